@@ -1,7 +1,7 @@
 """Random walks: `python -m tests.debugger [--count N] [--seed N] [--moves N]`.
 
-Each is of a seed of its own. Prints what came of them, and of a walk that differs from the
-oracle its commands; ends with status 1 then.
+Each walk has its own seed. Prints the outcomes, and the commands of a walk that differs from the
+oracle. The exit status is then 1.
 """
 
 from __future__ import annotations

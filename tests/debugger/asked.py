@@ -1,26 +1,26 @@
-"""What a test of `why` asks of causes."""
+"""Functions that read causes, for tests of `why`."""
 
 from __future__ import annotations
 
 
 def only(causes):
-    """The one cause."""
+    """Return the only cause."""
     (found,) = causes
     return found
 
 
 def inputs(cause):
-    """What a value was made of, without the settings."""
+    """The causes of a cause that are no settings."""
     return [item for item in cause.causes if not item.setting]
 
 
 def settings(cause):
-    """Its settings, by name."""
+    """The values of a cause's settings, by role."""
     return {item.role: item.value for item in cause.causes if item.setting}
 
 
 def walk(cause):
-    """A cause and all its causes, without settings."""
+    """Yield a cause and all its causes, without settings."""
     yield cause
     for item in inputs(cause):
         yield from walk(item)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the server for editors."""
+"""A fixture for tests of the server for editors."""
 
 from __future__ import annotations
 

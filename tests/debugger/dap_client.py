@@ -1,4 +1,4 @@
-"""A client of the Debug Adapter Protocol that knows nothing of the server's code."""
+"""A client of the Debug Adapter Protocol that uses no code of the server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ STARTED = {"clientID": "test", "supportsMemoryEvent": True, "supportsInvalidated
 
 
 class Refused(Exception):
-    """A request was answered with an error."""
+    """The answer to a request is an error."""
 
 
 class Client:
-    """The client's side of one connection: `request` sends and waits, `event` waits."""
+    """The client's side of a connection: `request` sends and waits, `event` waits."""
 
     def __init__(self, source: int, target: int) -> None:
         self.source, self.target = source, target
@@ -68,7 +68,7 @@ class Client:
         return self._last
 
     def next(self) -> dict[str, Any]:
-        """The next message; fails after the end of the connection."""
+        """Return the next message; fail if the connection has ended."""
         try:
             message = self._messages.get(timeout=WAIT)
         except Empty:
@@ -90,11 +90,11 @@ class Client:
             (self.events if message["type"] == "event" else self.left_over).append(message)
 
     def message(self, number: int) -> dict[str, Any]:
-        """The response to a request."""
+        """Return the response to a request."""
         return self._take(lambda x: x.get("request_seq") == number)
 
     def response(self, number: int) -> dict[str, Any]:
-        """The body of the response to a request; raises `Refused`."""
+        """Return the body of the response to a request; raise `Refused` if it is an error."""
         message = self.message(number)
         if not message["success"]:
             assert message["message"] == message["body"]["error"]["variables"]["text"]
@@ -105,11 +105,11 @@ class Client:
         return self.response(self.send(command, arguments or None))
 
     def event(self, name: str) -> dict[str, Any]:
-        """The body of the next event of that name."""
+        """Return the body of the next event of this name."""
         return self._take(lambda x: x.get("event") == name).get("body") or {}
 
     def stop(self, command: str = "", **arguments: Any) -> dict[str, Any]:
-        """The stop after a request, or the next one."""
+        """Send a request if one is given; return the body of the next event `stopped`."""
         if command:
             self.request(command, **arguments)
         return self.event("stopped")
@@ -117,7 +117,7 @@ class Client:
     # What an editor does
 
     def launch(self, program: str | Path, **more: Any) -> None:
-        """Load a program; breakpoints may follow, then `configurationDone`."""
+        """Load a program; the test may then set breakpoints and send `configurationDone`."""
         self.request("initialize", adapterID="macaw", **STARTED)
         self.request("launch", program=str(program), **more)
         self.event("initialized")
@@ -133,7 +133,7 @@ class Client:
         return frames[0]
 
     def scope(self, thread: int, name: str) -> int:
-        """The reference of a scope of a thread's innermost frame."""
+        """The reference of a scope in a thread's innermost frame."""
         scopes = self.request("scopes", frameId=self.frame(thread)["id"])["scopes"]
         return next(int(x["variablesReference"]) for x in scopes if x["name"] == name)
 
@@ -143,7 +143,7 @@ class Client:
         return {row["name"]: row for row in rows}
 
     def say(self, line: str, **more: Any) -> str:
-        """What a command of the debugger prints."""
+        """Return what a command of the debugger prints."""
         return str(self.request("evaluate", expression=line, context="repl", **more)["result"])
 
 

@@ -1,4 +1,6 @@
-"""The whole screen as a terminal shows it: drawn by the application, read by pyte, without threads."""
+"""The whole screen as a terminal shows it: the application draws it, pyte reads it, without
+threads.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from macaw.debugging import DebuggerFiles
 
 
 def drawn(session, lines, size, signs=UNICODE):
-    """The terminal after command lines."""
+    """The terminal's contents after command lines."""
     return asyncio.run(_drawn(session, lines, size, signs))
 
 
@@ -51,7 +53,7 @@ async def _drawn(session, lines, size, signs):
 
 
 def styles(shown):
-    """How each cell looks, row by row, as letters that a legend below explains."""
+    """The look of each cell, row by row, as letters; a legend below explains the letters."""
     known = {"": "."}
     rows = []
     for y in range(shown.lines):

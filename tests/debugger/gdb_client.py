@@ -1,4 +1,4 @@
-"""A client of the remote serial protocol that knows nothing of the server's code, and gdb itself."""
+"""A client of the remote serial protocol that uses no code of the server; and a way to run gdb."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Client:
         return data
 
     def receive(self) -> str:
-        """The data of the next packet."""
+        """Return the data of the next packet."""
         assert self._read(1) == b"$"
         body = b""
         while (byte := self._read(1)) != b"#":
@@ -67,7 +67,7 @@ class Client:
         )
 
     def answer(self) -> str:
-        """The next answer; texts for the console before it are in `printed`."""
+        """Return the next answer; add console texts before it to `printed`."""
         while (data := self.receive())[:1] == "O" and data != "OK":
             self.printed += bytes.fromhex(data[1:])
         return data
@@ -77,7 +77,7 @@ class Client:
         return self.answer()
 
     def say(self, line: str) -> str:
-        """What `monitor` prints for a line."""
+        """Return what `monitor` prints for a line."""
         self.printed = b""
         assert self.ask(f"qRcmd,{line.encode().hex()}") == "OK"
         return self.printed.decode()
@@ -94,7 +94,7 @@ def target_of(
     allow_shell: bool = False,
     on_answer: Callable[[str, Answer], object] | None = None,
 ) -> Callable[[Link], Target]:
-    """What loads a session that is there already."""
+    """A function that gives the server an existing session."""
 
     def load(link: Link) -> Target:
         return Target(link, Interpreter(session, DebuggerFiles(), allow_shell, on_answer))
@@ -103,7 +103,7 @@ def target_of(
 
 
 class Serving:
-    """A server in a thread: `client`, and how it has ended."""
+    """A server in a thread, its client, and the text with which it ended."""
 
     def __init__(self, load: Callable[[Link], Target]) -> None:
         mine, other = socket.socketpair()
@@ -126,7 +126,7 @@ class Serving:
 
 @contextmanager
 def serving(session: Session, allow_shell: bool = False) -> Iterator[Serving]:
-    """A server of a session; the connection is closed at the end."""
+    """Yield a server of a session; close the connection at the end."""
     run = Serving(target_of(session, allow_shell))
     try:
         yield run
@@ -141,10 +141,10 @@ def gdb(
     commands: list[str],
     folder: Path,
 ) -> list[str]:
-    """What gdb prints for commands on an ELF file, line by line; it goes on after an error.
+    """Return what gdb prints for commands on an ELF file, line by line; it goes on after an error.
 
-    The server is in this process, for a session or what loads one, or it is a command, for which
-    gdb can run the program again.
+    The server runs in this process with a session or a function that loads one; or it is a command,
+    and gdb can run the program again.
     """
     if shutil.which(GDB) is None:
         pytest.skip(f"{GDB} is not installed")

@@ -1,4 +1,4 @@
-"""Command lines for fuzzing: made from the grammars of the table, whole or damaged."""
+"""Random command lines from the grammars of the command table, valid or damaged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ whole = st.one_of([_of(row) for row in COMMANDS.values() if row.name != "quit"])
 
 @st.composite
 def damaged(draw):
-    """A line with some characters changed, doubled or left out."""
+    """Draw a line with some characters changed, doubled or left out."""
     line = draw(whole)
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(line)))

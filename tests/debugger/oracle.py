@@ -1,8 +1,8 @@
-"""What a plain machine does, act by act, and where points would stop it: the witness of walks.
+"""The oracle of random walks: each act of a plain device, and where points must stop it.
 
-A device of the reference engine runs alone, without a session: before each act the clock asks
-`pause`, after it `acted` is told. What is noted there says which core comes to which instruction
-before an act, and what values are after it. Breaks, probes, checkpoints take no part.
+A device of the reference engine runs without a session. Before each act the clock calls `pause`,
+after it `acted`. There the oracle records which core reaches which instruction before an act, and
+the values after it. Breaks, probes and checkpoints are not used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BREAKS = ("break", "tbreak")
 
 @dataclass
 class Act:
-    """One act: of a core, or of the arbiter of on-chip memory (None)."""
+    """One act of a core, or of the arbiter of on-chip memory (core None)."""
 
     core: str | None
     before: tuple[int, int]  # the position right before it
@@ -71,7 +71,7 @@ class Trace:
         return False
 
     def _words_of(self, core):
-        """The words that blocks of an island come to in this cycle, each once."""
+        """The words that an island's blocks reach in this cycle, each once."""
         for block in core.blocks:
             if block.running and block.time == core.time and not block.repeat and not block.waiting:
                 word = core.device.cycle, block.pc, tuple(map(tuple, block.loops))
@@ -112,16 +112,16 @@ class Trace:
     # Looking things up
 
     def state(self, done):
-        """What was noted when so many acts were done."""
+        """The record after `done` acts."""
         return self.acts[done - 1] if done else self.start
 
     def done(self, position):
-        """How many acts come before a position."""
+        """The number of acts before a position."""
         return sum(act.before < position for act in self.acts)
 
     @cached_property
     def own(self):
-        """Of each instruction of the focus: the act that begins it, its address."""
+        """The act that begins each instruction of the focus, by number, and its address."""
         return [
             (at, address)
             for at, act in enumerate(self.acts)
@@ -130,7 +130,7 @@ class Trace:
         ]
 
     def coming(self, core, done):
-        """The act before which a core that runs comes to its next instruction, or its words."""
+        """The act before which a running core reaches its next instruction, or its words."""
         if core not in self.state(done).running:
             return None
         for at in range(done, len(self.acts)):
@@ -140,7 +140,7 @@ class Trace:
         return None  # vc alone has acts that only wait for operands
 
     def landed(self, retired):
-        """The position at which the focus has done so many instructions, in the first place."""
+        """The first position at which the focus has completed `retired` instructions."""
         if not retired:
             return 0, 0
         return next(act.after for act in self.acts if act.retired[self.focus] >= retired)
@@ -155,7 +155,7 @@ class Trace:
         return self.line(address) is not None and self.line(address) != self.line(address - 4)
 
     def flow(self, address):
-        """ "call", "return" or nothing, by the bits of a RISC-V jump."""
+        """ "call", "return" or "", from the bits of a RISC-V jump."""
         section = self.program.section_at(address)
         at = address - section.address
         word = int.from_bytes(section.data[at : at + 4], "little")
@@ -166,7 +166,10 @@ class Trace:
         return "return" if word & 0x7F == 0x67 else ""
 
     def over(self, number):
-        """Of instruction `number` of the focus, a call: the one that comes after it, if any."""
+        """The number of the instruction after a call, instruction `number` of the focus.
+
+        None if the call does not return.
+        """
         act, address = self.own[number]
         stack = self.state(act).stack
         for later in range(number + 1, len(self.own)):
@@ -178,7 +181,7 @@ class Trace:
 
 @dataclass
 class Point:
-    """A point as the oracle has it."""
+    """A point in the oracle."""
 
     number: int
     kind: str
@@ -192,7 +195,7 @@ class Point:
 
 
 class Oracle:
-    """Where a walk stops: a position, and what has been told of."""
+    """A walk in the oracle: its position, its points, and what the debugger has reported."""
 
     def __init__(self, trace):
         self.trace = trace
@@ -200,7 +203,7 @@ class Oracle:
         self.restart()
 
     def restart(self):
-        """The program is loaded anew, or a command has gone elsewhere in its run."""
+        """Start again, after the program was loaded or the user has moved in the run."""
         self.position, self.done = (0, 0), 0
         self.known = [(0, 0)]
         self.forget()
@@ -210,7 +213,7 @@ class Oracle:
         self.shown: dict[tuple[str, int], int] = {}
 
     def move(self, position):
-        """Move the walk to that place."""
+        """Move the walk to a position."""
         self.position, self.done = position, self.trace.done(position)
         if position not in self.known:
             self.known.append(position)
@@ -229,7 +232,7 @@ class Oracle:
         return values[value] & mask == result
 
     def _count(self, point):
-        """A point is met: whether that stops a run."""
+        """Count a hit of a point; return whether it stops a run."""
         point.hits += 1
         if point.ignore:
             point.ignore -= 1
@@ -242,7 +245,7 @@ class Oracle:
         )
 
     def before(self, at, counts=True):
-        """The breakpoints that stop before an act; each coming is asked once."""
+        """The breakpoints that stop before an act; each arrival is tested once."""
         act, found = self.trace.acts[at], []
         for address in act.begins:
             for point in self.points.values():
@@ -259,7 +262,7 @@ class Oracle:
         return found
 
     def after(self, at, counts=True):
-        """The watches and events that stop after an act."""
+        """The watches and caught events that stop after an act."""
         act, old = self.trace.acts[at], self.trace.state(at).values
         found = []
         for kind, core, _ in act.events:
@@ -277,7 +280,10 @@ class Oracle:
     # Forth
 
     def forward(self, is_over, goal=lambda at: False, limit=None):
-        """Run: why it stops, at which position, the points. `is_over(at)` after an act ends it."""
+        """Run: return why the run stops, its position and the points.
+
+        `is_over(at)` says whether the command ends after an act.
+        """
         acts = self.trace.acts
         for at in range(self.done, len(acts)):
             act = acts[at]
@@ -299,14 +305,14 @@ class Oracle:
         return "limit", limit, []
 
     def look(self, core):
-        """A step has ended: the breakpoints at the instruction that comes next."""
+        """The breakpoints at the next instruction, when a step has ended."""
         at = self.trace.coming(core, self.done)
         return [] if at is None else self.before(at)
 
     # Back
 
     def back(self, goal):
-        """Going back: the last stop of a point not before the goal, or the goal."""
+        """Go back: the last stop of a point that is not before the goal, or the goal."""
         found: dict[Any, Any] = {}
         last = len(self.trace.acts) - 1
         for at, act in enumerate(self.trace.acts):
@@ -324,5 +330,5 @@ class Oracle:
         return ("start" if goal == (0, 0) else "step"), goal, []
 
     def landing(self, low, end):
-        """Where the walk has stood from `low` on, before `end`; else there."""
+        """The last position, from `low` on and before `end`, at which the walk was; else `low`."""
         return max((x for x in self.known if low <= x < end), default=max(low, (0, 0)))

@@ -1,7 +1,7 @@
-"""Bugs in copies of sample programs: one operand of one line is changed, drawn with a seed.
+"""Plants bugs in copies of samples: one operand of one line is changed, chosen by a seed.
 
-A drawn bug counts if the changed program assembles, ends with exit within a bounded number of
-cycles, and an output differs. Run `python -m tests.debugger.planted [SEED]` for the whole table.
+A bug counts if the changed program assembles, exits within a limited number of cycles, and has a
+different output. `python -m tests.debugger.planted [SEED]` prints the whole table.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def inputs_of(sample: str) -> dict[str, Any]:
 
 
 def change(text: str, chance: random.Random) -> tuple[int, str, str] | None:
-    """Change one number of a source: the line's number, its old and its new text."""
+    """Change one number of a source; return the line's number, its old and its new text."""
     lines = text.splitlines()
     places = [
         (number, match)
@@ -92,7 +92,7 @@ def change(text: str, chance: random.Random) -> tuple[int, str, str] | None:
 
 
 def outputs(path: Path, sample: str) -> dict[str, Any] | None:
-    """The outputs of a program; None if it does not assemble or does not end well."""
+    """The outputs of a program; None if it does not assemble or does not exit."""
     try:
         run = make_interpreter(api.load(str(path)), inputs_of(sample)).session
     except (MacawError, ValueError):
@@ -133,7 +133,7 @@ def draw(
 
 
 def plant(folder: Path, sample: str, line: int, old: str, new: str) -> tuple[Planted, Path, Path]:
-    """Change a text of one line; return the bug with the paths of the good and changed source."""
+    """Replace a text in one line; return the bug with the paths of the good and changed source."""
     good = copy_of(sample, folder)
     lines = good.read_text("utf-8").splitlines()
     before = lines[line - 1]
@@ -145,7 +145,7 @@ def plant(folder: Path, sample: str, line: int, old: str, new: str) -> tuple[Pla
 
 
 def references(good: Path, sample: str) -> dict[str, Path]:
-    """Files with what each tensor and array contains at the end of the good program."""
+    """Files with the contents of each tensor and array at the end of the good program."""
     program = api.load(str(good))
     run = make_interpreter(program, inputs_of(sample)).session
     run.cont()
@@ -158,14 +158,14 @@ def references(good: Path, sample: str) -> dict[str, Path]:
 
 
 def lines_named(text: str, *sources: Path) -> set[int]:
-    """The lines of sources that an answer names; a copy has the same lines as its original."""
+    """The line numbers of the sources that an answer names."""
     names = "|".join(re.escape(path.name) for path in sources)
     return {int(x) for x in re.findall(rf"(?:{names}):(\d+)", text)}
 
 
 @dataclass(frozen=True)
 class Found:
-    """Whether commands have named the changed line: with which command, among how many lines."""
+    """Whether a command has named the changed line: which command, among how many lines."""
 
     command: int  # from 1; 0: none did
     among: int
@@ -184,7 +184,7 @@ def by_reference(planted: Planted, good: Path, bad: Path) -> Found:
 
 
 def by_other_run(planted: Planted, good: Path, bad: Path) -> Found:
-    """Compare with the good program: an output, its causes, then the registers."""
+    """Compare with the good program's run: an output, its causes, then the registers."""
     inputs = inputs_of(planted.sample)
     run = make_interpreter(api.load(str(bad)), inputs)
     join_runs(run, make_interpreter(api.load(str(good)), inputs), bad.name, good.name)
@@ -196,7 +196,7 @@ def by_other_run(planted: Planted, good: Path, bad: Path) -> Found:
 
 
 def _first_wrong(planted: Planted, good: Path, bad: Path) -> str:
-    """The first output that differs."""
+    """The name of the first output that differs."""
     right, wrong = outputs(good, planted.sample), outputs(bad, planted.sample)
     assert right is not None
     assert wrong is not None
@@ -204,7 +204,7 @@ def _first_wrong(planted: Planted, good: Path, bad: Path) -> str:
 
 
 def _ask(run: Any, lines: list[str], first: int, planted: Planted, *sources: Path) -> Found:
-    """Execute lines, of which the first is the command number `first`, until one names the line."""
+    """Execute lines, numbered from `first`, until one names the changed line."""
     texts = []
     for number, line in enumerate(lines, first):
         answer = run.execute(line)
@@ -216,7 +216,7 @@ def _ask(run: Any, lines: list[str], first: int, planted: Planted, *sources: Pat
 
 
 def main() -> None:
-    """Print a table of all planted bugs and of what named their lines."""
+    """Print a table of all planted bugs, and of the commands that named their lines."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as place:

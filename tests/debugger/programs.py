@@ -1,4 +1,4 @@
-"""Programs of the tree, ready to be debugged."""
+"""Sessions of the repository's programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAMS = ROOT / "programs"
 
 @cache
 def loaded(folder: str) -> tuple[Program, dict[str, Any]]:
-    """The program of a golden folder, and its first inputs."""
+    """The program of a golden folder, and the first item of its inputs."""
     place = PROGRAMS / folder
     golden = tomllib.loads((place / "golden.toml").read_text("utf-8"))
     program = api.load(str(place / golden["source"]))
@@ -31,13 +31,13 @@ def loaded(folder: str) -> tuple[Program, dict[str, Any]]:
 
 
 def session(folder: str, engine: str = "fast", **more: Any) -> Session:
-    """A session of a golden folder's program."""
+    """A session of the program in a golden folder."""
     program, inputs = loaded(folder)
     return Session(program, configuration_of(program), inputs, engine, **more)
 
 
 def of_source(text: str, engine: str = "fast", **more: Any) -> Session:
-    """A session of a source's text."""
+    """A session of a source given as text."""
     from macaw.asm.source import Source
 
     program = api.assemble(Source(text, "test.s"), device="tiny")

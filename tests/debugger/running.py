@@ -11,7 +11,7 @@ from macaw.debugging import DebuggerFiles
 
 
 def stops_until_exit(debug, most=100):
-    """What it says on its way to the end, while it is there."""
+    """Continue up to `most` times; yield each stop, and end after the exit."""
     for _ in range(most):
         stop = debug.cont()
         yield stop
@@ -20,23 +20,23 @@ def stops_until_exit(debug, most=100):
 
 
 def all_stops(debug, most=100):
-    """All that it says."""
+    """The list of all stops up to the exit."""
     return list(stops_until_exit(debug, most))
 
 
 class Placed(Protocol):
-    """What has a place in the program: a stop, a cause, a row of stalls."""
+    """An object with a place in the program: a stop, a cause, a row of stalls."""
 
     @property
     def where(self) -> Where | None: ...
 
 
 def place_of(found: Placed) -> Where:
-    """The place; fail if there is none."""
+    """The place of an object; fails if it has none."""
     assert found.where is not None
     return found.where
 
 
 def printed(debug, line: str) -> str:
-    """What the prompt of `macaw debug` prints for a line."""
+    """The output of `macaw debug`'s prompt for a line."""
     return answer_text(Interpreter(debug, DebuggerFiles()).execute(line), line)

@@ -1,4 +1,4 @@
-"""Screens of programs: what a user sees, as text."""
+"""Draws screens of the debugger as text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Screen:
         self.frame(200, 50)
 
     def do(self, *lines, size=(200, 50)):
-        """Execute lines as the screen does: after each the visible panels are computed."""
+        """Execute lines as the screen does; compute the visible panels after each."""
         answer = None
         for line in lines:
             self.builder.add_command(line)

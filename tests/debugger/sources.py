@@ -31,7 +31,7 @@ deep:   addi sp, sp, -16
 
 
 def line_of_calls(text):
-    """The number of the first line with a text."""
+    """The number of the first line of CALLS that contains a text."""
     return next(n for n, line in enumerate(CALLS.splitlines(), 1) if text in line)
 
 

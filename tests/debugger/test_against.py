@@ -1,4 +1,4 @@
-"""`why E against FILE`: back from a wrong value to the first place that disagrees."""
+"""`why E against FILE` goes from a wrong value back to the first place that disagrees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(scope="module")
 def wrong_shift(tmp_path_factory):
-    """The program of the story at its end, and the folder of its files."""
+    """The story's program at its end, and the folder of its files."""
     place = tmp_path_factory.mktemp("wrong_shift")
     shutil.copytree(PROGRAMS / "wrong_shift", place, dirs_exist_ok=True)
     x = np.load(place / "x.npy")
@@ -33,7 +33,7 @@ def wrong_shift(tmp_path_factory):
 
 
 def ask(wrong_shift, line):
-    """The answer to a line, in which names of files are those of the folder."""
+    """The answer to a line whose file names belong to the folder."""
     run, place = wrong_shift
     words = line.split()
     at = words.index("against") + 1
@@ -80,7 +80,7 @@ def test_a_right_value_agrees(wrong_shift):
 
 
 def test_a_copy_must_copy(wrong_shift):
-    """What a transfer moved is named by its number; it agrees, so the source is to blame."""
+    """If what a transfer copied agrees with a file (transfer3=FILE), its source is to blame."""
     run, place = wrong_shift
     np.save(place / "moved.npy", run.session.read("sums"))
     answer = ask(wrong_shift, "why y[1, 0] against golden.npy transfer3=moved.npy")
@@ -173,7 +173,10 @@ numbers: .word 6, 7
 
 
 def test_registers_are_compared_too():
-    """a2 should be 10: the addi is to blame; with the right a2 it is the shift."""
+    """Registers are compared, too: with y the addi is to blame, with the right a2 the shift.
+
+    a2 should be 10.
+    """
     run = of_source(SCALAR)
     run.cont()
     y = reference(run, "y", "y.npy", np.array([20]))
@@ -190,7 +193,7 @@ def test_registers_are_compared_too():
 
 
 def test_the_stream_of_a_window_is_compared():
-    """What leaves nnp by NetOutQ, in the order of its bytes."""
+    """The bytes that leave nnp by NetOutQ are compared in their order."""
     run = session("nnp_mlp")
     run.cont()
     right = run.read("y").astype(np.float32)
@@ -209,7 +212,10 @@ def test_the_stream_of_a_window_is_compared():
 
 
 def test_what_nobody_wrote_leads_to_its_neighbours():
-    """The loop ends one too early: nothing wrote y[3]; the sw wrote y[2]."""
+    """An element that nobody wrote leads to its neighbours: the sw that wrote y[2] is named.
+
+    The loop ends one round too early.
+    """
     run = of_source("""
         .core cp
 _start: la   a4, y
@@ -234,7 +240,10 @@ loop:   sw   a3, (a4)
 
 
 def test_of_many_writes_the_nearest_on_each_side_are_neighbours():
-    """Every twentieth element is written, the nearest ones first, but for y[60]."""
+    """Of many writes, the nearest one on each side is a neighbour.
+
+    Every twentieth element is written, nearest first, except y[60].
+    """
     stores = "\n".join(f"        sw   a3, {4 * (n - 60)}(a4)" for n in (40, 80, 20, 100, 0, 119))
     run = of_source(f"""
         .core cp

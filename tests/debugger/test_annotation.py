@@ -84,7 +84,7 @@ def test_the_code_panel() -> None:
 
 
 def test_shares_of_packets_and_steps() -> None:
-    """A row of the array runs copies of one list: their cycles are added up."""
+    """Cycles of packets and steps are added up over the rows that run copies of one list."""
     screen = Screen(session("digits_mlp"))
     screen.do("annotate", "stepc 1300", "focus pe[1,0].3")
     rows = panel(screen, 100)

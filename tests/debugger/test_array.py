@@ -1,4 +1,4 @@
-"""The array: breakpoints at packets, steps of exes, places of parts that rows have as copies."""
+"""The array: breakpoints at packets, steps over exes, places in copies of a part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS, EXES = 8, 4  # of six_cores, and of its packet list
 
 
 def packets(debug, name):
-    """The addresses of the packets of a list, told by its lines."""
+    """The addresses of the packets of a list, found by their lines."""
     program = debug.program
     found = []
     at = program.symbol(name).value
@@ -73,7 +73,7 @@ def test_both_engines_stop_at_packets_in_the_same_states():
 
 
 def steps(debug, focus, most):
-    """Where `stepx` stands, to the end if it comes before, and whose work has ended."""
+    """Cycle, turn and core at each stop of `stepx`, up to the end."""
     debug.set_focus(focus)
     found: list[tuple[int, int, str]] = []
     while len(found) < most and (stop := debug.stepx()).reason == "step":
@@ -117,7 +117,7 @@ def test_reverse_stepx_goes_back_where_stepx_has_been(focus):
 
 @pytest.fixture(scope="module")
 def digits():
-    """All four rows run the part of row 0; they are in their second layer."""
+    """A session in which all four rows run the part of row 0, in their second layer."""
     debug = session("digits_mlp")
     debug.goto(2200)
     return debug

@@ -1,6 +1,6 @@
-"""The way back: to the start, to points, by checkpoints, and with interrupts.
+"""Going back: to the start, to points, by checkpoints, and with interrupts.
 
-Mixtures of both ways, on every core and both engines, are in `test_back_mixed`.
+`test_back_mixed` goes forward and back in any mixture, on every core and both engines.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def test_progress_is_told():
 
 
 def test_an_edit_is_no_way_around():
-    """Going back behind an edit is the run without it; forward again it is there no more."""
+    """Going back before an edit shows the run without it; forward again, the edit is not made."""
     debug = of_source(LOOP)
     debug.goto(100)
     debug.set("s1", 1000)
@@ -203,7 +203,10 @@ def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
 
 
 def test_after_a_way_back_the_time_to_the_next_checkpoint_begins_anew(monkeypatch):
-    """The time that the device ran before is that of the future, which is dropped."""
+    """After going back, the time to the next checkpoint is counted anew.
+
+    The time before belongs to the future, which is dropped.
+    """
     debug = session("layer")
     runner = debug._runner
     debug.stepi(20)
@@ -279,7 +282,7 @@ loop:   li      a0, 2
     ("reverse-nexti", ["ecall", "li a7, 93", "call inner", "call inner", "li t0, 1"]),  # auipc and jalr
 ])  # fmt: skip
 def test_the_way_back_over_the_starts_of_a_core(engine, back, expected):
-    """The first instruction of a core counts at each start, as all others do."""
+    """The first instruction of a core counts at each start of the core, forward and back."""
     debug = of_source(STARTED_TWICE, engine)
     debug.set_focus("vc")
     debug.points.add("break", "again")

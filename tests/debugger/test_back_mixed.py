@@ -1,4 +1,4 @@
-"""The way back in any mixture with the way forth: a position is one state, however it was come to.
+"""Going forward and back in any mixture: a position has one state, however it was reached.
 
 The witness is a device of the other engine that runs from the start to each position, without a
 session, points or checkpoints.
@@ -67,12 +67,12 @@ def begun(name, engine):
 
 @cache
 def truth(folder, engine):
-    """The states of a program by position, as far as somebody has asked."""
+    """The states of a program by position, filled by `states` when a test needs them."""
     return {}
 
 
 def states(folder, engine, positions):
-    """The states at positions, of a device that only runs."""
+    """The states at positions, from a device that only runs forward."""
     known = truth(folder, engine)
     asked = sorted(set(positions) - set(known))
     if asked:
@@ -140,7 +140,10 @@ EDITS = {"cp": "s0", "vc": "t1", "fim": "fim[0].bank[0].rz.f16[0]", "pe": "pe[0,
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", EDITS)
 def test_behind_an_edit_a_position_is_one_state_too(name, engine):
-    """The witness is a session of the other engine that makes the edit, and a run from there on."""
+    """After an edit, a position has one state, too.
+
+    The witness is a session of the other engine that makes the edit and runs on from there.
+    """
     other = next(x for x in ENGINES if x != engine)
     debug, witness = begun(name, engine), begun(name, other)
 
@@ -175,7 +178,7 @@ INVERSE = {"stepi": "reverse-stepi", "stepc": "reverse-stepc", "stepx": "reverse
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CORES)
 def test_as_many_back_as_forth(name, engine):
-    """Instructions, cycles and pieces in any order, each taken back, and all of them again."""
+    """Steps forward, each taken back, and all of them again, lead to the same states."""
     debug = begun(name, engine)
     debug.points.clear()
 
@@ -223,7 +226,7 @@ def test_runs_back_meet_conditions_and_watches_that_runs_forth_have_met(name):
 
 
 def _met(debug):
-    """What a stop says, without what is counted on the way forth alone."""
+    """The record of a stop, without counts that only a forward run makes."""
     stop = {key: value for key, value in debug.last_stop.json().items() if key != "message"}
     stop["hits"] = [{**hit, "hits": None} for hit in stop["hits"]]
     return stop, debug.device.hash()

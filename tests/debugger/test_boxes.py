@@ -1,4 +1,4 @@
-"""The boxes of seed 000's Fig. 5a and 5b in the debugger, and queues from their heads on."""
+"""The boxes of seed 000's Fig. 5a and 5b in the debugger; queues, printed from their heads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERS = (
 
 @pytest.fixture(params=ENGINES)
 def at_work(request):
-    """A session of which PE 0 of the first cluster has loads in both of its queues."""
+    """An interpreter at a moment when PE 0 of the first cluster has loads in both queues."""
     debug = session("layer", request.param)
     debug.set_focus("pe[0,0].0")
     debug.points.add("watch", "q1.level && q2.level")
@@ -30,7 +30,7 @@ def at_work(request):
 
 
 def test_each_box_of_a_pe_is_in_a_table(at_work):
-    """seed 000 ¶89, ¶95, ¶96, ¶98: what a PE consists of, by its numbers."""
+    """`info boxes` has each box of a PE by its number (seed 000 ¶89, ¶95, ¶96, ¶98)."""
     answer = at_work.execute("info boxes pe[0,0].1")
     assert [row[1] for row in answer.rows] == NUMBERS
     assert {row[0] for row in answer.rows} == {"pe[0,0].1"}
@@ -49,7 +49,7 @@ def test_a_core_without_boxes_says_where_there_are_some(at_work):
 
 
 def ring(debug, name, pe=0):
-    """The entries of a ring in the declared state, from its head on: the other witness."""
+    """The entries of a ring in the declared state, from its head on: the witness."""
     row = debug.device.cores["pe[0]"]
     row.sync()
     held = getattr(row.state, name)[0, pe]
@@ -60,7 +60,10 @@ def ring(debug, name, pe=0):
 
 
 def test_queues_are_printed_from_their_head_on(at_work):
-    """seed 000 ¶91, ¶92: weights with their indices in a ring; ¶99, ¶100: loads in two queues."""
+    """Queues are printed from their heads.
+
+    Weights with their indices are in a ring (seed 000 ¶91, ¶92), loads in two queues (¶99, ¶100).
+    """
     debug = at_work.session
     for name, number in (("q1", "518"), ("q2", "519")):
         loads = at_work.execute(f"print pe[0,0].0.{name}").rows[0][1]
@@ -82,7 +85,10 @@ def test_queues_are_printed_from_their_head_on(at_work):
 
 
 def test_a_box_has_a_number_and_a_name_and_its_parts_are_values(at_work):
-    """seed 000 ¶94: 505 adds the base to weight indices, and compares."""
+    """A box has a number, a name, and values:
+
+    505 adds the base to weight indices (seed 000 ¶94).
+    """
     debug = at_work.session
     found = at_work.execute("print pe[0,0].0.index_comparator")
     assert [name for name, _ in found.rows] == [
@@ -124,7 +130,7 @@ def test_a_display_shows_a_queue_from_its_head_on(at_work):
 
 
 def test_each_name_of_a_box_that_is_offered_is_one(at_work):
-    """The name of box 520 has an apostrophe, which no word of an expression has."""
+    """Each completed name of a box is valid, though the name of box 520 has an apostrophe."""
     offered = at_work.complete("print selector_")
     assert "selector_of_the_neighbour_s_sum" in offered
     for name in offered:

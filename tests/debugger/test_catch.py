@@ -1,4 +1,4 @@
-"""`catch` of each event on each core that has it: who, where, when; the same on both engines."""
+"""`catch` stops at each event of each core at the same core, place and cycle on both engines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def changed(folder, engine, **settings):
 
 
 def caught(make, event, place="", most=6):
-    """What is said of the first events, the same on both engines."""
+    """The stops at the first events and their texts, equal on both engines."""
     seen = []
     for engine in ENGINES:
         debug = make(engine)
@@ -107,7 +107,7 @@ def test_catches_at_two_places_hide_no_event_of_each_other(names):
 
 
 def test_a_vector_register_that_is_no_number():
-    """inf - inf of lane 0, twice: between both nothing of vr2 is a real number's."""
+    """A vector register that becomes NaN twice is caught once: between, no number is in vr2."""
     found = caught(lambda engine: of_source(VECTOR, engine), "nan", "vc")
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [2] by vc"]
 
@@ -132,7 +132,7 @@ numbers: .word 0xbf800000, 0x7fc00000, 0, 0, 0x3f800000, 0, 0, 0x7c00
 
 
 def test_a_register_is_judged_by_what_its_result_is():
-    """All ones of a comparison are no NaN; one in half precision is."""
+    """A register is judged by its result's type: all ones of a comparison are no NaN."""
     found = caught(lambda engine: of_source(RESULTS, engine), "nan", "vc")
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [5] by vc"]
 
@@ -165,7 +165,10 @@ def test_an_accumulator_that_is_no_number():
 
 
 def test_a_bank_that_is_no_number():
-    """What lies in an island's banks is none; its block begins at 652 or so."""
+    """NaN in an island's banks is caught when a block uses the numbers.
+
+    The block begins in cycle 652 or so.
+    """
 
     def make(engine):
         debug = session("fim_gru", engine)
@@ -190,7 +193,10 @@ def test_a_fault_stops_every_run():
 
 
 def test_accumulators_at_the_end_of_their_range():
-    """All of them a product below it: the products of a PE bring it there in different cycles."""
+    """Sums that saturate in different cycles are caught.
+
+    All accumulators start just below the end of their range, and each PE's products lift its sum.
+    """
 
     def make(engine):
         debug = changed("layer", engine, pe__overflow="saturate")

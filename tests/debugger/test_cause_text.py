@@ -1,4 +1,4 @@
-"""The text of causes, for causes that are made by hand."""
+"""The text of causes that the test builds by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.debugger.stops import Where
 
 
 def cause(role: str, name: str, how: str, *causes: Cause, **words: Any) -> Cause:
-    """A cause that has these causes."""
+    """A cause with these causes."""
     made = Cause(role, name, words.pop("value", None), how, **{"core": "cp", "cycle": 7, **words})
     made._causes = list(causes)
     return made
@@ -30,7 +30,10 @@ def at(line: int) -> Where:
 
 
 def test_makers_of_a_setting_are_its_computed_values() -> None:
-    """A setting of a setting and a copy are left out, two values of one line are one."""
+    """The makers of a setting are the values computed for it.
+
+    Settings of settings and copies are left out; two values of one line are one.
+    """
     copied = cause("length", "cp.a2", "mv", cause(COPIED, "cp.a5", "program"), where=at(5))
     computed = [cause("high", f"cp.a{n}", "add", begin(), where=at(3 + n // 2)) for n in range(3)]
     mode = cause("mode", "pe.mode", "write", begin(), setting=True, where=at(9))
@@ -121,7 +124,10 @@ def test_the_text_of_a_value_that_agrees() -> None:
 
 
 def test_the_text_of_a_walk() -> None:
-    """Two stages; steps that made several values; agreements, and ends without a reference."""
+    """The text of a walk back, by hand.
+
+    It has two stages, steps with several values, agreements, and values without a reference.
+    """
     write = cause("y", "y", "sw", instruction="sw a0", is_mnemonic=True, cycle=20)
     earlier = cause("t", "t", "begin")
     setting = cause("mask", "pe.mask", "program", setting=True)

@@ -1,4 +1,4 @@
-"""The command language: usages as grammar, lines to answers, errors with their place."""
+"""The command language: usages as grammar, answers to lines, errors with their place."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_an_empty_line_repeats_what_repeats():
 
 
 def test_a_transcript_forth_and_back():
-    """The same records as the session's own calls give."""
+    """A transcript forward and back has the records of the session's own calls."""
     run = interpreter(LONG_LOOP.replace("10000000", "10"))
     assert run.execute("stepi 3").stopped.where.symbol == "loop+8"
     assert run.execute("checkpoint").lines[0].startswith("checkpoint 1 at cycle ")

@@ -1,4 +1,4 @@
-"""Counters of cores and groups of the trace, as tables and as a panel show them."""
+"""Counters of cores and groups of the trace, in tables and in a panel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(run):
 
 
 def test_groups_of_the_trace_and_what_has_come(run):
-    """By hand: each round uses the ALU twice (addi, addi) and reads one beat."""
+    """Groups of the trace and new counts by hand: each round has two uses of the ALU and a beat."""
     run.execute("break test.s:9")  # `bnez`, before it
     run.execute("continue")
     first = rows(run)

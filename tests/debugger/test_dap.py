@@ -1,4 +1,4 @@
-"""The server for editors: from launch to the end, steps, points; equal to a session beside it."""
+"""The server for editors: launch, steps, points, end; equal to a session that runs beside it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_breakpoint_the_stack_and_the_end(client, write):
 
 
 def test_a_long_run_shows_progress(client, write, monkeypatch):
-    """To an editor that says that it can: start, updates, end."""
+    """A long run sends start, updates and end of progress to an editor that supports them."""
     monkeypatch.setattr("macaw.debugger.dap.progress.APART", 0.0)
     client.request("initialize", adapterID="macaw", supportsProgressReporting=True)
     client.request("launch", program=str(write(VERY_LONG_LOOP)))
@@ -282,7 +282,10 @@ def test_a_command_that_deletes_a_point_tells_the_editor(client, write):
 
 
 def test_a_stop_at_a_watch_and_the_end_are_printed(client, write):
-    """An editor shows neither old and new value of a watch, nor the exit code."""
+    """A stop at a watch prints the old and the new value, the end prints the exit code.
+
+    An editor shows neither.
+    """
     thread = client.entry(write(STORE_LOOP), stopOnExit=True)
     assert client.output == ""
     data = client.request("dataBreakpointInfo", name="data[1]")["dataId"]
@@ -314,7 +317,7 @@ def test_a_change_of_the_focus_invalidates_what_the_editor_shows(client, write):
 
 
 def test_an_editor_shows_a_message_only_if_an_action_fails(client, write):
-    """Hovers ask for any word, and frames of the last stop may be asked for after a step."""
+    """A failed action shows a message; a hover or a request for an old frame does not."""
     thread = client.entry(write(CALLS))
     frame = client.frame(thread)["id"]
     client.stop("next", threadId=thread)
@@ -332,7 +335,10 @@ def test_an_editor_shows_a_message_only_if_an_action_fails(client, write):
 
 
 def test_a_stop_in_an_idle_core_is_shown_in_one_that_runs(client):
-    """The focus is an array, which does not run yet at cycle 0."""
+    """A stop in an idle core is shown in a thread that runs.
+
+    The focus is the array, which does not run yet at cycle 0.
+    """
     thread = client.entry(SHIFT / "wrong_shift.s", inputs={"x": str(SHIFT / "x.npy")})
     client.say("tbreak finish1")
     there = client.stop("continue", threadId=thread)["threadId"]

@@ -1,4 +1,4 @@
-"""The server for editors: wrong messages, errors of the debugger, the command."""
+"""The server for editors: wrong messages, errors of the debugger, and `macaw dap`."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_no_message_harms_the_debugger(tmp_path_factory, requests):
 
 
 def test_every_announced_request_is_driven():
-    """The capabilities name no request that the table of wrong arguments leaves out."""
+    """Each request that the capabilities announce is in the table of wrong arguments."""
     names = {
         name.removeprefix("supports").removesuffix("Request")
         for name in capabilities()
@@ -180,7 +180,10 @@ def test_the_command_serves_its_standard_streams(write):
 
 
 def test_paths_count_from_the_folder_of_the_launch(write, tmp_path):
-    """Also those that the console's commands name; messages have short paths."""
+    """Paths are relative to the folder of the launch, also in the console's commands.
+
+    Messages have short paths.
+    """
     path = write(CALLS)
     np.save(tmp_path / "x.npy", np.array([1, 2], np.int32))
     with subprocess.Popen(
@@ -202,7 +205,7 @@ def test_paths_count_from_the_folder_of_the_launch(write, tmp_path):
 
 
 def test_a_breakpoint_in_c():
-    """The paths of C's sources count from the folder in which the compiler ran: `cwd`."""
+    """Paths of C sources are relative to the folder in which the compiler ran (`cwd`)."""
     folder = Path(__file__).with_name("gdb_runs")
     lines = (folder / "stepped.c").read_text("utf-8").splitlines()
     line = 1 + next(at for at, text in enumerate(lines) if "return x + y" in text)

@@ -1,4 +1,4 @@
-"""The server for editors, driven by VS Code's own client for tests of debug adapters.
+"""The server for editors, driven by VS Code's client for tests of debug adapters.
 
 npm installs the client from tests/debugger/testsupport/package-lock.json; its script client.mjs sends
 every request that the server announces.
@@ -44,7 +44,7 @@ data:   .word   0, 0
 
 
 def installed(folder: Path) -> None:
-    """Install the client; skip the test where that cannot be done."""
+    """Install the client, or skip the test if that is impossible."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.skip("node and npm are missing")
@@ -95,7 +95,7 @@ def test_every_announced_request_by_the_client_of_vs_code(tmp_path):
 
 
 def test_the_client_drives_every_request_that_is_announced():
-    """By the method of its name, or by its name as a custom request."""
+    """The client's script uses each announced request, by a method or as a custom request."""
     script = (FOLDER / "client.mjs").read_text("utf-8")
     names = [
         name.removeprefix("supports").removesuffix("Request")

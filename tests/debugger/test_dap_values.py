@@ -1,4 +1,4 @@
-"""The server for editors: values, memory, sources, the console, requests of its own."""
+"""The server for editors: values, memory, sources, the console, and Macaw's own requests."""
 
 from __future__ import annotations
 

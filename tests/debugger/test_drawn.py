@@ -1,4 +1,6 @@
-"""What a terminal shows: the goldens with all that is around them, in colours, in none, in ASCII."""
+"""The whole screen on a terminal: the golden panels with their surroundings, with and without
+colours, in ASCII.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ COLOURS |= {f"bright{name}" for name in COLOURS - {"default"}}
 
 
 def looks(shown, name):
-    """All values of an attribute of cells."""
+    """All values that an attribute has in the cells."""
     return {getattr(cell, name) for row in shown.buffer.values() for cell in row.values()}
 
 
@@ -40,7 +42,7 @@ def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
 
 @pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_colours(story):
-    """`MACAW_GOLDENS=write` writes the goldens."""
+    """The colours of the screen are those of the golden; `MACAW_GOLDENS=write` writes it."""
     folder, lines = SCREEN_STORIES[story]
     found = styles(drawn(session(folder), lines, (80, 24)))
     place = GOLDENS / f"{story}-80x24.colours.txt"

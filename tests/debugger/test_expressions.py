@@ -1,4 +1,4 @@
-"""Expressions: the assembler's on numbers, state by its names, values that are set."""
+"""Expressions: the assembler's expressions, names of state, and assignments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EMPTY = of_source(".core cp\n_start: ebreak\n")
 
 
 class Numbers:
-    """No name means anything."""
+    """A context of expressions in which no name has a value."""
 
     def warn(self, message, node, hint="", *, name):
         pass
@@ -79,7 +79,7 @@ BINARY: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("text", ["x[1]", "x[0, 1:9]", "x[2:7, 3]", "x[4:5, 0:6]"])
 def test_operators_take_arrays_element_by_element(text):
-    """A row of a tensor, and what slices take of it; NumPy is the witness."""
+    """Operators work element by element on rows and slices of a tensor, as in NumPy."""
     debug = session("digits_mlp")
     x = np.array(debug.read("x"), np.int64)  # noqa: F841
     value = eval(text)
@@ -103,7 +103,7 @@ def test_products_of_state_wrap_at_64_bits():
 
 @pytest.mark.parametrize("name", ["cp.a0", "cp.s11"])
 def test_a_register_viewed_as_a_type(name):
-    """The bytes of binary32 -1.5 are 00 00 C0 BF."""
+    """A register can be viewed as another type: the bits of binary32 -1.5 are BFC00000."""
     debug = session("digits_mlp")
     assert debug.set(name, -0x40400000) == -0x40400000
     assert debug.read(f"{name}.f32") == -1.5
@@ -330,7 +330,7 @@ def test_what_cannot_be_set(text, value, message):
 
 
 def test_capacities_of_several_queues(digits):
-    """Levels of a row are sums, and so are its capacities."""
+    """The level of several queues is a sum, and so is their capacity."""
     value = digits.read
     clusters, pes = digits._debuggee.config["pe.clusters"], digits._debuggee.config["pe.pes"]
     assert value("pe[1].q1.capacity") == 8 * clusters * pes
@@ -397,7 +397,10 @@ def test_an_executable_without_debug_information_does_not_say_types(tmp_path):
 
 
 def test_a_unit_beside_the_focused_one():
-    """The index of a level replaces the focused unit of that level."""
+    """An index replaces the focused unit of its level:
+
+    `bank[2]` is a bank of the focused island.
+    """
     run = Interpreter(session("fim_mlp"), DebuggerFiles())
     run.execute("goto 3000")
     run.execute("focus fim[0].3")
@@ -408,7 +411,7 @@ def test_a_unit_beside_the_focused_one():
 
 
 def test_all_cores_learn_of_a_new_area_for_records(monkeypatch):
-    """The fast dma keeps the areas, so that its bursts stay clear of them."""
+    """If the area for records changes, all cores are told, as the fast dma keeps clear of areas."""
     debug = session("layer")
     informed = []
     for core in debug.device.order:

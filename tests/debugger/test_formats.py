@@ -1,4 +1,4 @@
-"""Memory as cores read it, `x/bfp` and `x/tiles`, decoded once more by hand."""
+"""`x/bfp` and `x/tiles` show memory as cores read it, compared with a separate decoder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ place:  .space 4096
 
 
 def debugger(numbers, **changes):
-    """A device with some fp16 numbers at `place`."""
+    """A session on a device with some fp16 numbers at `place`."""
     plain = of_source(SOURCE)
     settings = {f"nnp.{name}": value for name, value in changes.items()}
     session = Session(plain.program, {**plain._debuggee.config, **settings})
@@ -36,7 +36,7 @@ def debugger(numbers, **changes):
 
 
 def block_floating(block, bits):
-    """Exponent and mantissas by the rule of docs/numbers-nnp.md, in fractions."""
+    """Exponent and mantissas of a block by the rule of docs/numbers-nnp.md, in fractions."""
     exact = [Fraction(float(x)) for x in block]
     exponent = -15
     while exponent < 16 and any(abs(x) >= Fraction(2) ** exponent for x in exact):
@@ -85,7 +85,10 @@ def test_other_numbers_have_their_own_name():
 
 
 def test_tiles_of_an_island():
-    """A result of dot is stored as tiles of 4 x 4, groups of 4 x 4 of them: as `macaw.untiled`."""
+    """The result of a dot is shown as `macaw.untiled` gives it.
+
+    It is stored as tiles of 4 x 4, in groups of 4 x 4 tiles.
+    """
     numbers = np.arange(256).astype(np.float16)
     run, place = debugger(numbers)
     answer = run.execute("x/16tiles place")

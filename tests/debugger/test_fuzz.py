@@ -1,4 +1,4 @@
-"""Any lines and keys, in any order: answers and screens, no exception, nothing that hangs."""
+"""Any lines and keys in any order give answers and screens, without exception or hang."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROGRAMS = ("calls.s", "stuck.s", "layer", "vector_dot")
 
 @contextlib.contextmanager
 def within(seconds):
-    """What takes longer than any command may is a failure, not a test that never ends."""
+    """Fail if the block takes longer than any command may."""
 
     def late(*_):
         raise AssertionError(f"it took more than {seconds} seconds")
@@ -55,7 +55,7 @@ def opened(name):
 
 @pytest.fixture(scope="module", autouse=True)
 def _folder(tmp_path_factory):
-    """Files are read and written in a folder of their own."""
+    """Change to a new folder, in which files are read and written."""
     before, folder = Path.cwd(), tmp_path_factory.mktemp("fuzz")
     for path in FOLDER.iterdir():
         shutil.copy(path, folder)

@@ -1,7 +1,7 @@
-"""What GDB's users type: each form of the table works as in GDB, or is answered with what to type.
+"""Commands of GDB: each form in the table works as in GDB, or the answer says what to type.
 
-The table is `gdb_habits.toml`. Its forms are those of GDB's manual, from its index of commands, with
-operands that GDB takes.
+The table is `gdb_habits.toml`. Its forms are the commands in the index of GDB's manual, with
+operands that GDB accepts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOURCE = "gdb_habits.s"
 
 
 def table() -> dict[str, dict[str, Any]]:
-    """The forms, if they have been written."""
+    """The forms of the table, or an empty dict if the file does not exist yet."""
     path = HERE / "gdb_habits.toml"
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
@@ -48,7 +48,7 @@ def session() -> Session:
 
 
 def fresh() -> Interpreter:
-    """An interpreter at `deep`, as if nothing had been typed."""
+    """An interpreter that has stopped at `deep`, in the state of a new one."""
     debug = session()
     debug.set_focus("cp")
     debug.points.clear()
@@ -98,7 +98,7 @@ def test_a_form_of_gdb_is_answered_with_what_to_type(form: str) -> None:
 
 
 def test_the_table_has_the_forms_that_everybody_types() -> None:
-    """The list of the specification (ecosystem.md), and more forms than the 188 tried before."""
+    """The table has the common forms of ecosystem.md, and more than 188 forms."""
     everybody = (
         "ni nexti frame f up jump starti kill printf ptype whatis show print list disas clear "
         "find call return reverse-finish thread apropos info layout tui focus display"
@@ -109,7 +109,10 @@ def test_the_table_has_the_forms_that_everybody_types() -> None:
 
 
 def test_no_advice_takes_the_place_of_an_error_of_our_own_commands() -> None:
-    """If an operand of a command is wrong, the error is the command's own."""
+    """If an operand of a Macaw command is wrong, the error is the command's own.
+
+    Only `call` has advice for GDB's users instead.
+    """
     operands = [row for row in COMMANDS.values() if row.usage != row.name]
     names = {name for row in operands for name in row.names}
     assert {name for name in names if advice_for(f"{name} zz")} == {"call"}

@@ -72,7 +72,10 @@ def test_the_checksum_has_two_digits_alone():
 
 
 def test_packets_are_acknowledged_and_questions_answered_before_the_program_is_loaded():
-    """gdb repeats a packet after two seconds without an acknowledgement."""
+    """Packets are acknowledged, and questions answered, before the program is loaded.
+
+    gdb repeats a packet after two seconds without an acknowledgement.
+    """
     may_load = threading.Event()
 
     def load(link: Link) -> Target:
@@ -103,7 +106,10 @@ def test_packets_are_acknowledged_and_questions_answered_before_the_program_is_l
 
 
 def test_packets_from_before_the_start_of_the_server_are_repetitions():
-    """gdb sends its first packet again each two seconds, until somebody reads it."""
+    """Copies of the first packet from before the server's start are ignored.
+
+    gdb sends its first packet every two seconds until it is read.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     gdb = socket.create_connection(listener.getsockname())
     gdb.settimeout(30)
@@ -183,7 +189,7 @@ def test_programs_of_the_tree_are_served():
 
 
 def test_the_thread_of_a_stop_is_that_of_its_core():
-    """Though the core of a lower number runs, too."""
+    """The thread of a stop is that of its core, although a core with a lower number runs, too."""
     debug = session("vector_dot")
     place = next(x.address for x in debug.program.sections if x.core == "vc")
     machine = Machine(debug)

@@ -1,4 +1,4 @@
-"""How many bytes one change of memory by gdb may have, in commands of the debugger."""
+"""Changes of memory by gdb are made in pieces of limited size, as debugger commands."""
 
 from __future__ import annotations
 

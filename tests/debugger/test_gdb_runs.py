@@ -1,4 +1,4 @@
-"""gdb itself debugs programs: scripts and what it prints, random sessions, Ctrl-C, run and kill.
+"""gdb debugs programs: scripts and their output, random sessions, Ctrl-C, run and kill.
 
 `python -m tests.debugger.test_gdb_runs` writes the expected texts again.
 """
@@ -69,9 +69,10 @@ def program_of(name: str, folder: Path) -> tuple[Path, Session]:
 
 
 def printed(name: str, folder: Path) -> str:
-    """What gdb prints for a script, with the commands; paths are without their folders.
+    """The output of gdb for a script, with the commands.
 
-    Columns of tables are two blanks apart: their widths depend on the folders.
+    Paths have no folders. Columns of tables are separated by two blanks, because their widths
+    depend on the folders.
     """
     elf, debug = program_of(name, folder)
     lines = (RUNS / f"{name}.gdb").read_text("utf-8").splitlines()
@@ -94,7 +95,7 @@ def test_gdb_prints_what_is_expected(name, tmp_path):
 
 
 def slow_load(debug: Session, seconds: float):
-    """What loads a session after some time, as if its imports took so long."""
+    """A function that loads a session after some seconds, like slow imports."""
 
     def load(link: Link) -> Target:
         time.sleep(seconds)
@@ -143,7 +144,7 @@ def test_a_breakpoint_at_the_last_instruction_does_not_hang_gdb(tmp_path):
 
 @needs_gdb
 def test_ctrl_c_stops_an_endless_loop(tmp_path):
-    """gdb sends its interrupt; the fastest of three answers takes less than a second."""
+    """gdb's interrupt stops an endless loop: the fastest of three takes less than a second."""
     debug = of_source(VERY_LONG_LOOP)
     elf = tmp_path / "loop.elf"
     api.save(debug.program, elf)
@@ -183,7 +184,7 @@ def test_ctrl_c_stops_an_endless_loop(tmp_path):
 
 @needs_gdb
 def test_a_program_is_run_again_by_the_command_itself(tmp_path):
-    """`target extended-remote | macaw debug --gdb -`: run, kill, run."""
+    """With `target extended-remote | macaw debug --gdb -`, gdb can run the program again."""
     shutil.copy(RUNS / "stepped_O0.elf", tmp_path / "p.elf")
     command = f"{sys.executable} -m macaw debug --gdb - p.elf"
     commands = [
@@ -208,7 +209,7 @@ def test_a_program_is_run_again_by_the_command_itself(tmp_path):
 
 
 def random_session(seed: int, folder: Path) -> None:
-    """gdb goes forward and back at random; what it reads is what the session says at each stop."""
+    """gdb goes forward and back at random; at each stop it reads what the session says."""
     chance = random.Random(seed)
     name = chance.choice(["c_vector", "six_cores", "stepped_O0", "stepped_O2"])
     elf, debug = program_of(name, folder)
@@ -276,7 +277,7 @@ def random_move(chance: random.Random, code: list[Section]) -> list[str]:
 
 
 def split_at_marks(lines: list[str]) -> Iterator[list[str]]:
-    """The lines after each mark, up to the next one."""
+    """Yield the lines between a mark and the next one."""
     marks = [at for at, line in enumerate(lines) if re.fullmatch(r"@\d+", line)]
     for begin, end in zip(marks, [*marks[1:], len(lines)], strict=True):
         yield lines[begin:end]

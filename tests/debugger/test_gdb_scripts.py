@@ -1,4 +1,4 @@
-"""Commands with lines of their own, values that are kept, and steps over calls, as in GDB."""
+"""Commands with lines of commands, convenience values, and steps over calls, as in GDB."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def debug(tmp_path: Path) -> Interpreter:
 
 
 def run(debug: Interpreter, *lines: str) -> list[str]:
-    """The texts of the answers to lines, without empty ones."""
+    """Execute lines; return the texts of their answers that are not empty."""
     texts = [answer_text(debug.execute(line), line) for line in lines]
     return [text for text in texts if text]
 
@@ -322,7 +322,7 @@ def test_lists_that_go_on_and_back(debug: Interpreter) -> None:
 
 
 def test_the_default_program_is_listed() -> None:
-    """It is no file of the user's, but the run starts in it."""
+    """The default program is listed, as the run starts in it, though it is no file of the user."""
     text = "        .device tiny\n        .core vc\n        li a7, 93\n        ecall\n"
     program = api.assemble(Source(text, "end.s"))
     session = Session(program, configuration_of(program), {})

@@ -1,4 +1,4 @@
-"""The server for gdb, asked packet by packet: registers, memory, points, runs, documents, commands."""
+"""The server for gdb, packet by packet: registers, memory, points, runs, documents, commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grid panel: which rows it shows, and which unit is at which cell; places of announcements."""
+"""The grid panel: its rows, the unit of each cell, and cells of announcements."""
 
 from __future__ import annotations
 

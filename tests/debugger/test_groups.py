@@ -1,4 +1,4 @@
-"""`info groups`: what units are at, held against counters, announcements and saved state."""
+"""`info groups` shows the activity of units, in agreement with counters, announcements and state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 
 def asked(debug, text=""):
-    """The title, and the rows with their places counted out."""
+    """The title of `info groups`, and its rows with lists of their places."""
     answer = Interpreter(debug, DebuggerFiles()).execute(f"info groups {text}")
     assert answer.kind == "table", answer
     rows = []
@@ -28,7 +28,7 @@ def asked(debug, text=""):
 
 
 def together(rows):
-    """All places, each of which is in one group."""
+    """The set of all places; asserts that each is in one group only."""
     every = [place for *_, which in rows for place in which]
     assert len(every) == len(set(every))
     return set(every)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends what is no run too: looking, scripts, commands of the system; large tensors are cheap."""
+"""Ctrl-C also ends commands that do not run the program: printing, scripts, shell commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def interpreter(debug, **more):
 
 
 def asked_at(run, monkeypatch, times):
-    """Somebody presses Ctrl-C while a command looks for it the so-many-th time."""
+    """Press Ctrl-C when a command checks for it for the `times`-th time."""
     seen, check = [], run.session.interrupts.check
 
     def look():
@@ -64,7 +64,7 @@ def test_looking_ends(line, monkeypatch):
 
 
 def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
-    """The run ends behind the act, as any other, and goes on from there."""
+    """Ctrl-C during a condition ends the run after the act, and the run can go on."""
     run = interpreter(session("layer"))
     plain = session("layer")
     plain.cont()
@@ -165,7 +165,7 @@ def test_a_large_file_is_loaded_at_once_and_checked(tmp_path):
 
 
 def test_a_stop_while_a_line_begins_drops_the_line(monkeypatch):
-    """The request to stop must not be taken for that of an earlier line."""
+    """A request to stop while a line begins drops the line, as it belongs to no earlier line."""
     run = Interpreter(of_source(STORE_LOOP), DebuggerFiles())
     worker = Worker(run, lambda: None, lambda: None)
     take = run.session.interrupts.take

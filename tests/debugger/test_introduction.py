@@ -1,4 +1,4 @@
-"""The first screen: what is loaded, where it is, and three things to try, each of which works."""
+"""The first screen: the program, its position, and three suggestions, each of which works."""
 
 from __future__ import annotations
 

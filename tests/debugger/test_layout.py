@@ -1,4 +1,4 @@
-"""Which layout a terminal gets."""
+"""The layout that a terminal gets by its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps by lines, over calls, out of functions; and the same way back."""
+"""Steps by lines, over calls, out of functions; forward and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 
 
 def on(core):
-    """The program for cp, or for a vc that cp has started."""
+    """A session of the program on cp, or on a vc that cp has started."""
     if core == "cp":
         return of_source(CALLS)
     source = CALLS.replace(".core cp", ".core vc").replace("_start:", "vstart:")
@@ -30,7 +30,7 @@ CALL, LAST = line_of_calls("call double"), line_of_calls("ecall")
 
 
 def lines(debug, act, most):
-    """The lines at which it stops."""
+    """The lines at which an action stops, repeated up to `most` times."""
     found = []
     for _ in range(most):
         stop = act()
@@ -153,7 +153,7 @@ _start: call early
 
 
 def called(debug):
-    """The labels of the frames, inner ones first."""
+    """The labels of the frames, innermost first."""
     symbols = [one.symbol for one in call_stack(debug, debug.core)]
     return [symbol and symbol.split("+")[0] for symbol in symbols]
 

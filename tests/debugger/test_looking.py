@@ -1,4 +1,4 @@
-"""`print`, `x`, `info`, `list`, `disassemble`, `display`, and data to files: against the state itself."""
+"""`print`, `x`, `info`, `list`, `disassemble`, `display` and data files, compared with the state."""
 
 from __future__ import annotations
 
@@ -326,7 +326,10 @@ def test_a_line_of_x_has_16_bytes(run):
 
 
 def test_a_text_that_ends_where_its_memory_ends(run):
-    """Fewer bytes are left than are read at a time; the text ends with the last of them."""
+    """A text that ends with the last byte of a memory is printed completely.
+
+    Fewer bytes remain there than are usually read at a time.
+    """
     device = run.session.device
     end = 0x80000000
     while True:  # the first address after external memory

@@ -1,4 +1,4 @@
-"""What two runs do is matched in the order of the first one: compared with a search of whole lists."""
+"""The matcher of two runs finds the same first difference as a search in whole lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ITEMS = st.lists(
 
 
 def pieces(items: list[Observation]) -> list[Piece]:
-    """Bytes of memory and other items, each with its stream, in the order of the list."""
+    """Single bytes of writes and other items, each with its stream, in the order of the list."""
     found: list[Piece] = []
     for number, item in enumerate(items):
         if isinstance(item, Write):
@@ -54,7 +54,7 @@ def pieces(items: list[Observation]) -> list[Piece]:
 
 
 def expected(this: list[Observation], other: list[Observation]) -> Difference | None:
-    """The first piece of this run whose partner is another or not there, else of the other run."""
+    """The first piece of this run whose partner differs or is missing; else of the other run."""
     one, two = pieces(this), pieces(other)
     for mine, theirs, is_other in ((one, two, False), (two, one, True)):
         for place, (stream, number, offset, value) in enumerate(mine):
@@ -92,7 +92,7 @@ def test_the_first_difference_however_far_each_run_is(
 @properties
 @given(ITEMS, st.data())
 def test_equal_runs_match_to_the_last_item(this: list[Observation], data: st.DataObject) -> None:
-    """The order of streams may differ."""
+    """Equal runs match to the last item, even if their streams are in another order."""
     streams = data.draw(st.permutations("abmn"))
     other = [item for stream in streams for item in this if item.stream == stream]
     runs: Any = [SimpleNamespace(items=x, over=True, subject=SUBJECT) for x in (this, other)]

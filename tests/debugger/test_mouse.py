@@ -1,4 +1,4 @@
-"""The mouse on the screen: off until it is asked for; clicks and the wheel; quiet keys."""
+"""The mouse on the screen: off by default; clicks, the wheel, and keys that print nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZE = (120, 40)
 
 
 def mouse(button, x, y, released=False):
-    """What a terminal sends: SGR, cells from 1."""
+    """The bytes that a terminal sends (SGR, cells from 1) for a button at (x, y)."""
     return f"\x1b[<{button};{x + 1};{y + 1}{'m' if released else 'M'}"
 
 
@@ -31,7 +31,7 @@ def click(x, y):
 
 
 def place_of(user, text):
-    """Column and row of a text on the screen."""
+    """Column and row at which a text is on the screen."""
     user.until(text)
     for y, row in enumerate(user.rows()):
         if text in row:
@@ -189,7 +189,7 @@ ACTIONS = (  # a key of the table, what a terminal sends for it, what the mouse 
 
 
 def states_after(actions):
-    """What the screen is like after each action."""
+    """The state of the screen after each action."""
     states = []
 
     def act(user):

@@ -1,4 +1,4 @@
-"""Long answers on the screen: they begin at their first line, and keys show the other pages."""
+"""Long answers on the screen begin at their first line, and keys show the other pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEXT, BACK, END = " ", "b", "q"
 
 
 def rows(area, before=3, lines=10, pages=True):
-    """The output panel with some lines and an answer of so many lines after them."""
+    """The rows of the output panel for `before` old lines and an answer of `lines` lines."""
     texts = [f"old {at}" for at in range(before)] + [f"row {at}" for at in range(lines)]
     part = Output(tuple(OutputLine("answer", text) for text in texts), before, pages)
     return [row.plain for row in draw("output", Frame(1, "", "", 0, "", {"output": part}), area)]
@@ -98,7 +98,7 @@ def test_pagination_off_shows_the_end_and_is_kept():
 
 
 def test_the_output_of_a_program_does_not_hide_a_stop():
-    """Of `continue` the end is shown: the program's output is no answer."""
+    """The output of a program does not hide a stop: `continue` shows the end of the text."""
     screen = Screen(of_source(LONG_LOOP))
     screen.builder.add_command("continue")
     screen.builder.add_output("stdout", b"line\n" * 100)

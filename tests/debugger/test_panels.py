@@ -1,4 +1,4 @@
-"""Panels in rooms of any size: nothing is cut without a mark, and no room is lost."""
+"""Panels of any size: cut texts have a mark, and no space is wasted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def situation(name):
 
 
 def words(text):
-    """The words of a row that are no graphs, and are not made by cutting."""
+    """The words of a row without drawn graphs and without cut words."""
     return {word for word in text.split() if not set(word) <= GRAPHS}
 
 
@@ -52,7 +52,7 @@ def shown(frame, panel, width, height):
 @pytest.mark.parametrize("name", SITUATIONS)
 @pytest.mark.parametrize("panel", PANELS)
 def test_what_a_panel_leaves_out_has_a_mark(panel, name):
-    """The witness is the same panel in a room where everything fits."""
+    """A panel that leaves something out has a mark, compared with a panel large enough for all."""
     frame = situation(name).builder.frame([panel])
     whole = words(" ".join(shown(frame, panel, 900, 3000)[0]))
     assert UNICODE.more not in " ".join(whole)

@@ -1,4 +1,4 @@
-"""Places: numbers, ranges and all of them, several behind commas; in few words, and read again."""
+"""Places of units: numbers, ranges, `*` and lists; printed in short form and read again."""
 
 from __future__ import annotations
 

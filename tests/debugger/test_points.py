@@ -1,4 +1,4 @@
-"""Breakpoints, watches and events: where and why a run stops, the same on both engines."""
+"""Breakpoints, watches and events stop a run at the same place for the same reason on both engines."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_condition_without_a_value_stops_and_says_so():
 
 
 def words_of(debug, kind):
-    """The addresses of the instructions that a core executes, in the order of the first time."""
+    """The addresses of the instructions that cores execute, in the order of first execution."""
     found: dict[Any, Any] = {}
 
     def hear(event):
@@ -231,7 +231,7 @@ def words_of(debug, kind):
 @pytest.mark.once
 @pytest.mark.parametrize(("folder", "kind"), [("nnp_mlp", "nnp"), ("fim_gru", "fim")])
 def test_breakpoints_on_words_of_other_cores(folder, kind):
-    """All engines stop before the same words in the same states, and end as without stops."""
+    """Both engines stop before the same words of other cores in the same states."""
     every = words_of(session(folder), kind)
     chosen = every[1 :: max(1, len(every) // 5)]
     plain = session(folder)
@@ -304,7 +304,10 @@ def test_conditions_of_events_that_are_seen_in_the_state():
 
 
 def test_a_line_without_a_file_means_the_file_where_it_was_set():
-    """Later the run may be in another file: what changes the point, or saves it, does not move it."""
+    """A breakpoint at a line without a file keeps the file in which it was set.
+
+    Later changes of the point, or saving it, do not move it, although the run is in another file.
+    """
     debug = session("nnp_softmax")
     point = debug.points.add("break", "12")
     text, addresses = point.text, point.addresses
@@ -319,7 +322,7 @@ def test_a_line_without_a_file_means_the_file_where_it_was_set():
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["advance", "tbreak", "break"])
 def test_nothing_is_left_of_a_stop_that_is_over(engine, kind):
-    """Neither of a goal nor of a breakpoint that is deleted; 39 rounds pass there after it."""
+    """A goal that was reached and a deleted breakpoint stop no later run, which passes 39 times."""
     debug = of_source(STORE_LOOP, engine)
     if kind == "advance":
         assert debug.advance("loop").reason == "arrived"

@@ -1,4 +1,4 @@
-"""The public session: `macaw.debug`, registers and memory as bits, steps in a range, listeners."""
+"""The public session (`macaw.debug`): registers and memory as bits, steps in a range, listeners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`save session`: a fresh session that does the file's lines stands as the saved one did."""
+"""`save session`: a new session that executes the file's lines has the saved one's state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def done(run, *lines):
 
 
 def state(run):
-    """All that a session's file brings back, without counts of hits."""
+    """The state that a session's file restores, without counts of hits."""
     debug, layout = run.session, run.arrangement
     points = [row[:3] + row[4:] for row in run.execute("info breakpoints").rows]
     commands = {point.number: point.commands for point in debug.points}
@@ -74,7 +74,7 @@ def state(run):
 
 
 def brought_back(run, program, path):
-    """A fresh session that has done the file of `run`."""
+    """A new session that has executed the file of `run`."""
     done(run, f"save session '{path}'")
     again = fresh(program)
     done(again, f"source '{path}'")
@@ -127,7 +127,7 @@ def test_all_that_a_session_has(tmp_path):
 
 
 def goes_on_alike(again, run):
-    """Whether the next stops are the same, but for counts of hits, which begin anew."""
+    """Assert that the next stops are the same, except for counts of hits, which start again."""
     for _ in range(3):
         found = []
         for one in (again, run):

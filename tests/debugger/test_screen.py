@@ -1,4 +1,4 @@
-"""The application on a terminal that is none: keys in, the rendered screen out."""
+"""The application on a simulated terminal: the test types keys and reads the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: stops as records, steps, the way back, interrupts."""
+"""Sessions: stops as records, steps, going back, interrupts."""
 
 from __future__ import annotations
 

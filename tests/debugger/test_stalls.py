@@ -1,4 +1,4 @@
-"""`why-stalled`: trees of who waits for whom, and the true causes, on programs with known ones."""
+"""`why-stalled`: trees of cores that wait for each other, on programs with known causes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ def test_a_buffer_that_nobody_fills():
 
 
 def test_cp_waits_for_itself_beside_the_array():
-    """The mask of core.wait has the row's number in place of its core's: bit 0 is cp."""
+    """With a wrong mask, cp waits for itself and for the array.
+
+    The mask of core.wait has the row's number in place of its core's: bit 0 is cp.
+    """
     run = of_source(WRONG_MASK)
     run.cont((40, 0))
     (cp,) = run.why_stalled().trees
@@ -210,7 +213,7 @@ def test_a_transfer_is_waited_for():
 
 
 def test_two_cores_wait_for_each_other():
-    """cp waits for nnp, which waits for a vector that somebody would have to store."""
+    """cp waits for nnp, and nnp waits for a vector that no core will store."""
     _, found = stalled(
         """
         .device tiny
@@ -278,7 +281,10 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
 
 
 def test_who_goes_on_in_the_next_cycle_has_no_cause():
-    """The row has ended, cp has been told of it, and its turn has not come."""
+    """A core that goes on in the next cycle has no cause.
+
+    The row has ended and woken cp, whose turn has not come.
+    """
     run = session("layer")
     while run.device.cores["pe[0]"].running or not run.device.cores["pe[0]"].start_count:
         run.stepc(1)

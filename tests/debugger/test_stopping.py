@@ -1,4 +1,4 @@
-"""The commands of points and of going back: what they answer, line by line."""
+"""The answers to commands about points and going back, line by line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def interpreter(source=STORE_LOOP):
 
 
 def said(debug, *lines):
-    """The first line of what each command answers; of a table the last."""
+    """The first line of each command's answer; of a table, the last line."""
     found = []
     for line in lines:
         answer = debug.execute(line)
@@ -184,7 +184,7 @@ def test_what_a_dprintf_prints(text, printed):
 
 
 def test_the_commands_of_the_next_stop_replace_the_rest():
-    """`continue` leads to the next stop; nothing after it is executed, at any of the stops."""
+    """After `continue` in a point's commands, the commands of the next stop run, not the rest."""
     debug = interpreter(STORE_LOOP.replace("s0, 40", "s0, 3"))
     debug.execute("break loop")
     debug.execute("commands print s0; continue; print s1")

@@ -1,4 +1,4 @@
-"""Steps of any kind stop at the points on their way, and count each of them once."""
+"""Steps of any kind stop at points on their way, and count each hit once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DOUBLE = line_of_calls("double:")
 
 
 def hits(debug):
-    """How often each point was met."""
+    """The number of hits of each point."""
     return [point.hits for point in debug.points]
 
 
 def said(stop):
-    """Why it stands, and after how many steps."""
+    """The reason of a stop, its number of steps, and its points."""
     return stop.reason, stop.done, [hit.number for hit in stop.hits]
 
 
@@ -120,7 +120,10 @@ def test_steps_back_stop_at_points_and_count_nothing(engine, act):
 
 
 def test_from_the_end_back_the_last_instruction_is_no_stop_of_a_watch(engine):
-    """What it changed is the state of the end, where the debugger is already."""
+    """Going back from the end, the last instruction is no stop of a watch.
+
+    Its change belongs to the end, where the debugger already is.
+    """
     debug = of_source(CALLS, engine)
     assert debug.run().reason == "exit"
     retired = debug.read("cp.retired")
@@ -146,8 +149,11 @@ def test_next_back_stops_in_what_was_called(engine):
     [("layer", "cp"), ("vector_dot", "vc"), ("nnp_lstm", "nnp"), ("fim_gru", "fim[1]")],
 )
 def test_each_instruction_that_begins_is_a_hit(engine, folder, core):
-    """The witness: a device alone, and what it announces. Of islands blocks begin words together,
-    and a push waits for its data after its block has come to it."""
+    """A breakpoint is hit by each instruction that a device without a session announces.
+
+    Blocks of an island begin words together, and a push waits for its data after its block has
+    reached it.
+    """
     program, inputs = loaded(folder)
     device = Device(configuration_of(program), engine=engine)
     device.load(program)

@@ -1,4 +1,4 @@
-"""The debugger at a real terminal: colours, a live resize, a session that is ended from outside."""
+"""The debugger on a real terminal: colours, a resize, and ends from outside."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ HELLO = str(ROOT / "programs/hello/hello.s")
 
 
 def forever(folder):
-    """A program that goes on until somebody stops it."""
+    """The path of a program that runs without end."""
     path = folder / "forever.s"
     path.write_text(VERY_LONG_LOOP)
     return str(path)
 
 
 class Terminal:
-    """A child at a terminal that pyte keeps."""
+    """A child process on a terminal, whose screen pyte keeps."""
 
     def __init__(self, tmp_path, *arguments, size=(24, 80), program=HELLO, preexec_fn=None, **more):
         self.screen = pyte.Screen(size[1], size[0])
@@ -47,7 +47,7 @@ class Terminal:
         )  # fmt: skip
 
     def _answer(self, data):
-        """What the terminal tells the child: where its cursor is."""
+        """Send the answer of the terminal to the child: the position of its cursor."""
         self.child.send(data)
 
     def until(self, *texts):
@@ -63,7 +63,7 @@ class Terminal:
         raise AssertionError(f"{texts} never came, but\n{seen}")
 
     def goes_on(self, seconds):
-        """Let it go on for a while, and answer what it asks the terminal."""
+        """Let the child go on for some seconds, and answer its requests to the terminal."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(pexpect.TIMEOUT):
@@ -71,7 +71,7 @@ class Terminal:
         return "\n".join(self.screen.display)
 
     def close(self):
-        """The terminal is no more; nothing is told to the process but by the system."""
+        """Close the terminal; only the system tells the process."""
         opened = self.child.ptyproc
         opened.fileobj.close()
         opened.closed = self.child.closed = True
@@ -116,7 +116,7 @@ def test_without_colours_and_without_unicode(tmp_path):
 
 
 def ended(terminal, seconds=20):
-    """Whether the process is gone soon."""
+    """Whether the process ends within some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if os.waitpid(terminal.child.pid, os.WNOHANG)[0]:
@@ -126,7 +126,7 @@ def ended(terminal, seconds=20):
 
 
 def whole(folder):
-    """Whether what the debugger keeps is as it writes it."""
+    """Check that the files that the debugger keeps are complete."""
     for path in (folder / "macaw").iterdir():
         assert path.name in ("debugger-history", "debugger.json")
         if path.suffix == ".json":
@@ -137,7 +137,10 @@ def whole(folder):
 
 @pytest.mark.parametrize("ignores", [False, True])
 def test_a_closed_terminal_ends_a_run_that_would_not_end(tmp_path, ignores):
-    """Also one that was told to ignore the signal: it finds no input any more."""
+    """A closed terminal ends an endless run.
+
+    A process that ignores the signal ends when it finds no input.
+    """
     terminal = Terminal(
         tmp_path, program=forever(tmp_path), preexec_fn=_ignore if ignores else None
     )
@@ -184,7 +187,10 @@ LARGE = 1 << 20  # bytes of an array: writing it takes a while
 
 
 def test_who_is_killed_while_writing_leaves_no_half_file(tmp_path):
-    """Files are as they were, or as they were to be; one may lie beside them by another name."""
+    """A process that is killed while it writes leaves no half file.
+
+    A file has its old or its new contents; a temporary file may remain beside it.
+    """
     source, script = tmp_path / "large.s", tmp_path / "script"
     source.write_text(f".core cp\n_start: ebreak\n.output y, int8, {LARGE}\n")
     kept = "".join(f"break *{4 * at:#x} if cp.a0 == {at}\n" for at in range(100))

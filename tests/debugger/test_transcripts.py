@@ -1,4 +1,4 @@
-"""Every command and its errors, the same by a script, by a batch of JSON and on the screen.
+"""Every command and its errors give equal answers in a script, as JSON and on the screen.
 
 `MACAW_GOLDENS=write` writes the answers into the transcripts; look at them before you keep them.
 """
@@ -28,7 +28,7 @@ SIZE = (100, 30)  # columns and lines; tests/debugger/test_drawn.py has larger o
 
 
 def by_script(transcript):
-    """As lines of scripts, each of which ends with the first error."""
+    """Execute a transcript by scripts; each script ends with the first error."""
     run = transcript.interpreter()
     heard, rest = Heard(run), transcript.lines
     while rest:
@@ -41,7 +41,7 @@ def by_script(transcript):
 
 
 def by_batch(transcript, capsys):
-    """As a batch of JSON, which ends with the first error; the next one takes what is left."""
+    """Execute a transcript by batches with JSON; each batch ends with the first error."""
     run = transcript.interpreter()
     heard, rest = Heard(run), transcript.lines
     printed = []
@@ -61,7 +61,7 @@ def by_batch(transcript, capsys):
 
 
 def as_text(transcript, capsys):
-    """What a batch prints for people, errors behind all else."""
+    """The text that batches print for people, with errors after all else."""
     run = transcript.interpreter(Streams(console.write_stdout, console.write_stderr))
     rest, found, do = transcript.lines, "", run.execute
     while rest:
@@ -78,7 +78,7 @@ def as_text(transcript, capsys):
 
 
 def by_screen(transcript):
-    """Typed on the screen."""
+    """Type a transcript on the screen."""
     run = transcript.interpreter()
     heard = Heard(run)
 

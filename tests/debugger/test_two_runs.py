@@ -1,4 +1,4 @@
-"""Two runs side by side: the first difference, its causes in both, and lines for either run."""
+"""Two runs side by side: the first difference, its causes in both runs, and commands for each run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ copy:   .word 0x10000, y, {size}, 1, 0, 0
 
 
 def pair(one=(3, 4), two=(5, 4), engines=("fast", "fast")):
-    """Two programs with these steps and sizes of a transfer, side by side."""
+    """Two programs side by side; `one` and `two` are (step, size of a transfer)."""
     runs = [
         Interpreter(of_source(SOURCE.format(step=step, size=size), engine), DebuggerFiles())
         for (step, size), engine in zip((one, two), engines, strict=True)
@@ -53,7 +53,10 @@ def pair(one=(3, 4), two=(5, 4), engines=("fast", "fast")):
 
 
 def test_both_sides_of_two_runs():
-    """Cycles, what differs, places, instructions and stops; a core that has ended is idle."""
+    """The panel of both runs has cycles, differences, places, instructions and stops.
+
+    A core that has ended is idle.
+    """
     this, other = pair()
     this.session.cont()
     other.session.stepi(1)
@@ -257,7 +260,7 @@ def test_a_tensor_with_the_name_of_a_subject():
 
 
 def test_the_command_line(tmp_path):
-    """--against with another source, an input, a device and an engine; exit status 1."""
+    """`--against` accepts another source, input, device and engine; the exit status is 1."""
     folder = PROGRAMS / "wrong_shift"
     text = (folder / "wrong_shift.s").read_text("utf-8")
     for file in folder.glob("*.npy"):

@@ -1,6 +1,6 @@
 """Two runs side by side on other cores than cp: packets, queues, vectors, and how runs end.
 
-And two sessions of one program whose steps have other counts.
+It also compares two sessions of one program whose steps have different counts.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def test_a_part_of_an_element_is_shown_as_bytes() -> None:
 
 
 def test_the_panel_has_queues_and_registers_that_differ() -> None:
-    """After `ld psums` the accumulators and the output queues of one run are full."""
+    """The panel shows queues and registers that differ: one run has sums after `ld psums`."""
     this, other = side_by_side(ARRAY, ARRAY)
     for run in (this, other):
         run.session.set_focus("pe[0]")
@@ -147,7 +147,7 @@ def test_the_panel_has_queues_and_registers_that_differ() -> None:
 
 
 def test_a_count_of_steps_is_as_many_steps_also_of_clusters_in_one_cycle() -> None:
-    """Both clusters of the device may execute an instruction in one cycle."""
+    """`stepi 5` equals five single steps, also if both clusters execute in one cycle."""
     one, many = (of_source(ARRAY) for _ in range(2))
     for run in (one, many):
         run.set_focus("pe[0]")

@@ -1,4 +1,4 @@
-"""The panels: goldens at four sizes, what they must not do, where they are put."""
+"""The panels: goldens at four sizes, rules for colours, and positions on the screen."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ AROUND = 3  # rows for status, input and keys
 @pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("story", [*SCREEN_STORIES, "first", "island"])
 def test_goldens(story, size):
-    """`MACAW_GOLDENS=write` writes them; look at them before you keep them."""
+    """The panels of a story are those of the golden; `MACAW_GOLDENS=write` writes it.
+
+    Look at the change before you keep it.
+    """
     folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))
     screen.do(*lines, size=(size[0], size[1] - AROUND))
@@ -59,9 +62,9 @@ def test_goldens(story, size):
 
 @pytest.mark.parametrize("story", [*SCREEN_STORIES, "why", "island"])
 def test_a_colour_is_never_the_only_sign(story):
-    """In a panel, a text that looks the same without colours has the same colour everywhere.
+    """A colour is never the only difference between two texts of a panel.
 
-    The code has the colours of listings, where the place in the line says what a word is.
+    The code has the colours of listings, where the position in the line says what a word is.
     """
     folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))
@@ -84,7 +87,10 @@ def test_a_colour_is_never_the_only_sign(story):
 
 
 def test_goldens_of_causes():
-    """The same, in all sizes of one screen: `why` runs the program a second time."""
+    """The panels of `why` are those of the golden, at all sizes of one screen.
+
+    `why` runs the program a second time.
+    """
     folder, lines = MORE_STORIES["why"]
     screen = Screen(session(folder))
     screen.do(*lines)
@@ -104,7 +110,7 @@ def check_golden(screen, story, size):
 
 
 def two_runs():
-    """A screen of two runs, of which one has another constant, at their first difference."""
+    """A screen of two runs, whose programs differ in a constant, at their first difference."""
     runs = [Interpreter(of_source(LONG_LOOP.replace("3", step)), DebuggerFiles()) for step in "35"]
     join_runs(runs[0], runs[1], "slow.s", "quick.s")
     screen = Screen(None, interpreter=runs[0])
@@ -372,7 +378,7 @@ def test_a_panel_grows_by_any_number_of_steps():
 
 
 def test_characters_beside_bytes():
-    """A space is a character; control characters, bytes from 127 on and unknown bytes are dots."""
+    """Beside bytes, control characters, bytes from 127 on and unknown bytes are shown as dots."""
     row = MemoryRow(0x100, "", (0x20, 0x41, 0x7E, 0x7F, 0x1F, 0x80, None, 0x21), (OLD,) * 8)
     (text,) = VIEWS["memory"](Frame(1, "", "", 0, "cp", {"memory": (row,)}), Area(80, 1))
     assert text.plain.endswith(" A~....!")

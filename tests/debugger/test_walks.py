@@ -1,4 +1,4 @@
-"""Some random walks in CI; `python -m tests.debugger` takes more."""
+"""Some random walks; `python -m tests.debugger` makes more of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_walk_stops_where_a_plain_machine_would(seed):
 
 
 def test_the_oracle_sees_what_there_is_to_see():
-    """A trace without acts, comings or events would make every walk right."""
+    """The oracle records acts, arrivals and events; an empty trace would make every walk right."""
     for course in COURSES:
         found = trace(course)
         assert len(found.own) > 20, course
@@ -39,7 +39,10 @@ def test_the_oracle_sees_what_there_is_to_see():
 # The walk from `seed` on is the first that finds it today; later ones may.
 @pytest.mark.parametrize(("spoil", "seed"), [("check", 6), ("report", 10), ("watch", 0)])
 def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
-    """A session that does not ask at the end of a step, asks twice, or forgets watches."""
+    """A session that stops elsewhere is found by the walks.
+
+    It does not test breakpoints at the end of a step, tests twice, or forgets watches.
+    """
     from macaw.debugger.arrivals import Arrivals
     from macaw.debugger.monitor import Monitor
     from macaw.debugger.watch_set import WatchSet
@@ -55,6 +58,6 @@ def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
 
 
 def walks(first):
-    """Enough of them that one meets any of what is spoilt here."""
+    """Walks enough to meet each of the faults that this module plants."""
     for seed in range(first, first + 12):
         Walk(seed).go(20)

@@ -1,4 +1,4 @@
-"""Accesses to registers and queues, and changes of registers: who, where, and at full speed."""
+"""Watches of registers and queues stop at the right access, also in fast engines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OFTEN = STORE_LOOP.replace("s0, 40", "s0, 20000")
 
 
 def on_both(make, kind, text, most=100, **more):
-    """The hits of a watch, the same on both engines: (cycle, turn, by, values)."""
+    """The hits of a watch, equal on both engines: (cycle, turn, hit)."""
     seen = []
     for engine in ENGINES:
         debug = make(engine)
@@ -44,7 +44,7 @@ def of_loop(engine):
 
 
 def test_reads_of_a_register():
-    """s0 is read by `addi s0, s0, -1` and by `bnez s0, loop`, 40 times."""
+    """Reads of s0 by `addi s0, s0, -1` and by `bnez s0, loop` are hits, 40 times each."""
     found = on_both(of_loop, "rwatch", "s0")
     at = of_loop("fast").program.symbol("loop").value
     assert [hit.values["address"] - at for *_, hit in found] == [12, 16] * 40
@@ -54,7 +54,10 @@ def test_reads_of_a_register():
 
 
 def test_accesses_of_a_register():
-    """`addi s1, s1, 3` reads and writes it, `andi s2, s1, 7` and `sw s1, 4(s3)` read it."""
+    """Accesses to s1:
+
+    `addi s1, s1, 3` reads and writes it; `andi s2, s1, 7` and `sw s1, 4(s3)` read it.
+    """
     found = on_both(of_loop, "awatch", "cp.s1", condition="s1 <= 6")
     assert [(hit.values["access"], hit.old, hit.new) for *_, hit in found] == [
         ("read and write", 0, 3), ("read", None, 3), ("read", None, 3),
@@ -89,7 +92,7 @@ def test_watched_registers_leave_the_code_translated(kind, text, more, hits):
 
 
 def test_ways_of_a_run_over_a_watch():
-    """The way back finds the last access, and what is deleted stops nothing."""
+    """Going back finds the last access; a deleted watch stops nothing."""
     debug = of_source(OFTEN)
     debug.points.add("rwatch", "s1", condition="s1 == 30000")
     first = [debug.cont() for _ in range(3)]
@@ -103,7 +106,10 @@ def test_ways_of_a_run_over_a_watch():
 
 
 def test_vector_registers():
-    """Of vr3 by hand: `pmac` with acc reads it 16 times, `vsum` and `vext` once each; twice."""
+    """By hand:
+
+    `pmac` with acc reads vr3 16 times, `vsum` and `vext` once each; all of this twice.
+    """
     found = on_both(lambda engine: session("vector_dot", engine), "rwatch", "vc.vr3")
     assert len(found) == 36
     found = on_both(lambda engine: session("vector_dot", engine), "watch", "vc.vr3.i32[0]")
@@ -166,7 +172,10 @@ def test_who_fills_a_queue():
     ],
 )
 def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, words, others):
-    """Of `gio <- rz` and the like the word begins with where it writes."""
+    """Registers of other cores are hit by the words that read them in the table.
+
+    In moves such as `gio <- rz`, the text begins with the register that is written.
+    """
     found = on_both(lambda engine: session(folder, engine), "rwatch", text, 400)
     debug = session(folder)
     run = Interpreter(debug, DebuggerFiles())
@@ -241,7 +250,7 @@ WATCHES = (
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("turn", [1, -1])
 def test_watches_hide_no_hit_of_each_other(engine, turn):
-    """Several watches, in any order, have the hits that each of them has alone."""
+    """Several watches, in any order, have the hits that each has alone."""
 
     def hits(*watches):
         debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 5"), engine)

@@ -1,4 +1,4 @@
-"""`why E`: the causes of values, held against hand-made programs and by computing them again."""
+"""`why E`: causes of values in programs made by hand, checked by computing the values again."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def source_of(cause):
 
 
 def computed(cause, seen):
-    """The value of a cause from its ends: only sums, products, relu, shifts to even, saturation."""
+    """The value of a cause, computed from its ends: sums, products, relu, shifts, saturation."""
     seen.setdefault(cause.how, set()).add(cause.name)
     if cause.ends:
         return cause.value
@@ -269,7 +269,7 @@ def test_a_logit_is_its_causes(digits):
 
 
 def test_names_of_the_causes_of_a_logit(digits):
-    """An array has its name in the image of the program, too; a half that was exchanged is named."""
+    """Causes of a logit name the array in the program's image, and a half before its swap."""
     causes = list(walk(only(digits.why("y[0, 3]"))))
     images = [x for x in causes if x.name.startswith("b3[")]
     assert {x.name.split(" at ")[0] for x in images} == {"b3[3, 0]", "b3[3, 0] in the image"}
@@ -282,7 +282,7 @@ def test_names_of_the_causes_of_a_logit(digits):
 
 
 def test_the_products_of_a_logit(digits):
-    """Each weight that is not 0 times each activation that is not, and the bias."""
+    """The products of a logit are all weights that are not 0 times activations, and the bias."""
     stored = only(inputs(only(digits.why("y[0, 3]"))))
     total = only(inputs(stored))
     products = [item for item in total.causes if item.role == "product"]
@@ -343,7 +343,7 @@ def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
 
 
 def test_the_settings_of_a_step(digits):
-    """A requantised activation: by which shift, who set it, and at which line it stands."""
+    """The settings of a step name the shift of an activation and the line that sets it."""
     text = (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
     stored = only(inputs(only(digits.why("mem[hidden2].i8"))))
     requantised = only(inputs(stored))

@@ -1,4 +1,4 @@
-"""`why` through islands: operations, registers, buffers; held by computing the values again."""
+"""`why` through islands: operations, registers and buffers, checked by computing values again."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def tree_sum(values):
-    """Adjacent pairs, each sum rounded."""
+    """The sum by adjacent pairs, with each sum rounded."""
     while len(values) > 1:
         values = [a + b for a, b in zip(values[::2], values[1::2], strict=True)]
     return values[0]
 
 
 def computed(cause, seen):
-    """The value of a cause from its ends, by what the settings of its operations say."""
+    """The value of a cause, computed from its ends by the settings of its operations."""
     if cause.ends:
         value = cause.value
         if isinstance(value, str):
@@ -68,7 +68,7 @@ def numbers(folder, name):
     ],
 )
 def test_an_element_of_a_product(folder, element, row, column, arrange):
-    """It is made of the row of A and the column of B, of nothing else."""
+    """An element of a product is made of exactly its row of A and its column of B."""
     run = session(folder)
     run.cont()
     cause = only(run.why(element))
@@ -90,7 +90,7 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_through_a_buffer_between_blocks(engine):
-    """Two layers: what the second pulls was pushed by the first, in two banks."""
+    """In two layers, what the second block pulls was pushed by the first, in two banks."""
     run = session("fim_mlp", engine)
     run.cont()
     cause = only(run.why("y[2, 3]"))
@@ -128,7 +128,7 @@ def test_through_a_buffer_between_blocks(engine):
     ],
 )
 def test_functions_lane_by_lane(folder, element, of):
-    """Also a function before a buffer, and a cell with two of them."""
+    """Functions are followed lane by lane, also before a buffer and in a cell with two of them."""
     run = session(folder)
     run.cont()
     cause = only(run.why(element))
@@ -203,7 +203,7 @@ def test_registers_of_banks(registers):
 
 
 def test_a_register_that_holds_several_numbers(registers):
-    """Each number that was computed for itself; what was only moved, together."""
+    """Numbers of a register that were computed have a cause each; moved ones have one together."""
     assert len(registers.why("fim[0].bank[1].rz.u16[16:20]")) == 4
     assert len(registers.why("fim[0].bank[1].rop")) == 1
     (empty,) = registers.why("fim[0].bank[0].rop")
@@ -235,7 +235,7 @@ def test_what_is_no_number_is_refused(registers):
 
 
 def test_an_elementwise_product_is_made_of_its_two_operands():
-    """Only a sum of products has steps that are products of their own."""
+    """An elementwise product has two operands; only a sum of products has steps of products."""
     run = session("fim_gru")
     run.cont()
     seen = set()

@@ -1,4 +1,4 @@
-"""The words of `why`: names in both halves and in other units, packets, transfers, instructions."""
+"""The names in answers of `why`: in both halves and other units, packets, transfers, instructions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_a_copy_of_a_tensor_has_the_name_of_the_tensor(engine, tmp_path):
-    """The assembler gives `y` a place in the unit; its symbol is in external memory."""
+    """A copy of a tensor has the tensor's name.
+
+    The assembler gives `y` a place in the unit; its symbol is in external memory.
+    """
     program, data = loaded("layer")
     path = tmp_path / "layer.elf"
     macaw.save(program, path)
@@ -49,7 +52,10 @@ def test_a_copy_of_a_tensor_has_the_name_of_the_tensor(engine, tmp_path):
 
 
 def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) -> None:
-    """A file that is not there any more is passed over, and so is a comment."""
+    """The line of a label is in the first file that has it.
+
+    Missing files and comments are passed over.
+    """
     begin, data = tmp_path / "begin.s", tmp_path / "data.s"
     begin.write_text(".core cp\n_start: li a7, 93\n li a0, 0\n ecall\n")
     data.write_text(
@@ -91,13 +97,13 @@ def test_the_packet_that_chose_a_segment_and_the_place_of_results():
 
 
 def session_source(cause):
-    """The line of the source at which a cause is."""
+    """The text of the source line of a cause."""
     return Path(cause.where.file).read_text("utf-8").splitlines()[cause.where.line - 1]
 
 
 @pytest.mark.long
 def test_descriptions_that_cp_has_computed_lead_to_its_instructions():
-    """six_cores writes words of its transfers: the setting shows who did."""
+    """A description that cp has computed leads to cp's instructions, as in six_cores."""
     run = session("six_cores")
     run.cont()
     copied = next(x for x in walk(only(run.why("f[3, 2]"))) if x.how.startswith("transfer"))

@@ -1,4 +1,4 @@
-"""`why` through chains: matrices, vectors, scalars; held by computing the values again."""
+"""`why` through chains: matrices, vectors and scalars, checked by computing values again."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def chains(request):
 
 
 def computed(cause, leaves):
-    """The value of a cause from its ends, by what their instructions mean."""
+    """The value of a cause, computed from its ends by the meaning of their instructions."""
     if cause.ends:
         value = cause.value
         if isinstance(value, str):
@@ -127,7 +127,7 @@ def computed(cause, leaves):
 
 
 def test_elements_are_what_their_causes_make(chains):
-    """Through NetOutQ, a message in three rows of a transfer, register files and tiles."""
+    """Elements are what their causes give, through queue, message, register files and tiles."""
     assert np.array_equal(chains.read("y"), np.maximum(MIDDLE + LAST, 0))
     for place in range(4):
         leaves: list[float] = []
@@ -170,7 +170,7 @@ def test_the_steps_and_their_settings(chains):
 
 
 def test_registers_of_the_core(chains):
-    """`cols` was set by the message, whose word a transfer brought."""
+    """The register `cols` was set by a message, and its word came by a transfer."""
     (rows,) = chains.why("nnp.rows")
     assert (rows.value, rows.how, place_of(rows).line) == (1, "s_wr", 4)
     (cols,) = chains.why("nnp.cols")
@@ -186,7 +186,7 @@ def test_registers_of_the_core(chains):
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_vectors_that_one_beat_takes_from_the_queue(engine):
-    """A beat of 32 bytes takes four vectors of two chains; each byte has the chain that wrote it."""
+    """A beat takes four vectors of two chains from the queue; each byte names its own chain."""
     run = of_source(
         """
         .device tiny
@@ -233,7 +233,7 @@ numbers:.float16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 
 
 def test_queues_of_the_core():
-    """What waits in NetInQ and NetOutQ: a vector that the chain did not take, one that nobody did."""
+    """Vectors that wait in NetInQ and NetOutQ have causes, although no chain or core took them."""
     run = of_source(
         """
         .device tiny
@@ -272,7 +272,7 @@ numbers:.float16 1, -2, 3, -4, 5, 6, 7, 8
 
 
 def test_a_convolution_reads_its_window():
-    """Of a window at the border, the products are those of positions inside, and zeros are padding."""
+    """The products of a convolution are those of its window; at the border, zeros are padding."""
     run = session("nnp_conv3x3")
     run.cont()
     image = np.load(PROGRAMS / "nnp_conv3x3" / "image.npy").reshape(6, 5, 4)

@@ -1,4 +1,4 @@
-"""Records of the end of a run give the same causes as records of the whole run, or are widened."""
+"""Records of a run's end give the causes of records of the whole run, or are extended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 
 def causes(debug: Session, question: str, depth: int, partial: bool) -> list[dict[str, object]]:
-    """The tree of a question, from a fresh record that may be partial, or from a whole one."""
+    """The tree of causes, from a new record, which may be partial or must be whole."""
     search = debug.causes
     search._record = None
     finder = None if partial else search.finder()
@@ -34,7 +34,7 @@ def agreed(debug: Session, question: str, depth: int = 7) -> bool:
 
 
 def at(debug: Session, end: int, share: float, before: float) -> None:
-    """Run to a part of the cycles, with a checkpoint some time before."""
+    """Run to a share of the cycles, with a checkpoint some time before."""
     debug.goto(0)
     debug.stepc(max(1, int(end * (share - before))))
     debug.checkpoint()
@@ -91,7 +91,7 @@ there:  .word y, first, 8, 1, 0, 0
 
 
 def test_what_came_before_the_record_widens_it():
-    """The transfer is in the record, what it copied was written before."""
+    """If a value was written before the record begins, the record is extended."""
     debug = of_source(WORDS)
     while debug.stepi().reason == "step":
         debug.checkpoint()
@@ -133,7 +133,10 @@ def starts(points: list[Checkpoint], end: int) -> list[int]:
 
 
 def test_the_starts_of_records_grow():
-    """Each further record takes eight times as long as the one before, the last the whole run."""
+    """Each longer record takes eight times as long as the one before.
+
+    The last one is the whole run.
+    """
     no_state: Any = None  # only the positions are looked at
     points = [Checkpoint((n, 0), no_state, {}, 1.0) for n in range(0, 1010, 10)]
     assert starts(points, 1010) == [920, 1000]
@@ -145,7 +148,7 @@ def test_the_starts_of_records_grow():
 
 
 def test_steps_far_back_may_be_too_many(monkeypatch):
-    """The near ones are found all the same, and an answer that needs the others says so."""
+    """If the steps of a run are too many, near causes are found, and the answer names the limit."""
     debug = of_source(WORDS)
     debug.stepi(6)
     debug.checkpoint()

@@ -1,6 +1,6 @@
 """`why` in the array: reductions, sliding windows, compressed weights, registers and queues.
 
-Held by computing the values again from the ends that are named.
+Tests compute the values again from the ends of the causes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RNG = np.random.default_rng(11)
 
 
 def computed(cause, ends):
-    """The value of a cause from its ends: products, sums, and what the settings of an spu say."""
+    """The value of a cause, computed from its ends: products, sums, and the settings of an spu."""
     if cause.ends:
         assert cause.how == "program"
         ends.append((cause.name, cause.value))
@@ -80,8 +80,7 @@ MAC = """
 
 @pytest.mark.parametrize("form", ["compress", "dense"])
 def test_weights_lead_to_the_dense_ones(form):
-    """Of what the distribution unit compresses, or the loading unit numbers: each weight to its
-    byte among the zeros."""
+    """Weights that are compressed or numbered lead to their bytes in the dense weights."""
     text = source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0")
     run = run_of(text.replace("compress", form))
     for place in range(8):
@@ -120,7 +119,7 @@ def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
 
 @pytest.mark.parametrize("kind", ["add", "max"])
 def test_the_scalar_unit_combines_reductions(kind):
-    """Two of them, then nonsf takes its accumulator, which PE 0 stores."""
+    """The scalar unit combines two reductions; nonsf moves the result, and PE 0 stores it."""
     text = f", reduction=scalar_{kind}{MAC}, sfu\n          spu reduce, src=0, dst=3"
     text += "\n          mac base=0, acc=1, sfu\n          spu reduce, src=0, dst=3"
     run = run_of(
@@ -146,7 +145,10 @@ def test_what_is_left_in_the_scalar_unit():
 
 
 def test_sliding_windows():
-    """Overlapping windows of a strip, a kernel with zeros: each output's own products alone."""
+    """Overlapping windows of a strip: each output has its own products only.
+
+    The kernel has zeros.
+    """
     strip = RNG.integers(-9, 10, (8, 27))
     kernel = RNG.integers(-9, 10, (8, 9)) * (RNG.random((8, 9)) < 0.7)
     run = run_of(
@@ -253,7 +255,7 @@ k:      .float  0.5, 0.25, -1, 1, 1, 1.5, 0.125, 2
 
 
 def test_scales_and_tables():
-    """The scale of the PE and the entry of the table are settings that the config brought."""
+    """A PE's scale and a table's entry are settings, which the config brought."""
     table = [(x - 256 if x > 127 else x) // 3 for x in range(256)]
     run = run_of(SCALED + values("t", table))
     for pe, (total, scale) in enumerate([(-96, 0.5), (-32, 0.25), (-8, -1), (0, 1)]):
@@ -284,7 +286,7 @@ def test_a_scale_in_the_box_of_the_control():
 
 
 def test_sums_of_the_output_queue_are_causes_too():
-    """The second `ld psums` has no segment: it adds what the first one put into the queue."""
+    """Sums of the output queue are causes: the second `ld psums`, without a segment, adds them."""
     run = run_of("""
         .seq    bias
           ld    psums

@@ -1,4 +1,4 @@
-"""`why` of vector registers: vectors, pairs, orders; held by computing the values again."""
+"""`why` of vector registers: vectors, pairs and orders, checked by computing values again."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def inputs(cause):
 
 
 def products(left, right, order):
-    """Of each group of four lanes the sum of left times right in an order: (2,)."""
+    """The sum of left times right[order] in each group of four lanes, with shape (2,)."""
     return (left.astype(np.int64) * right[order]).reshape(2, 4).sum(axis=1)
 
 
 def computed(cause, names):
-    """The 16 bytes of a vector register, or a number, from the ends of its causes."""
+    """The 16 bytes of a vector register, or a number, computed from the ends of its causes."""
     if cause.ends:
         names.add(cause.name)
         return bytes.fromhex(cause.value) if isinstance(cause.value, str) else cause.value

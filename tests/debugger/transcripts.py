@@ -1,4 +1,4 @@
-"""Transcripts of sessions: files of command lines, each followed by what it answers.
+"""Transcripts of sessions: files of command lines, each followed by its answer.
 
 The first line names a program (a source beside the transcript, or a golden folder), and may allow
 the shell: `# hello --allow-shell`. `--against FILE` names the program of another run beside it.
@@ -25,7 +25,7 @@ KEPT = re.compile(r"\d+ kept, [\d.]+ MiB")  # checkpoints come with time
 
 
 class Transcript:
-    """One file: its command lines, and the text of what they answer."""
+    """A transcript: its command lines, and the text of their answers."""
 
     def __init__(self, path):
         self.path = path
@@ -40,13 +40,13 @@ class Transcript:
         self.lines = [line for line, _ in self.answered]
 
     def prepare(self, folder):
-        """Bring the program, and what the lines name, into a folder."""
+        """Copy the program, and files that the lines name, into a folder."""
         others = [FOLDER / self.other] if self.other else []
         for path in (*_files(self.program), *others, *FOLDER.glob("*.script")):
             shutil.copy(path, folder)
 
     def interpreter(self, streams=None):
-        """A session of the program in the present folder: its source is told without a path."""
+        """A session of the program in the current folder, whose source has no path in messages."""
         source, *_ = _files(self.program)
         inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
         program = _assembled(self.program, source.name)
@@ -57,7 +57,7 @@ class Transcript:
         return run
 
     def golden(self, answers, outputs):
-        """The text of the file: below each line what the program has written, and the answer."""
+        """The text of the transcript: below each line the program's output and the answer."""
         found = [self.head]
         for line, answer, output in zip(self.lines, answers, outputs, strict=True):
             text = KEPT.sub("... kept", answer_text(answer, line))
@@ -66,7 +66,7 @@ class Transcript:
 
 
 class Heard:
-    """What an interpreter answers, also to lines of scripts and of points."""
+    """The answers of an interpreter, also to lines of scripts and of points."""
 
     def __init__(self, interpreter):
         self.interpreter = interpreter
@@ -75,7 +75,7 @@ class Heard:
         interpreter.on_answer = lambda line, answer: self.records.append((line, answer))
 
     def plain(self):
-        """Lines and records of JSON types, and all that the program has written."""
+        """Lines and records as JSON types, and the whole output of the program."""
         found = [
             (line, json.loads(KEPT.sub("... kept", json.dumps(answer.json()))))
             for line, answer in self.records
@@ -84,7 +84,7 @@ class Heard:
         return found, self.interpreter.session.output
 
     def outer(self, lines):
-        """The answers to these lines alone."""
+        """The answers to these lines only."""
         left = iter(self.records)
         return [next(answer for line, answer in left if line == wanted) for wanted in lines]
 
@@ -94,7 +94,7 @@ TRANSCRIPTS = [Transcript(path) for path in sorted(FOLDER.glob("*.txt"))]
 
 @cache
 def _files(name):
-    """A program's source, and the files that it needs."""
+    """The source of a program, and other files that it needs."""
     if name.endswith(".s"):
         return (FOLDER / name,)
     folder = PROGRAMS / name
@@ -108,5 +108,5 @@ def _assembled(program, source):
 
 @cache
 def program_and_inputs(folder):
-    """A program and its inputs: of a golden folder, or a source of the transcripts."""
+    """A program and its inputs, from a golden folder or a source of the transcripts."""
     return (api.load(FOLDER / folder), {}) if folder.endswith(".s") else loaded(folder)

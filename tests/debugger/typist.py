@@ -1,4 +1,4 @@
-"""Somebody at the debugger's screen: keys in, the rendered screen out, on a terminal that is none."""
+"""Types keys at the debugger's screen and reads what it shows, on a simulated terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 12  # seconds for what takes some milliseconds
 
 
 class Sized(DummyOutput):
-    """A terminal of a size that shows nothing."""
+    """A terminal of a certain size that shows nothing."""
 
     def __init__(self, width, height):
         self.size = Size(rows=height, columns=width)
@@ -28,9 +28,9 @@ class Sized(DummyOutput):
 
 
 class Typist:
-    """Types, and waits for what is to be seen; runs beside the application.
+    """Types, and waits for texts on the screen; runs beside the application.
 
-    What goes wrong in the application (a user would see a traceback) is raised by `play`.
+    `play` raises exceptions of the application, for which a user would see a traceback.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Typist:
         self.failure = None
 
     def play(self, act):
-        """Run the screen while `act(self)` types; it ends with the act."""
+        """Run the screen while `act(self)` types; the screen ends when `act` ends."""
         with create_pipe_input() as pipe:
             self.pipe = pipe
             self.screen = Screen(
@@ -89,7 +89,7 @@ class Typist:
         self.pipe.send_text(text)
 
     def resize(self, width, height):
-        """The terminal has another size from now on."""
+        """Give the terminal another size."""
         self.output.size = Size(rows=height, columns=width)
         loop = self.screen.app.loop
         assert loop is not None
@@ -103,11 +103,11 @@ class Typist:
         return ["".join(shown.data_buffer[y][x].char for x in range(width)) for y in range(height)]
 
     def until(self, *texts):
-        """Wait until all of the texts are to be seen."""
+        """Wait until all texts are on the screen; return its text."""
         return self.wait(lambda seen: all(text in seen for text in texts), texts)
 
     def wait(self, holds, what="it", seconds=PATIENCE):
-        """Wait until something holds of the screen's text."""
+        """Wait until `holds` is true for the screen's text; return the text."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.failure is None:
             try:

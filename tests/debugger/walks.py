@@ -1,8 +1,8 @@
-"""Random walks of a session, each stop held against the oracle's (`tests.debugger.oracle`).
+"""Random walks of a session; each stop is compared with the oracle's (`tests.debugger.oracle`).
 
-A walk sets points at random, goes forth and back, and changes the focus never: it is of one core
-of one program. Of each stop the reason, the points, how often each was met, where the device is
-and what is there have to be the oracle's.
+A walk sets points at random and goes forward and back. Its focus is always one core of one program.
+At each stop, the reason, the points, their counts of hits, the device's position and its values
+must be the oracle's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.debugger.transcripts import program_and_inputs
 
 @dataclass(frozen=True)
 class Course:
-    """A core of a program: values that watches and conditions are about, events, and moves."""
+    """A core of a program: values for watches and conditions, events, and moves."""
 
     folder: str
     focus: str
@@ -33,12 +33,12 @@ class Course:
 
 
 def register(core, number):
-    """A register of cp or vc, as a signed number."""
+    """A function that reads a register of cp or vc as a signed number."""
     return lambda device: int(device.cores[core].state.x[number].astype("int32"))
 
 
 def word(symbol, dtype="<i4"):
-    """The first bytes of a tensor."""
+    """A function that reads the first number of a tensor."""
 
     def value(device):
         tensor = next(x for x in device.program.tensors if x.name == symbol)
@@ -49,7 +49,7 @@ def word(symbol, dtype="<i4"):
 
 
 def field(core, name, *place):
-    """A number of a core's state."""
+    """A function that reads a number of a core's state."""
 
     def value(device):
         found = getattr(device.cores[core].state, name)
@@ -87,13 +87,13 @@ COURSES = (
 
 @cache
 def trace(course):
-    """What the machine does on a course, act by act."""
+    """The acts of the reference device on a course."""
     loads, inputs = program_and_inputs(course.folder)
     return Trace(loads, inputs, course.focus, [value for _, value in course.values])
 
 
 class Walk:
-    """One walk; `log` holds its commands and what was said."""
+    """One walk; `log` has its commands and the answers."""
 
     def __init__(self, seed):
         self.rng = rng = Random(f"walk {seed}")
@@ -110,7 +110,7 @@ class Walk:
         self.stops = self.met = 0
 
     def go(self, moves):
-        """So many moves."""
+        """Set some points, then make `moves` moves."""
         for _ in range(self.rng.randrange(1, 5)):
             self.set_point()
         for _ in range(moves):
@@ -189,7 +189,7 @@ class Walk:
         getattr(self, "_" + name.replace("-", "_"))(count, ended)
 
     def _forth(self, stop, expected, reason="step", core=None):
-        """Hold a stop forth against the oracle's."""
+        """Compare a stop of a forward run with the oracle's."""
         why, position, met = expected
         if why in ("step", "limit") and core is not None:
             met = self.oracle.look(core)
@@ -230,7 +230,7 @@ class Walk:
         oracle.show(stop.where.core)
 
     def text(self):
-        """All of it."""
+        """The whole log as a text."""
         return "\n".join(self.log)
 
     # Forth
@@ -261,12 +261,12 @@ class Walk:
         self._forth(self.debug.stepi(count), self._stepped(count), core=self.course.focus)
 
     def _address(self):
-        """The number of the instruction that the focus does next, and its address."""
+        """The number of the next instruction of the focus, and its address or None."""
         number = self._retired()
         return number, self.trace.own[number][1] if number < len(self.trace.own) else None
 
     def _until_back(self, number):
-        """Run from a call to where it has come back."""
+        """Run from a call to the instruction after it."""
         later = self.trace.over(number)
         goal = None if later is None else self.trace.own[later][0]
         return self.oracle.forward(lambda at: False, lambda at: at == goal)
@@ -372,7 +372,7 @@ class Walk:
         self._back(self.debug.stepi_back(count), goal)
 
     def _before(self, retired):
-        """Where a step back to before an instruction goes."""
+        """The position to which a step back to before an instruction goes."""
         low = self.trace.landed(retired)
         end = self.oracle.position
         if retired + 1 <= self._retired():
@@ -397,7 +397,7 @@ class Walk:
             self.oracle.told |= {(core, at, number) for number in numbers}
 
     def _line_back(self, over):
-        """Where the line before begins."""
+        """The number of the instruction at which the previous line begins."""
         trace, number = self.trace, self._retired() - 1
         first = line = None
         calls = self._calls() if over else {}
@@ -413,7 +413,7 @@ class Walk:
         return (0, 0) if first is None else self._before(first)
 
     def _calls(self):
-        """Of each instruction that ends a call which is over by now: the call."""
+        """For each instruction that ends a completed call, the call."""
         found: dict[Any, Any] = {}
         for number, (_, address) in enumerate(self.trace.own[: self._retired()]):
             later = self.trace.over(number) if self.trace.flow(address) == "call" else None

@@ -1,4 +1,4 @@
-"""Runs of the command: in this process, which costs no start, or in one of their own."""
+"""Runs the command in this process, which is fast, or in a new process."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def run_here(
     variables: Mapping[str, str] = NOTHING,
     text: str | bytes = b"",
 ) -> subprocess.CompletedProcess[str]:
-    """Run `macaw` with the words in a folder; its streams are files, its input is `text`.
+    """Run `macaw` in a folder; its streams are files, its standard input is `text`.
 
-    Coverage and the map of the mutants see the lines that it executes.
+    Coverage and the recording of the mutants' tool see the lines that it executes.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         status = _run_into(words, folder, variables, text, (out, err))
@@ -45,7 +45,7 @@ def _run_into(
     text: str | bytes,
     files: tuple[IO[bytes], IO[bytes]],
 ) -> int:
-    """Run `macaw` with files as its standard output and error; the exit status."""
+    """Run `macaw` with files as its standard output and error; return the exit status."""
     out, err = files
     with tempfile.TemporaryFile() as into, contextlib.ExitStack() as stack:
         into.write(text.encode() if isinstance(text, str) else text)
@@ -68,9 +68,10 @@ def _run_into(
 
 
 def run_shown(command: str, folder: Path, text: str) -> str:
-    """What a command of a page prints, as `shown.run_shell` says it; `macaw` runs in this process.
+    """Run a command of a page and return what it prints, as `shown.run_shell` does.
 
-    What follows the first `|`, and what needs a shell otherwise, runs in one of its own.
+    `macaw` runs in this process. Commands after a `|`, and commands that need a shell, run in a new
+    process.
     """
     head, _, rest = command.replace("\\\n", " ").partition(" | ")
     words = shlex.split(head)
@@ -85,7 +86,7 @@ def run_shown(command: str, folder: Path, text: str) -> str:
 
 
 def _text(number: int) -> str:
-    """What is in a file, with the ends of lines that `subprocess` gives."""
+    """The text of a file, with the line ends that `subprocess` gives."""
     os.lseek(number, 0, os.SEEK_SET)
     with open(number, encoding="utf-8", closefd=False) as file:
         return file.read()
@@ -97,7 +98,7 @@ def run_apart(
     variables: Mapping[str, str] = NOTHING,
     text: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """The same in a process of its own, as a user's shell starts it."""
+    """Like `run_here`, in a new process, as a user's shell starts it."""
     paths = os.pathsep.join([PYTHON_PATH, os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "macaw", *map(str, words)],

@@ -1,4 +1,4 @@
-"""Programs of nnp that several tests of `macaw concord` take."""
+"""Programs of nnp for several tests of `macaw concord`."""
 
 from tests.macaw.conftest import ROOT
 

@@ -1,4 +1,4 @@
-"""Programs that several tests of the command run."""
+"""Fixtures: ways to run the command, and programs for it."""
 
 import subprocess
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Macaw = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def macaw(tmp_path: Path) -> Macaw:
-    """Runs `macaw` with the arguments in the test's folder, in this process."""
+    """A function that runs `macaw` with arguments in the test's folder, in this process."""
 
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         return run_here(arguments, tmp_path, environment)
@@ -28,7 +28,7 @@ def macaw(tmp_path: Path) -> Macaw:
 
 @pytest.fixture
 def macaw_apart(tmp_path: Path) -> Macaw:
-    """The same in a process of its own: for what a process does at its start or its end."""
+    """Like `macaw`, in a new process: for tests of what a process does at its start or end."""
 
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         return run_apart(arguments, tmp_path, environment)
@@ -38,7 +38,7 @@ def macaw_apart(tmp_path: Path) -> Macaw:
 
 @pytest.fixture
 def layer(tmp_path: Path) -> Path:
-    """A copy of the sample program `layer`, in the test's folder; without its recording."""
+    """The path of a copy of the sample `layer`, without its recording, in the test's folder."""
     for name in ("layer.s", "weights.npy", "x.npy", "golden.toml"):
         (tmp_path / name).write_bytes((LAYER / name).read_bytes())
     return tmp_path / "layer.s"
@@ -46,13 +46,13 @@ def layer(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def expected_y() -> np.ndarray:
-    """What the layer gives for its x, by NumPy."""
+    """The outputs of the layer for its x, by NumPy."""
     return np.load(LAYER / "weights.npy").astype(np.int32) @ np.load(LAYER / "x.npy")
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes an assembly source into the test's folder."""
+    """A function that writes an assembly source into the test's folder and returns its path."""
 
     def write(text: str, name: str = "p.s") -> Path:
         (tmp_path / name).write_text(text)

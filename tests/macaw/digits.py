@@ -1,4 +1,4 @@
-"""The digits network in a device of each engine."""
+"""Loads the digits network into a device of each engine."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ WEIGHTS = RNG.integers(-3, 4, (16, 8)).astype(np.float32)
 def saved(
     path: Path, *nodes: onnx.NodeProto, rows: int | str = 20, **constants: np.ndarray
 ) -> None:
-    """A model with an input x (rows, 16), and W (16, 8) where it is read."""
+    """Save a model with an input x (rows, 16); W (16, 8) is a constant if a node reads it."""
     graph = helper.make_graph(
         list(nodes),
         "test",

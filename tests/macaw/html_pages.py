@@ -1,4 +1,4 @@
-"""Reads HTML for tests: that it is well formed and refers to nothing, its tables, its titles."""
+"""Reads HTML for tests: nesting of elements, references to other files, tables, titles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 @dataclass
 class Page(HTMLParser):
-    """What a text of HTML contains; `Page.of` reads it and checks its nesting."""
+    """The contents of an HTML page; `Page.of` reads it and checks the nesting of its elements."""
 
     tables: list[list[list[str]]] = field(default_factory=list)  # captions left out
     texts: list[str] = field(default_factory=list)
@@ -31,11 +31,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All texts but styles and titles, with a space between two."""
+        """All texts without styles and titles, separated by spaces."""
         return " ".join(self.texts)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
+        """Store an element that opens."""
         self.tags.append((tag, dict(attrs)))
         if tag in VOID or (self.open and self.open[-1] == "path"):
             return
@@ -48,16 +48,16 @@ class Page(HTMLParser):
             self.tables[-1][-1].append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element without contents."""
+        """Store an element without contents."""
         self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
-        """Check that the element is the innermost one."""
+        """Check that the element that closes is the innermost one."""
         assert self.open
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        """Note a text."""
+        """Store a text."""
         inner = self.open[-1] if self.open else ""
         if inner == "style":
             self.styles += data
@@ -70,7 +70,7 @@ class Page(HTMLParser):
 
 
 def refers_to_nothing(page: Page) -> bool:
-    """Return whether a page loads and runs nothing: no script, no address, no handler."""
+    """Return whether a page loads nothing and runs nothing: no script, no address, no handler."""
     names = {name for _tag, attributes in page.tags for name in attributes}
     tags = {tag for tag, _attributes in page.tags}
     return not (

@@ -1,4 +1,4 @@
-"""The command on a terminal of its own."""
+"""Runs the command on a terminal of its own."""
 
 import fcntl
 import os
@@ -15,12 +15,12 @@ from tests.macaw.conftest import ROOT
 
 
 def _heed_interrupts() -> None:
-    """Undo what a shell does to its background jobs, of which a test run may be one."""
+    """Let the command heed Ctrl-C, which shells disable in background jobs such as a test run."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
-    """A command on a terminal of its own; `text` is what it has shown so far."""
+    """A command on its own terminal; `text` is what it has shown so far."""
 
     def __init__(self, *arguments: object, columns: int = 80, **environment: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -39,7 +39,7 @@ class Terminal:
         self.text = ""
 
     def read(self, wanted: str = "", seconds: float = 60) -> str:
-        """Read until `wanted` is shown, or (without it) to the end."""
+        """Read until `wanted` is shown, or without it to the end; return all that was shown."""
         end = time.monotonic() + seconds
         while not wanted or wanted not in self.text:
             ready, _, _ = select.select([self._ours], [], [], end - time.monotonic())

@@ -1,4 +1,4 @@
-"""Arguments of public functions that are of a wrong kind: `InputError`, which names the argument."""
+"""A wrong argument of a public function raises `InputError` with the argument's name."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_numbers_of_numpy_are_numbers(program: macaw.Program) -> None:
 
 
 def test_numbers_of_numpy_do_not_overflow(program: macaw.Program) -> None:
-    """They are taken as Python's, which have no end."""
+    """Numbers of NumPy are converted to Python's integers, which do not overflow."""
     x = [1, 2, 3, 4]
     noisy = [macaw.run(program, x=x, jitter=seed).cycles for seed in (3, np.int64(3))]  # type: ignore[arg-type]
     assert noisy[0] == noisy[1]
@@ -374,6 +374,6 @@ def test_every_parameter_has_a_kind() -> None:
 
 
 def test_a_missing_argument_is_python_s_error() -> None:
-    """As of any function: docs/cli.md says so."""
+    """A missing argument raises Python's TypeError, as docs/cli.md says."""
     with pytest.raises(TypeError, match="missing a required argument: 'path'"):
         macaw.save(None)  # type: ignore[call-arg, arg-type]  # the mistake is the test

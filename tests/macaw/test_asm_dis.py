@@ -1,4 +1,4 @@
-"""`macaw asm` and `macaw dis`: files, options, diagnostics, and the way back."""
+"""`macaw asm` and `macaw dis`: files, options, diagnostics, and assembling a disassembly."""
 
 import json
 from collections.abc import Callable

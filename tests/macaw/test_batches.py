@@ -1,4 +1,4 @@
-"""Models compiled for several samples at a time: `macaw compile --batch N`, and own batches."""
+"""Models compiled for several samples: `macaw compile --batch N`, and models with a batch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_command(tmp_path):
 
 @pytest.mark.parametrize("core", [None, "nnp"])
 def test_a_batch_of_sequences_on_nnp(core):
-    """A batch along the second axis of an LSTM, after a Transpose, equals the samples alone."""
+    """A batch along the second axis of an LSTM gives the results of single samples."""
     rng = np.random.default_rng(1)
     nodes = [
         NODE("Transpose", ["x"], ["t"], "turn", perm=[1, 0, 2]),
@@ -128,7 +128,7 @@ def test_inputs_without_a_batch_are_refused():
 
 
 def test_a_batch_of_one_has_its_size_in_the_model():
-    """Its named dimension is 1, and the sizes of other dimensions are left to the caller."""
+    """With a batch of one, the named dimension is 1, and the caller sets the other dimensions."""
     x = {"x": ("N", 3, "L")}
     net = onnx_model([NODE("Relu", ["x"], ["y"])], x, {"y": (("N", 3, "L"), 1)})
     one, rest = with_batch(net, 1, {"L": 5})

@@ -1,4 +1,4 @@
-"""Cautions of a run: overflows of islands, with their source lines, in text and JSON."""
+"""A run's cautions about overflows of islands, with source lines, as text and JSON."""
 
 from __future__ import annotations
 

@@ -142,13 +142,13 @@ ARGUMENTS = ("-v", "-rsE", "-p", "no:cacheprovider", "--continue-on-collection-e
 
 
 class Collected(NamedTuple):
-    """A run of pytest over all files: its folder, and what it printed."""
+    """A run of pytest on all files: its folder and its output."""
 
     folder: Path
     text: str
 
     def outcomes(self, name: str) -> dict[str, str]:
-        """The outcome of each test function of a file, that of its last case."""
+        """The outcome of each test function of a file; of several cases, the last one's."""
         found = re.findall(rf"^\S*test_{name}\.py::test_(\w+)(?:\[.*\])? ([A-Z]+)", self.text, re.M)
         return dict(found)
 
@@ -161,7 +161,7 @@ Collect = Callable[..., Collected]
 
 @pytest.fixture(scope="module")
 def collect(tmp_path_factory: pytest.TempPathFactory) -> Collect:
-    """A function that runs all files with a value of CI and options, each choice once."""
+    """A function that runs all files with a value of CI and options, once for each choice."""
 
     @cache
     def run(ci: str, *options: str) -> Collected:

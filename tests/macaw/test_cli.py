@@ -63,7 +63,7 @@ def test_every_command_has_help(name: str) -> None:
 
 
 def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
-    """A user can type each step without a change, one after the other."""
+    """Without a command, `macaw` shows first steps that a user can type one after another."""
     done = macaw()
     assert (done.returncode, done.stdout) == (2, "")
     steps = re.findall(r"macaw (\S+ \S+)", done.stderr)
@@ -143,7 +143,7 @@ def test_wrong_input(arguments: list[str], message: str) -> None:
 
 
 class Failing(click.Command):
-    """A command that raises what the test wants."""
+    """A command that raises the exception of the test."""
 
     error: BaseException = RuntimeError("the cat is on the mat")
 
@@ -263,7 +263,7 @@ def test_isa_finds_whatever_has_a_name(words: list[str], starts: str) -> None:
 
 
 def test_a_cause_has_its_advice_if_there_is_one() -> None:
-    """Those of whole kinds of causes, and of work, have none."""
+    """`macaw isa` prints the advice of a cause; whole kinds of causes, and work, have none."""
     assert "  Advice      Give the units of a step equal work: " in macaw("isa", "imbalance").stdout
     assert macaw("isa", "tail").stdout.endswith("  Part of     idle\n")
     assert "Advice" not in macaw("isa", "tail").stdout

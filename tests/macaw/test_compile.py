@@ -1,4 +1,4 @@
-"""Models compiled to programs: `macaw.compile`, `macaw compile`, `macaw run FOLDER --layers`."""
+"""Compiled models: `macaw.compile`, `macaw compile`, `macaw run FOLDER --layers`."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ def test_a_residual_network(image, device):
 
 
 def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
-    """Scales are powers of two and the integers s8×s8, so rounding leaves no choice."""
+    """The outputs equal onnxruntime's.
+
+    Scales are powers of two and the integers s8×s8, so rounding leaves no choice.
+    """
     session = onnxruntime.InferenceSession(compiled.model)
     (wanted,) = session.run(None, {"x": image})
     np.testing.assert_array_equal(compiled.run({"x": image}).outputs["y"], wanted)
@@ -158,7 +161,10 @@ def test_the_report_in_three_forms(compiled, image):
 
 
 def test_the_bound_by_hand(compiled):
-    """Products over 256 PEs, bytes over 32 a cycle: of weights 3 each, input and output."""
+    """The bound of a layer by hand: products over 256 PEs, or bytes over 32 a cycle.
+
+    Weights have 3 bytes each; inputs and outputs are added.
+    """
     stem = compiled.layers[0]
     weights = np.count_nonzero(
         onnx.numpy_helper.to_array(
@@ -250,7 +256,7 @@ def test_refusals_name_the_node_and_the_reason():
 
 
 def test_a_network_of_one_table(image):
-    """x + x is a function of one tensor; no layer is for the array."""
+    """A network with only x + x becomes a table; no layer is for the array."""
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.value = builder.node("Add", [builder.value, builder.value], "twice")
     builder.quantise("twice", builder.scale)
@@ -261,7 +267,10 @@ def test_a_network_of_one_table(image):
 
 
 def test_columns_that_cannot_be_are_refused(compiled, tmp_path):
-    """`columns` of net.json: the whole tensor, the first column and their number, by symbol."""
+    """Wrong `columns` in net.json are refused.
+
+    They have, by symbol, the whole tensor, the first column and the number of columns.
+    """
     compiled.write(tmp_path)
     description = json.loads((tmp_path / "net.json").read_text("utf-8"))
     for columns in ([7], {"x": ["y", 0]}, {"x": ["y", 0, "3"]}, {"x": 5}):

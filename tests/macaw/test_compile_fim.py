@@ -1,4 +1,4 @@
-"""`macaw compile --core fim`: a model for the islands, in a folder."""
+"""`macaw compile --core fim` writes a folder with a model's program for islands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.macaw.fim_models import MATMUL, RNG, WEIGHTS, saved
 
 
 def test_a_folder_whose_source_runs(macaw: Macaw, tmp_path: Path) -> None:
-    """The source is the one that `macaw lower` writes."""
+    """The folder's source is the one that `macaw lower` writes, and it runs."""
     saved(tmp_path / "m.onnx", MATMUL, rows="N")
     words = ("m.onnx", "--dim", "N=20", "--measure")
     done = macaw("compile", *words, "--core", "fim", "-o", "net", COLUMNS="80")

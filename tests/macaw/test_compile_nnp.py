@@ -1,4 +1,4 @@
-"""Models on nnp alone: `macaw compile --core nnp`, `macaw run FOLDER`, and the public tiler."""
+"""Models on nnp: `macaw compile --core nnp`, `macaw run FOLDER`, `macaw.native_tiles`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 def test_names_with_brackets_are_printed(tmp_path):
-    """They look like markup of rich."""
+    """Names of nodes with brackets are printed unchanged, though they look like markup of rich."""
     nodes = [NODE("Tanh", ["x"], ["h"], "[bold]a"), NODE("Relu", ["h"], ["y"], "[/red]b")]
     onnx.save(model(nodes, {"x": (2, 3)}, {"y": ((2, 3), 1)}), tmp_path / "m.onnx")
     words = ["compile", "m.onnx", "--core", "nnp", "--device", "tiny", "-o", "net"]

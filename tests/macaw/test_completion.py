@@ -1,4 +1,4 @@
-"""Completion in shells: what the words of a command line can become, and the scripts."""
+"""Completion in shells: suggestions for command lines, and the shells' scripts."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.macaw.conftest import Macaw
 
 
 def suggested(macaw: Macaw, *words: str) -> list[str]:
-    """What the last word can become, as zsh and fish hear it: `file` is the shell's business."""
+    """The suggestions for the last word, as fish gets them; `file` if the shell completes files."""
     done = macaw(
         _MACAW_COMPLETE="fish_complete",
         COMP_WORDS=" ".join(["macaw", *words]),

@@ -1,4 +1,4 @@
-"""`macaw concord` and `macaw.concord`: files, pictures, comparisons, and what is refused."""
+"""`macaw concord` and `macaw.concord`: files, pictures, comparisons and errors."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ from tests.macaw.conftest import ROOT, Macaw
 
 @pytest.fixture
 def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Concordance:
-    """The layer, in the test's folder with data for it."""
+    """The concordance of LAYER, whose source and data are in the test's folder."""
     monkeypatch.chdir(tmp_path)
     Path("layer.s").write_text(LAYER)
     found = api.concord("layer.s")
@@ -32,7 +32,7 @@ def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Concordance:
 
 @pytest.fixture
 def said(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Runs `macaw concord`: exit status and all that was said."""
+    """A function that runs `macaw concord`; returns the exit status and the output."""
 
     def run(*words: str) -> tuple[int, str]:
         status = run_command(["concord", *words])
@@ -44,7 +44,7 @@ def said(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
 
 
 def test_the_file_runs_without_us(layer: Concordance, macaw: Macaw, tmp_path: Path) -> None:
-    """The rule of seed 003 ¶40, ¶65-66."""
+    """The generated file runs without Macaw (seed 003 ¶40, ¶65-66)."""
     done = macaw("concord", "layer.s", "--check", "data.npz")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
@@ -56,7 +56,7 @@ def test_the_file_runs_without_us(layer: Concordance, macaw: Macaw, tmp_path: Pa
 
 
 def test_the_text_of_the_manual(layer: Concordance) -> None:
-    """The rule of seed 003 ¶59-60."""
+    """The function in the manual's example is the generated one (seed 003 ¶59-60)."""
     shown = (ROOT / "docs" / "concord.md").read_text("utf-8")
     function = layer.text[layer.text.index("def layer") :].rstrip()
     wanted = "\n".join(f"    {line}".rstrip() for line in function.splitlines())
@@ -103,7 +103,7 @@ def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
 
 
 def test_the_first_chain_that_differs_is_named() -> None:
-    """A sigmoid that is wrong: the first gate differs first, in the first step (seed 003 ¶71-72)."""
+    """If a sigmoid is wrong, the first gate of the first step is named (seed 003 ¶71-72)."""
     found = api.concord(SAMPLES / "lstm.s")
     data = found.random()
     half = found.text.replace(
@@ -123,7 +123,7 @@ def test_the_first_chain_that_differs_is_named() -> None:
 
 
 def check_layout(found: Concordance, path: Path) -> None:
-    """The file is as a linter and a formatter of Python want it."""
+    """Check the generated file with a linter and a formatter of Python."""
     found.write(path)
     ruff = [sys.executable, "-m", "ruff"]
     kinds = "E4,E7,E9,F,I,B,C4,PIE,UP,W"
@@ -134,7 +134,7 @@ def check_layout(found: Concordance, path: Path) -> None:
 @pytest.mark.parametrize("name", ["lstm", "conv"])
 @pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx"])
 def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
-    """The rule of seed 003 ¶67-68."""
+    """Generated files pass linter and formatter, and import no Macaw (seed 003 ¶67-68)."""
     found = api.concord(SAMPLES / f"{name}.s", target)
     check_layout(found, tmp_path / "layer.py")
     imported = re.findall(r"^(?:import|from) (\w+)", found.text, re.M)
@@ -193,7 +193,7 @@ def test_a_convolution_is_windows() -> None:
 
 
 def test_a_program_in_runs_from_labels(tmp_path: Path) -> None:
-    """The same step by `.rept` and by entries: the same function."""
+    """A program in several runs from labels gives the same function as one with `.rept`."""
     text = (SAMPLES / "lstm.s").read_text()
     once = api.concord(api.assemble(Source(text, "lstm.s")))
     split = text.replace("        .endr\n        end_chain", "        end_chain")
@@ -204,7 +204,7 @@ def test_a_program_in_runs_from_labels(tmp_path: Path) -> None:
 
 
 def test_pictures(layer: Concordance, said: Callable[..., tuple[int, str]]) -> None:
-    """The rule of seed 003 ¶71-72."""
+    """The picture has a box for each operation and arrows for dependences (seed 003 ¶71-72)."""
     assert said("layer.s", "--graph", "layer.dot", "--graph", "layer.svg")[0] == 0
     text = Path("layer.dot").read_text()
     assert text.startswith("digraph layer {")
@@ -253,7 +253,7 @@ def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]
 
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 def test_names_that_python_has_itself(target: str) -> None:
-    """Tensors may be called as the file's own functions, words of its own, or keywords."""
+    """Tensors may have names that the file uses itself, or Python keywords."""
     text = LAYER.replace("tensor W,", "tensor host,").replace("tensor b,", "tensor lambda,")
     text = text.replace("tensor x,", "tensor state,").replace("tensor y,", "tensor model,")
     found = api.concord(api.assemble(Source(text, "names.s")), target)
@@ -291,7 +291,7 @@ def test_targets_and_pictures_that_are_not_there(monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_results_of_a_round_are_regrouped_at_once(tmp_path: Path) -> None:
-    """Rows that alternate between two operations of a loop: one join, not a list of 12 rows."""
+    """Rows that alternate between two operations of a loop are joined at once, not as 12 rows."""
     rounds = "".join(
         f" v_rd InitialVrf, {t}\n mv_mul 0\n v_relu\n v_wr InitialVrf, {20 + 2 * t}\n"
         f" v_rd InitialVrf, {t}\n mv_mul 1\n v_tanh\n v_wr InitialVrf, {21 + 2 * t}\n"
@@ -329,7 +329,10 @@ _start: SetRowsCols(2, 1)
 
 
 def test_the_text_of_a_box_is_in_its_middle(layer: Concordance) -> None:
-    """The base lines of its parts, 13 apart, are around the middle of the box, 4 below it."""
+    """The text of a box is in its middle.
+
+    Its lines are 13 apart, around a point 4 below the middle of the box.
+    """
     root = ET.fromstring(layer.picture("svg"))
     boxes = [
         tuple(float(x.get(key, "0")) for key in ("x", "y", "width", "height"))

@@ -1,4 +1,4 @@
-"""ONNX models of generated software for people to use, and quantised data sets."""
+"""ONNX models that generated software builds, and quantised data sets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DENSE = """
 
 
 def file_of(software: Concordance) -> dict[str, Any]:
-    """The names that the generated file defines."""
+    """The names that the generated file defines, after running it."""
     space: dict[str, Any] = {"__name__": "layer"}
     exec(software.text, space)
     return space
@@ -67,7 +67,10 @@ def sizes(values: Any) -> dict[str, list[int | str]]:
 
 
 def test_sequences_of_any_length_and_weights_that_stay(tmp_path: Path) -> None:
-    """The LSTM with five steps, written with its weights, computes eight (seed 003 ¶29, ¶66)."""
+    """An LSTM's model with its weights takes sequences of any length (seed 003 ¶29, ¶66).
+
+    The program has five steps; the model computes eight.
+    """
     import onnxruntime
 
     short = macaw.concord(LSTM, "onnx")
@@ -120,14 +123,14 @@ def test_a_layer_without_loops_takes_any_number_of_rows() -> None:
 
 
 def test_rows_that_depend_on_one_another_are_a_fixed_number() -> None:
-    """Windows of an image: another number of rows would be another image."""
+    """If rows depend on one another, as windows of an image, their number is fixed in the model."""
     model = file_of(macaw.concord(ROOT / "programs/nnp_conv3x3/nnp_conv3x3.s", "onnx"))["model"]()
     assert sizes(model.graph.input)["x"] == [30, 4]
 
 
 @pytest.mark.parametrize("kind", ["bfp", "int", "log", "float", "mx"])
 def test_quantised_data(kind: str) -> None:
-    """Codes as the emulator stores them; values that both sides take (seed 003 ¶28, ¶68)."""
+    """Quantised data have the emulator's codes, and both sides accept them (seed 003 ¶28, ¶68)."""
     software = dense(kind)
     weights = software.weights()["W"]
     x = np.random.default_rng(1).normal(size=(2, 6)) * 4

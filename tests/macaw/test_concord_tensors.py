@@ -1,4 +1,4 @@
-"""`macaw.concord`: the tensors of a program, its data, and what is followed through memories."""
+"""`macaw.concord`: the tensors and data of a program, and values followed through memories."""
 
 from pathlib import Path
 
@@ -12,7 +12,10 @@ from tests.macaw.concord_programs import SAMPLES
 
 
 def test_tensors_at_one_place() -> None:
-    """A tile of Dram and the same bytes as vectors: one tensor; hinted ones agree (seed 003 ¶65-66)."""
+    """A tile of Dram and vectors of the same bytes are one tensor (seed 003 ¶65-66).
+
+    Hinted tensors agree with it.
+    """
     text = """.device tiny
         .data
         .array  float16, 8, 4
@@ -55,7 +58,7 @@ def test_tensors_at_one_place() -> None:
 
 
 def test_two_inputs_in_one_queue() -> None:
-    """The stream of NetInQ is both, one behind the other."""
+    """The stream of NetInQ is divided into two inputs that follow each other."""
     text = """.device tiny
         .input  a, float16, 1, 4, at=netin
         .input  b, float16, 2, 4, at=netin
@@ -72,7 +75,7 @@ def test_two_inputs_in_one_queue() -> None:
 
 
 def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
-    """All tiles of a chain are one matrix, by rows and columns; a row of tiles beside a hinted one."""
+    """Tiles of a queue without a hint are one matrix, by rows and columns, beside hinted ones."""
     text = """.device tiny
         .input  taken, float16, 26, 4, at=netin
         .output y, float16, 3, 4, at=netout
@@ -107,7 +110,7 @@ HEAD = """        .device tiny
 
 
 def followed(tmp_path: Path, body: str, head: str = HEAD) -> Concordance:
-    """A program with 64 vectors of numbers in Dram; emulator and software give the same."""
+    """The concordance of a program with 64 vectors in Dram; checked against the emulator."""
     numbers = np.random.default_rng(5).normal(size=(64, 4)).astype(np.float16)
     np.save(tmp_path / "numbers.npy", numbers)
     (tmp_path / "layer.s").write_text(f"{head}{body}        end_chain\n")
@@ -131,14 +134,14 @@ MULTIPLIED = """        m_rd    Dram, 4
 
 
 def test_tiles_that_the_program_wrote_as_vectors(tmp_path: Path) -> None:
-    """What a product depends on is followed through Dram (seed 003 ¶72)."""
+    """A product of a tile that the program wrote as vectors depends on these (seed 003 ¶72)."""
     found = followed(tmp_path, TILE_WRITTEN + MULTIPLIED)
     assert {name: x.address for name, x in found.inputs.items()} == {"dram_8": 8, "dram_0": 0}
     assert "matrix_of_rows(dram_8, 1, 1)" in found.text
 
 
 def test_a_tile_of_which_the_program_wrote_a_part(tmp_path: Path) -> None:
-    """Rows that were written, and rows that come from outside (seed 003 ¶72)."""
+    """A tile may have rows that the program wrote and rows from outside (seed 003 ¶72)."""
     part = TILE_WRITTEN.replace("SetIterations(4)", "SetIterations(2)").replace("16, 1", "17, 1")
     found = followed(tmp_path, part + MULTIPLIED)
     places = {x.address: x.rows for x in found.inputs.values()}
@@ -146,7 +149,7 @@ def test_a_tile_of_which_the_program_wrote_a_part(tmp_path: Path) -> None:
 
 
 def test_a_tile_that_changes_after_it_was_read(tmp_path: Path) -> None:
-    """The old tile and the new one, and the rows of a matrix that lies there (seed 003 ¶72)."""
+    """A tile that changes after it was read: each product gets its own tile (seed 003 ¶72)."""
     two = MULTIPLIED.replace("Dram, 4", "Dram, 2") + TILE_WRITTEN.replace("Dram, 16", "Dram, 9")
     head = HEAD.replace("1, 4, at", "2, 4, at")
     found = followed(tmp_path, two + MULTIPLIED.replace("Dram, 4", "Dram, 2"), head)
@@ -155,7 +158,10 @@ def test_a_tile_that_changes_after_it_was_read(tmp_path: Path) -> None:
 
 
 def test_a_declared_tensor_that_is_read_as_tiles() -> None:
-    """It is the tensor that `macaw run` takes: its rows are the rows of tiles (seed 003 ¶65-66)."""
+    """The rows of tiles are the rows of a declared tensor (seed 003 ¶65-66).
+
+    It is the tensor that `macaw run` takes.
+    """
     text = """.device tiny
         .input  pad, float16, 4, 4
         .input  W, float16, 8, 4
@@ -182,7 +188,7 @@ def test_a_declared_tensor_that_is_read_as_tiles() -> None:
 
 
 def test_a_matrix_that_leaves_is_followed(tmp_path: Path) -> None:
-    """m_wr Dram gives what its quantiser left of it, and that is quantised again (seed 003 ¶44)."""
+    """A matrix that m_wr stores is quantised, and again when it is read (seed 003 ¶44)."""
     body = MULTIPLIED.replace(
         "        v_rd", "        m_rd MatrixRf, 0\n m_wr Dram, 9\n        v_rd"
     )
@@ -193,7 +199,7 @@ def test_a_matrix_that_leaves_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_chain_that_writes_over_itself(tmp_path: Path) -> None:
-    """Iteration by iteration, in each all writes in their order (seed 003 ¶56)."""
+    """A chain that overwrites its own inputs is followed iteration by iteration (seed 003 ¶56)."""
     body = """        SetIterations(3)
         v_rd_inc Dram, 32, 1
         v_wr_inc AddSubVrf0, 0, 1
@@ -208,7 +214,7 @@ def test_a_chain_that_writes_over_itself(tmp_path: Path) -> None:
 
 
 def test_a_load_that_is_not_used_at_the_end(tmp_path: Path) -> None:
-    """The numbers of nodes that no output needs are not given to others."""
+    """Loads that no output needs are left out, and their numbers are not used for other nodes."""
     body = "        v_rd Dram, 0\n        v_relu\n        v_wr NetOutQ\n"
     found = followed(tmp_path, body + "        v_rd Dram, 41\n        v_wr AddSubVrf1, 0\n")
     assert list(found.inputs) == ["dram_0"]
@@ -216,7 +222,7 @@ def test_a_load_that_is_not_used_at_the_end(tmp_path: Path) -> None:
 
 
 def test_data_of_another_type(tmp_path: Path) -> None:
-    """float32 in the file of an fp16 program, and where it is."""
+    """Data of another type (float32 for an fp16 program) are refused; the error names the line."""
     text = """        .device tiny
         .input  x, float16, 4, 4, at=netin
         .output y, float16, 4, 4, at=netout
@@ -249,7 +255,7 @@ def test_data_of_another_type(tmp_path: Path) -> None:
 
 
 def test_the_program_s_own_data(tmp_path: Path) -> None:
-    """An image that the program holds need not be given."""
+    """Data that the program holds need not be given."""
     text = (SAMPLES / "conv.s").read_text()
     text = text.replace("256, 4\n", '128, 4\n        .npy "image.npy"\n')
     (tmp_path / "conv.s").write_text(text)
@@ -268,7 +274,10 @@ def test_the_program_s_own_data(tmp_path: Path) -> None:
 
 
 def test_data_that_fill_a_tensor_up_are_zeros(tmp_path: Path) -> None:
-    """Else the processor multiplies what the software does not know (seed 003 ¶65-66)."""
+    """Data that fill up a tensor must be zeros (seed 003 ¶65-66).
+
+    The processor multiplies them, but the software does not know them.
+    """
     text = """        .device tiny
         .output y, float16, 1, 4, at=netout
         .core   nnp
@@ -293,7 +302,7 @@ def test_data_that_fill_a_tensor_up_are_zeros(tmp_path: Path) -> None:
 
 
 def test_a_state_of_a_loop_that_an_instruction_goes_on_with() -> None:
-    """States whose names are long are `last[0]`, which is a name for nothing else."""
+    """States of a loop with long names become `last[0]`, a name that nothing else has."""
     text = """        .device tiny
         .core   nnp
         .rept   3
@@ -321,7 +330,7 @@ def test_a_state_of_a_loop_that_an_instruction_goes_on_with() -> None:
 
 
 def test_dram_where_a_queue_s_tensor_is() -> None:
-    """The dma reads x from there and writes y there: what lies in Dram then is not followed."""
+    """Dram at the address of a queue's tensor is not followed, because the dma uses it."""
     text = """        .device tiny
         .input  x, float16, 1, 4, at=netin
         .output y, float16, 1, 4, at=netout

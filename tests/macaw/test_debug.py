@@ -129,7 +129,10 @@ def test_the_prompt(tmp_path):
 
 
 def test_without_a_terminal_lines_are_read_and_shown_with_their_answers(tmp_path):
-    """Of a pipe or a file alike, with no control characters; an error does not end it."""
+    """Lines of a pipe or a file are shown with their answers, without control characters.
+
+    An error does not end the session.
+    """
     text = "stepi 2\nnothing\n\nprint a0\nquit\nstepi\n"
     (tmp_path / "lines").write_text(text)
     piped = macaw(HELLO, input=text)
@@ -165,7 +168,10 @@ def test_wrong_command_lines(arguments):
 
 @pytest.mark.once
 def test_what_a_session_was_given_is_not_overwritten(tmp_path):
-    """The program, what it includes, data, inputs, the device, scripts; by any name of theirs."""
+    """A session overwrites none of its inputs: program, includes, data, device, scripts.
+
+    This holds for each name of a file.
+    """
     (tmp_path / "part.inc").write_text("_start: ebreak\n")
     np.save(tmp_path / "w.npy", np.zeros(2, np.int16))
     np.save(tmp_path / "x.npy", np.arange(4, dtype=np.int16))

@@ -22,7 +22,7 @@ LAYERS = ["/stem/Conv", "/sum/Add", "/point/Conv", "/classes/Gemm"]
 
 @pytest.fixture(scope="module")
 def network() -> macaw.CompiledNetwork:
-    """A network on `tiny` whose convolution `point` takes the place of `stem` in the arena."""
+    """A network on `tiny` whose convolution `point` has the place of `stem` in the arena."""
     builder = ModelBuilder(0, (1, 2, 4, 4))
     builder.conv("stem", 2, 3, padding=1)
     builder.add("sum", "in_dq")
@@ -202,7 +202,10 @@ def test_backtrace_frames_and_causes_name_the_layer(say):
 
 
 def test_causes_name_the_tensor_of_the_layer_that_wrote_the_bytes(say, network):
-    """The result of `point` takes the place of that of `stem`, and is declared after it."""
+    """Causes name the tensor of the layer that wrote the bytes.
+
+    The result of `point` has the place of that of `stem`, and is declared after it.
+    """
     program = network.program
     places = {item.name: item.address for item in (*program.tensors, *program.arrays)}
     assert places["stem_relu"] == places["point_relu"]
@@ -215,7 +218,7 @@ def test_causes_name_the_tensor_of_the_layer_that_wrote_the_bytes(say, network):
 
 
 def some_of(cause):
-    """A cause, and the causes of the first two values and the last one that each step read."""
+    """Yield a cause, and causes of some values that each step read: the first two and the last."""
     yield cause
     below = inputs(cause)
     for item in (*below[:2], *below[2:][-1:]):
@@ -228,10 +231,10 @@ EXTERNAL = 0x8000_0000
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine):
-    """All layers share the memory of a unit; each has arrays of its own in it.
+    """Causes name the arrays of the layer that uses them.
 
-    What `why` says of values, names, elements and layers is compared with the run's tensors and with
-    the cycles of the layers.
+    All layers share the memory of a unit, and each has its own arrays there. What `why` says of
+    values, names, elements and layers is compared with the run's tensors and the cycles of layers.
     """
     arrays = network.device_inputs({"x": np.load(folder / "x.npy")})
     session = macaw.debug(network.program, arrays, engine=engine)
@@ -269,7 +272,10 @@ def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine)
 
 
 def test_causes_name_the_source_of_a_layers_weights(say):
-    """All layers of the array have a label `w`; the code that they share is the running one's."""
+    """Causes name the source of a layer's weights.
+
+    Each layer of the array has a label `w`. Code that layers share belongs to the layer that runs.
+    """
     text = say("continue", 'why "/classes/Gemm"[0] depth 12')
     weights = re.findall(r"of the program net/(\w+)\.s:6 \(w\+", text)
     assert set(weights) == {"classes_Gemm", "point_Conv"}

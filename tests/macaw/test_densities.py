@@ -24,7 +24,7 @@ SHAPE = (1, 8, 20, 20)
 
 
 def sparse_model() -> onnx.ModelProto:
-    """Convolutions after ReLU, half of whose activations are zero."""
+    """A model of convolutions after ReLU; half of their activations are zero."""
     builder = ModelBuilder(3, SHAPE)
     builder.conv("first", 32, 3, padding=1)
     builder.conv("second", 64, 3, padding=1)

@@ -1,4 +1,4 @@
-"""docs/cli.md: its usage lines are the commands', and what it shows can be run."""
+"""docs/cli.md has the usage lines of the commands, and its examples can be run."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Output on terminals and pipes whose encoding has few characters."""
+"""Output on terminals and pipes whose encoding has few characters, such as ASCII."""
 
 from __future__ import annotations
 

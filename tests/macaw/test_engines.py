@@ -1,4 +1,4 @@
-"""Whole devices in both engines: cp, dma and four rows at once, to the cycle."""
+"""Whole devices (cp, dma, four rows) have the same cycles and state in both engines."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""`macaw.estimate` and `macaw estimate`: what a model costs, without a program or a run."""
+"""`macaw.estimate` and `macaw estimate`: the cycles of a model without a program or a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def refused_model() -> onnx.ModelProto:
-    """A convolution, a LogSoftmax, which no core computes, and a convolution of its results."""
+    """A model of a convolution, a LogSoftmax, which no core computes, and a convolution."""
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("first", 4, 3)
     builder.value = builder.node("LogSoftmax", [builder.value], "soft", axis=1)
@@ -46,7 +46,10 @@ def test_the_predictions_are_those_of_compile():
 
 @pytest.mark.once
 def test_a_floating_point_model_costs_what_it_costs_with_integers():
-    """Scales do not matter here: each is a power of two, whatever the samples were."""
+    """A floating-point model has the estimate of its quantised model.
+
+    Scales do not matter here: each is a power of two, whatever the samples were.
+    """
     model = float_model()
     estimate = macaw.estimate(model, device="tiny", dims={"rows": 9})
     data = np.random.default_rng(3).uniform(-9, 9, (4, 2, 9, 9)).astype(np.float32)
@@ -95,7 +98,10 @@ def test_a_layer_without_a_plan_is_refused_alone():
 
 @pytest.mark.once
 def test_layers_that_do_not_fit_together():
-    """Packets of six layers and a tile, in halves of 1 KiB."""
+    """An estimate refuses layers whose packets do not fit together.
+
+    Packets of six layers and a tile do not fit in halves of 1 KiB.
+    """
     small = load("tiny").changed({"mem.unit_half_bytes": 1024})
     builder = ModelBuilder(0, (1, 1, 2, 2))
     for number in range(6):

@@ -1,4 +1,4 @@
-"""Names of files hold whatever a file system allows; none of it steers the terminal (F37)."""
+"""File names may contain any characters; none of them controls the terminal (F37)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path, words: tuple[str,
 def test_an_executable_whose_lines_name_it(
     macaw: Macaw, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    """The line table of a foreign executable is read through the same filter as its symbols."""
+    """Names in the line table of a foreign executable are made printable, as its symbols are."""
     name = "odd123456.s"
     data = elf.write(assemble(Source(TEXT, name))).replace(
         name.encode() + b"\0", b"odd\x1b[31m\x07.s\0"

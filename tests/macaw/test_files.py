@@ -1,4 +1,4 @@
-"""Output files appear whole or not at all; input files that cannot be used are named."""
+"""Output files are written completely or not at all; errors name input files that are unusable."""
 
 import os
 import stat

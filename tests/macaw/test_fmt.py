@@ -1,4 +1,4 @@
-"""`macaw fmt`: which files, what is written, exit statuses."""
+"""`macaw fmt`: the chosen files, the written text, exit statuses."""
 
 import os
 import stat
@@ -131,7 +131,7 @@ def test_a_source_with_mistakes_is_laid_out(macaw: Macaw, source: Source) -> Non
 def test_what_would_change_is_not_written(
     source: Source, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """The two proofs are asked, and a file without them stays."""
+    """A file is not written if one of the two proofs of equivalence fails."""
     one = source(LOOSE, "one.s")
     monkeypatch.setattr(equivalence, name, lambda *_: False)
     assert run_command(["fmt", str(one)]) == 2

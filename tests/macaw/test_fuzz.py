@@ -1,4 +1,4 @@
-"""Damaged files at the front door: a clear error or a good result, nothing else."""
+"""Commands and functions with damaged files give a clear error or a good result."""
 
 import io
 import json
@@ -93,7 +93,7 @@ PLAIN = st.recursive(
 @fuzz
 @given(recorded=PLAIN, got=st.dictionaries(st.text(max_size=5), PLAIN, max_size=3))
 def test_recordings(folder: Path, recorded: object, got: dict[str, object]) -> None:
-    """Equal recordings have no difference, others at least one; a strange one is said to be."""
+    """Equal recordings have no difference, others at least one; a damaged one gives an error."""
     expected = folder / "expected"
     expected.mkdir(exist_ok=True)
     (expected / "run.json").write_text(json.dumps(recorded))

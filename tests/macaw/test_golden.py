@@ -1,4 +1,4 @@
-"""Golden folders: recording, comparing, what differs and how it is said; in pytest too."""
+"""Golden folders: recording, comparing, texts of differences; also in pytest."""
 
 import json
 import subprocess
@@ -58,7 +58,7 @@ def test_recording_twice_changes_nothing(macaw: Macaw, recorded: Path) -> None:
 
 @pytest.mark.once
 def test_a_core_that_does_nothing_is_in_no_recording(macaw: Macaw, recorded: Path) -> None:
-    """A device that gets one more kind of core changes no recording; work that is new does."""
+    """A core without work is in no recording, so a new kind of core changes none; new work does."""
     place = recorded / "expected" / "run.json"
     record = json.loads(place.read_text())
     counters = record["counters"]
@@ -211,7 +211,7 @@ def test_a_description_with_a_mistake(macaw: Macaw, layer: Path, text: str, mess
 def test_files_outside_of_the_folder_are_refused(
     macaw: Macaw, layer: Path, way: str, what: str
 ) -> None:
-    """Nothing of them is read, or quoted."""
+    """Files outside the folder are refused; no message quotes them."""
     folder = layer.parent
     secret = folder.parent / f"{folder.name}-secret.toml"
     secret.write_text("password 12345\n")
@@ -251,7 +251,10 @@ def test_a_tree_without_a_golden_folder(tmp_path: Path) -> None:
 
 
 def test_sample_programs_do_what_is_recorded(macaw: Macaw) -> None:
-    """pytest collects them all (`testpaths`); these are quick."""
+    """Three sample programs pass their golden tests.
+
+    pytest collects all samples (`testpaths`).
+    """
     names = ("hello", "layer", "own_cp")
     done = macaw("test", *(ROOT / "programs" / name for name in names))
     assert done.returncode == 0, done.stdout
@@ -290,7 +293,7 @@ def test_pytest_says_what_is_wrong_with_the_folder(recorded: Path) -> None:
 def test_several_workers_are_several_processes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, workers: int, wanted: list[int]
 ) -> None:
-    """At most one process a folder; one worker needs none."""
+    """Several workers are several processes, at most one for each folder; one worker needs none."""
     numbers = []
 
     def in_processes(run, folders, number):

@@ -1,4 +1,4 @@
-"""docs/golden-tests.md: what its blocks show is what happens."""
+"""docs/golden-tests.md: its commands print what the page shows."""
 
 import json
 import os
@@ -27,7 +27,7 @@ FOLDER, DESCRIPTION, REFERENCED, TOLERATED, DIFFERING, PYTEST = BLOCKS
 
 @pytest.fixture
 def folders(macaw: Macaw, tmp_path: Path) -> Path:
-    """`tests/golden` of a user: hello, and the layer with the page's description, recorded."""
+    """A user's `tests/golden`: hello, and the layer with the page's description; both recorded."""
     place = tmp_path / "tests" / "golden"
     (place / "layer").mkdir(parents=True)
     for name in ("layer.s", "weights.npy", "x.npy"):
@@ -64,7 +64,10 @@ def test_the_record_words_are_those_that_there_are() -> None:
 
 
 def test_a_difference_from_a_reference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
-    """The reference has what the page says that was expected; what the program gives is NumPy's."""
+    """A difference from a reference is printed as the page shows it.
+
+    The reference has the values that the page expects; the program gives NumPy's.
+    """
     command, *lines = TOLERATED.splitlines()
     text = "\n".join(lines) + "\n"
     folder = folders / "layer"
@@ -86,7 +89,10 @@ def test_the_options_are_those_that_there_are() -> None:
 
 @pytest.mark.once
 def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
-    """The recording is changed to what the page says that was expected."""
+    """A difference from a recording is printed as the page shows it.
+
+    The recording is changed to the values that the page expects.
+    """
     command, *lines = DIFFERING.splitlines()
     text = "\n".join(lines) + "\n"
     (cycles,) = re.findall(r"cycles: expected (\d+)", text)
@@ -121,7 +127,7 @@ def test_pytest_collects_as_it_is_shown(folders: Path) -> None:
 
 
 def plugin() -> list[str]:
-    """The option for pytest where Macaw is not installed, only on the path."""
+    """Options that load Macaw's plugin in pytest, if Macaw is only on the path."""
     from importlib.metadata import entry_points
 
     installed = any(

@@ -21,7 +21,7 @@ NAMES = ("conv_a", "conv_b", "gru")
 
 @pytest.fixture
 def folders(macaw: Macaw, tmp_path: Path) -> Path:
-    """Three recorded golden folders; then the second differs and the third is wrong."""
+    """Three recorded golden folders; afterwards the second differs and the third has an error."""
     for code, name in enumerate(NAMES):
         (tmp_path / name).mkdir()
         (tmp_path / name / "p.s").write_text(EXIT.format(code=code))
@@ -83,7 +83,7 @@ def contains(name: str, word: str, /, **_keywords: object) -> bool:
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_expressions_mean_what_they_mean_to_pytest(text: str) -> None:
-    """pytest's own parser is the witness."""
+    """Expressions of `-k` mean what they mean to pytest, whose own parser is the witness."""
     chosen = name_expression.parse(text)
     for name in ("programs/conv_a", "programs/conv_b", "gru", "andy[1-2.5]", "a+b:c"):
         if text.strip():
@@ -194,7 +194,7 @@ def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.once
 def test_pytest_records(macaw: Macaw, folders: Path) -> None:
-    """In workers of xdist, too: what changed goes from them to the summary."""
+    """`--macaw-update` records in workers of xdist, too; the summary names what changed."""
     done = run_pytest(folders, "--macaw-update", "-n", "1")
     assert done.returncode == 1
     assert "'frobnicate' is in no part" in done.stdout  # it cannot be recorded

@@ -200,7 +200,7 @@ SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0]
 @pytest.mark.parametrize("expected", SPECIAL)
 @pytest.mark.parametrize("got", SPECIAL)
 def test_numbers_that_are_not_finite(expected: float, got: float) -> None:
-    """No tolerance forgives an infinity or a NaN where a number was expected, or the reverse."""
+    """No tolerance allows an infinity or a NaN in place of a number, or the reverse."""
     same = expected == got or (math.isnan(expected) and math.isnan(got))
     finite = math.isfinite(expected) and math.isfinite(got)
     huge = Tolerance(absolute=1e300, relative=1e300, units=1e300)
@@ -219,7 +219,7 @@ def test_an_infinite_error_is_the_largest() -> None:
 
 
 def test_integers_are_compared_exactly() -> None:
-    """Binary64 cannot tell these numbers apart; their difference can need 64 bits."""
+    """Integers are compared exactly, also if binary64 cannot tell them apart."""
     least, greatest = -(1 << 63), (1 << 63) - 1
     near = np.array([greatest, least], np.int64)
     assert not differences(near, near.copy(), Tolerance())
@@ -234,7 +234,10 @@ def test_integers_are_compared_exactly() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @np.errstate(over="ignore")  # beyond the greatest number is infinity
 def test_a_unit_is_the_distance_to_the_next_number(dtype: type) -> None:
-    """One unit allows the neighbours and none further; by fractions, without the tool's formula."""
+    """A tolerance of one unit allows the neighbours of a number and no others.
+
+    The test uses fractions instead of the tool's formula.
+    """
     info = np.finfo(dtype)
     values = [
         0.0,
@@ -278,7 +281,7 @@ def test_tolerances_are_added_as_numpy_adds_them() -> None:
 
 @pytest.mark.parametrize("bits", [3, 5, 8])
 def test_a_unit_of_a_block_is_the_quantiser_s_step(bits: int) -> None:
-    """What the processor's quantiser rounds is within half a unit of a block, or saturates."""
+    """Rounding by the processor's quantiser is within half a unit of a block, or saturates."""
     rng = np.random.default_rng(bits)
     reference = (rng.normal(size=(3, 12)) * 2.0 ** rng.integers(-6, 7, (3, 1))).astype(np.float32)
     blocks = reference.reshape(3, 3, 4)

@@ -1,4 +1,4 @@
-"""Sources in colours on a terminal, and only there; the characters stay the same."""
+"""Sources have colours on a terminal only; their characters do not change."""
 
 import re
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def test_a_page_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, name: str) 
 
 @pytest.mark.once
 def test_a_page_has_each_line_of_its_example_unfolded() -> None:
-    """The colours of the example need it."""
+    """A page shows each line of its example unbroken, because the example's colours need that."""
     tables = (pages.of_core(core) for core in registry.cores())
     for page in [*chain.from_iterable(tables), *of_language()]:
         shown = manual.text(page).splitlines()
@@ -74,7 +74,7 @@ def test_no_colours_where_nobody_wants_them(variable: dict[str, Any], source: So
 
 @pytest.mark.once
 def test_a_long_source_in_colours_is_whole(macaw: Macaw, source: Source, tmp_path: Path) -> None:
-    """It is printed by pieces of 200 lines."""
+    """A long source, which is printed in pieces of 200 lines, is complete."""
     elf = tmp_path / "long.elf"
     path = source(".core cp\n" + "".join(f" addi a0, a0, {n}\n" for n in range(450)) + " ebreak\n")
     assert macaw("asm", path, "-o", elf).returncode == 0

@@ -1,4 +1,4 @@
-"""Arrays against declared inputs: type, shape, batch axis, and what is said of a mistake."""
+"""Arrays for declared inputs: type, shape, batch axis, and the texts of errors."""
 
 import re
 
@@ -33,7 +33,7 @@ def test_declared_shapes_run_once() -> None:
 
 
 def test_one_more_leading_axis_runs_once_an_item() -> None:
-    """The rule of seed 000 ¶138."""
+    """One more leading axis of an input runs the program once for each item (seed 000 ¶138)."""
     stack = np.stack([X, X + 1, X + 2])
     binding = bind(PROGRAM, {"x": stack, "bias": BIAS})
     assert binding.items == 3

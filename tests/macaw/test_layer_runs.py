@@ -1,4 +1,4 @@
-"""Programs run layer by layer, and the shares of their cycles in which cores work."""
+"""Runs of programs layer by layer; the share of cycles in which each core works."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_limit_of_cycles_is_that_of_the_whole_run() -> None:
 
 
 def test_shares_of_cycles_in_which_cores_work() -> None:
-    """Rows of the array have an average, cp waits in 30 of 200 cycles."""
+    """Rows of the array have an average share; cp's share leaves out its waits."""
     counters = {
         "pe[0]": {"cycles": 100, "bus_beats": 1}, "pe[1]": {"cycles": 20, "bus_beats": 0},
         "dma": {"cycles_busy": 50, "cycles": 190},

@@ -1,4 +1,4 @@
-"""What the light commands load: a person who asks for help waits for no numpy."""
+"""Modules that light commands load: help needs no NumPy."""
 
 import json
 import subprocess
@@ -66,7 +66,7 @@ def test_help_of_the_group_reads_no_table() -> None:
 def test_asm_imports_the_tables_of_the_cores_that_the_source_names(
     source: str, tables: set[str], tmp_path: Path
 ) -> None:
-    """The default program, which a source without a part of cp gets, is of cp."""
+    """`macaw asm` loads the tables of cores in the source, and cp's for the default program."""
     path = tmp_path / "a.s"
     path.write_text(source)
     loaded = loaded_by("asm", str(path), "-o", str(tmp_path / "a.elf"))

@@ -34,7 +34,7 @@ double: li      a0, 21
 
 @pytest.fixture
 def two(source: Source) -> None:
-    """Two sources of one program, a.s and b.s."""
+    """Write two sources of one program, a.s and b.s."""
     source(FIRST, "a.s")
     source(SECOND, "b.s")
 

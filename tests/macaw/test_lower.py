@@ -1,4 +1,4 @@
-"""`macaw lower` and `macaw.lower`: what they print, write and refuse."""
+"""`macaw lower` and `macaw.lower`: their output, files and errors."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_convolutions(macaw: Macaw, tmp_path: Path, operation: str) -> None:
 
 
 def test_layouts(macaw: Macaw, tmp_path: Path) -> None:
-    """A convolution leaves its results as a depthwise one with a sliding window takes them."""
+    """A convolution can store results in the layout that a depthwise sliding window reads."""
     kernels, depth = RNG.integers(-3, 4, (4, 2, 2, 2)), RNG.integers(-3, 4, (4, 3, 2))
     np.save(tmp_path / "k.npy", kernels.astype(np.int8))
     np.save(tmp_path / "d.npy", depth.astype(np.int8))
@@ -118,7 +118,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Pa
 @pytest.mark.once
 @pytest.mark.parametrize("element", ["int16", "fp16", "fp32"])
 def test_other_types(element: str, tmp_path: Path) -> None:
-    """Small whole numbers: floating sums are exact too."""
+    """Other element types give exact results; for floating types, with small whole numbers."""
     (tmp_path / "d.toml").write_text(
         f'[pe]\nrows = 2\nclusters = 2\npes = 4\nelement = "{element}"\n'
     )
@@ -171,7 +171,7 @@ def test_errors(
 
 @pytest.mark.once
 def test_options_of_convolutions_reach_the_program(macaw: Macaw, tmp_path: Path) -> None:
-    """Unequal padding, a dilation, groups and a batch, from the command line to the shapes."""
+    """Options of convolutions (padding, dilation, groups, batch) reach the program's shapes."""
     np.save(tmp_path / "w.npy", np.ones((4, 3, 3, 2), np.int8))
     done = macaw("lower", "conv2d", "-w", tmp_path / "w.npy", "--image", "6x7", "--pads", "1,2,0,3",
                  "--dilation", "2x1", "--groups", 2, "--batch", 3, "--device", "tiny", "--measure",

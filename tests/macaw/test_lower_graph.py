@@ -1,4 +1,4 @@
-"""`macaw lower --target fim` and `macaw.lower_graph`: what they print, write and refuse."""
+"""`macaw lower --target fim` and `macaw.lower_graph`: their output, files and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HINT = "hint: `macaw compile --core fim` does the same into a folder\n"
 
 
 def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
-    """The rule of seed 004 ¶60."""
+    """`macaw lower --target fim` writes a source that runs (seed 004 ¶60)."""
     saved(tmp_path / "net.onnx", MATMUL, rows="N")
     words = ("--dim", "N=20", "--explain", "--measure", "-o", "p.s")
     done = macaw("lower", "--target", "fim", "net.onnx", *words, COLUMNS="80")
@@ -92,7 +92,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_steps_are_shorter_where_an_island_has_few_words() -> None:
-    """Three products, each of which would take most of the words by itself."""
+    """If an island has few words, steps use few of them, so that three products fit."""
     graph = Graph()
     x = graph.tensor("x", 64, 32)
     identity = np.eye(32, dtype=np.float16)
@@ -180,7 +180,7 @@ def test_options_that_do_not_go_together(words: list[str], message: str) -> None
 
 
 def side_by_side() -> Graph:
-    """Six products that do not wait for each other, and a sum."""
+    """A graph of six products that do not wait for each other, and a sum."""
     graph = Graph()
     a, b = graph.tensor("a", 16, 16), graph.tensor("b", 16, 16)
     for number in range(5):
@@ -197,7 +197,7 @@ def test_a_timeline_has_80_columns_if_none_are_asked_for() -> None:
 
 @pytest.mark.once
 def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
-    """The same program, on base and with an island that is slower than it was made for (seed 004 ¶60, ¶53)."""
+    """A program that decides at run time gives less work to a slow island (seed 004 ¶60, ¶53)."""
     a, b = (RNG.integers(-2, 3, (16, 16)).astype(np.float16) for _ in "ab")
     found = api.lower_graph(side_by_side(), dynamic=True)
     program = found.assemble()
@@ -218,7 +218,7 @@ def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
 
 
 def test_the_host_and_islands_at_run_time(macaw: Macaw, tmp_path: Path) -> None:
-    """A gather of the host between a product and a sum, from the command line."""
+    """A program that decides at run time may have a gather of the host between islands' tasks."""
     nodes = [
         helper.make_node("MatMul", ["x", "W"], ["p"]),
         helper.make_node("Gather", ["p", "i"], ["g"], axis=0),

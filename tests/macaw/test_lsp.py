@@ -1,4 +1,4 @@
-"""The language server, asked by pygls' own client over pipes."""
+"""The language server, used by pygls' client over pipes."""
 
 import asyncio
 import json
@@ -57,14 +57,14 @@ class Editor:
         return await self.diagnostics()
 
     async def diagnostics(self) -> list[types.Diagnostic]:
-        """What the server publishes for the present version."""
+        """The diagnostics that the server publishes for the current version."""
         while True:
             found = await asyncio.wait_for(self.published.get(), 30)
             if found.version == self.version:
                 return list(found.diagnostics)
 
     async def change(self, line: int, start: int, end: int, text: str) -> list[types.Diagnostic]:
-        """Put a text in the place of some characters of a line, counted from 0."""
+        """Replace characters `start` to `end` of a line by a text; all counted from 0."""
         self.version += 1
         place = types.Range(types.Position(line, start), types.Position(line, end))
         self.client.text_document_did_change(
@@ -76,14 +76,14 @@ class Editor:
         return await self.diagnostics()
 
     def at(self, line: int, column: int) -> dict[str, Any]:
-        """The parameters of a request about a place."""
+        """The parameters of a request at a position."""
         return {
             "text_document": types.TextDocumentIdentifier(self.uri),
             "position": types.Position(line, column),
         }
 
     async def close(self) -> None:
-        """Leave the server as an editor does."""
+        """End the server as an editor does; its exit status must be 0."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
         server = self.client._server
@@ -93,7 +93,7 @@ class Editor:
 
 
 def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
-    """Hold a conversation with a server of its own."""
+    """Run a conversation with a new server."""
 
     async def whole() -> None:
         editor = Editor(path)
@@ -106,7 +106,10 @@ def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("gnu", [False, True])
 def test_a_source_without_core(tmp_path: Path, gnu: bool) -> None:
-    """With the option of `--gnu`, also one that has a `.core` later."""
+    """A source without `.core` is for cp, in GNU syntax.
+
+    With the client's option `gnu`, this holds also for a source with a later `.core`.
+    """
     text = "loop:   addi    a0 a0, -1\n        bnez    a0, loop\n"
     text += "        .core   vc\n" if gnu else ""
 
@@ -158,7 +161,7 @@ def test_diagnostics_come_and_go_with_edits(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_positions_are_utf16(tmp_path: Path) -> None:
-    """A character beyond 16 bits counts two in the protocol, and one in ours."""
+    """Positions count UTF-16 units: a character beyond 16 bits counts two."""
 
     async def conversation(editor: Editor) -> None:
         (wrong,) = await editor.open('.asciz "\U0001f99c", nothing\n')
@@ -244,7 +247,10 @@ def test_without_lsprotocol_the_command_says_how_to_get_it() -> None:
 
 @pytest.mark.once
 def test_includes_and_macros(tmp_path: Path) -> None:
-    """An error in an included file stands where the open file leads to it; saving mends it."""
+    """An error in an included file is shown at the line of the open file that leads to it.
+
+    It goes when the included file is mended and saved.
+    """
     more = tmp_path / "more.inc"
     good = ".macro two op, rest:vararg\n \\op \\rest\n \\op \\rest\n.endm\ninside: .word 1\n"
     more.write_text(good.replace("\\op \\rest\n.endm", "\\op \\rest, 1\n.endm"))
@@ -285,7 +291,7 @@ BOMB = ".rept 100000\n" * 3 + ".endr\n" * 3
 
 
 def framed(*messages: dict[str, object] | bytes) -> bytes:
-    """Messages as they are sent; bytes as they are."""
+    """Messages with their headers; bytes are sent as they are."""
     pieces = []
     for message in messages:
         if isinstance(message, bytes):
@@ -297,7 +303,7 @@ def framed(*messages: dict[str, object] | bytes) -> bytes:
 
 
 def session(*messages: dict[str, object] | bytes) -> tuple[int, list[dict[str, Any]]]:
-    """The exit status of a server that is sent these messages, and what it answers."""
+    """Send messages to a server; return its exit status and its answers."""
     command = [sys.executable, "-m", "macaw", "lsp"]
     done = subprocess.run(
         command, input=framed(*messages), capture_output=True, timeout=60, check=False
@@ -328,14 +334,14 @@ def hover(number: int, uri: str) -> dict[str, object]:
     ],
 )
 def test_the_exit_status(last: list[dict[str, object]], status: int) -> None:
-    """0 after a `shutdown`, else 1; nothing on standard error (F45)."""
+    """The exit status is 0 after a `shutdown`, else 1, without standard error (F45)."""
     code, answers = session(INITIALIZE, *last)
     assert code == status
     assert [item["id"] for item in answers] == [0, *(x["id"] for x in last if "id" in x)]
 
 
 def test_what_is_no_request_gets_an_error() -> None:
-    """Each request is answered once, and the session goes on."""
+    """What is no valid request gets one error as answer, and the session goes on."""
     wrong: list[dict[str, object]] = [
         {"id": 1, "method": "nothing/known"},
         {"id": 2, "method": "textDocument/hover", "params": {"textDocument": 5}},
@@ -385,7 +391,10 @@ def test_a_client_that_takes_no_answer_has_left() -> None:
 
 
 def test_a_bomb_does_not_stop_the_server() -> None:
-    """Its expansions end early, and other files are asked of meanwhile (F39)."""
+    """A source that expands without end does not stop the server (F39).
+
+    Its expansion ends early, and requests for other files are answered meanwhile.
+    """
     begin = time.perf_counter()
     status, answers = session(
         INITIALIZE,
@@ -402,7 +411,7 @@ def test_a_bomb_does_not_stop_the_server() -> None:
 
 
 def test_a_change_ends_the_assembling_of_the_older_text() -> None:
-    """What the assembler does for a text that is no more is given up at the next line."""
+    """A change of a text ends the assembling of its older version at the next line."""
     workspace = Workspace()
     file = OpenFile(UTF16, "file:///a.s", 1, ".core cp\nnop\n")
     workspace.put(file)
@@ -427,7 +436,7 @@ def test_a_cancelled_request_is_answered() -> None:
 
 
 class Scripted:
-    """A stream whose next message comes when the server's answers so far are as they should be."""
+    """A stream whose next message comes only if the server's answers so far meet a condition."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Callable[[], bool], dict[str, object]]] = []
@@ -461,7 +470,10 @@ class Scripted:
 
 
 def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> None:
-    """Also by files whose run of the assembler is let go: only those of the last few are kept."""
+    """A saved file is read again for all files that include it.
+
+    This holds for files whose assembly is no longer kept, as only the last few are.
+    """
     (tmp_path / "lib.inc").write_text(" nop\n")
     names = [f"{number}.s" for number in range(7)]
     uris = [(tmp_path / name).as_uri() for name in names]
@@ -482,7 +494,10 @@ def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> Non
 
 
 def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
-    """The run of the assembler that both wait for ends with the first; the second begins again."""
+    """A cancelled request does not cancel another one that waits for the same assembly.
+
+    The assembly ends with the first request and begins again for the second.
+    """
     script = Scripted()
     server = LanguageServer(script.hear)
     uri = "file:///slow.s"
@@ -500,7 +515,10 @@ def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
 
 @pytest.mark.parametrize("text", [" nop\r nop\r nop\r", " nop\r\n nop", "nop\n\n\n"])
 def test_formatting_replaces_the_whole_text(text: str) -> None:
-    """Lines end at a lone carriage return, too, as the protocol counts them."""
+    """Formatting replaces the whole text.
+
+    Lines also end at a lone carriage return, as in the protocol.
+    """
     file = OpenFile(UTF16, "file:///a.s", 1, text)
     workspace = Workspace()
     answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
@@ -514,7 +532,10 @@ def test_formatting_replaces_the_whole_text(text: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_places_go_there_and_back(encoding: str) -> None:
-    """Lines end as the protocol has it, also at a lone carriage return; columns are in its units."""
+    """Offsets and positions are inverse, in each encoding of the protocol.
+
+    Lines also end at a lone carriage return.
+    """
     text = "ab\r\nc\U0001f99cd\re\x0c\u2028f\n\ng"
     places = Positions(text, types.PositionEncodingKind(encoding))
     starts = [0, 4, 8, 13, 14]
@@ -546,7 +567,7 @@ JUNK: tuple[object, ...] = (
 
 @pytest.mark.once
 def test_every_request_with_wrong_parameters_is_answered() -> None:
-    """With an error that names the parameters, or with nothing, but never an internal error."""
+    """A request with wrong parameters gets an error that names them, or an empty answer."""
     wrong: list[dict[str, object]] = [
         {"id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(
@@ -568,7 +589,7 @@ def test_every_request_with_wrong_parameters_is_answered() -> None:
 def test_answers_list_so_many_items_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """References, highlights, folds, links and notes: more than two of each, then the first two."""
+    """Lists of references, highlights, folds, links and inlay hints end at a limit, here two."""
     (tmp_path / "a.inc").write_text("        nop\n")
     text = "        .core cp\nloop:   j loop\n        bnez a0, loop\n"
     text += '        .include "a.inc"\n' * 3

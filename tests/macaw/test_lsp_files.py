@@ -1,4 +1,4 @@
-"""The files that the language server finds and reads by itself: programs and symbols of a folder."""
+"""The files that the language server finds itself: programs and symbols of a folder."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from macaw.language_server.workspace_symbols import SymbolIndex
 
 @pytest.mark.parametrize("broken", ["source = 3\n", "source = [\n", "sources = ['p.s']\n"])
 def test_a_description_that_cannot_be_read_hides_no_other(tmp_path: Path, broken: str) -> None:
-    """A file belongs to the nearest golden.toml that names it; a wrong one names nothing."""
+    """A broken golden.toml does not hide another one further up that names the file."""
     inner = tmp_path / "inner"
     inner.mkdir()
     source = inner / "p.s"
@@ -25,7 +25,7 @@ def test_a_description_that_cannot_be_read_hides_no_other(tmp_path: Path, broken
 
 
 def test_symbols_of_files_up_to_a_size(tmp_path: Path) -> None:
-    """A file of a mebibyte is read, one of a byte more is not."""
+    """Symbols are read from files up to 1 MiB."""
     for name, size in (("fits", 1 << 20), ("large", (1 << 20) + 1)):
         text = f"{name}: nop\n"
         (tmp_path / f"{name}.s").write_text(text + "#" * (size - len(text)))
@@ -34,7 +34,7 @@ def test_symbols_of_files_up_to_a_size(tmp_path: Path) -> None:
 
 
 def test_at_most_500_symbols_of_2000_files(tmp_path: Path) -> None:
-    """Names that begin with the query are the first, then short ones."""
+    """At most 500 symbols are found: first names that begin with the query, then short ones."""
     (tmp_path / "many.s").write_text("".join(f"x{n}: nop\n" for n in range(600)))
     (tmp_path / "other.s").write_text("xy: nop\nyx: nop\n")
     names = [symbol.name for symbol in SymbolIndex().find("X", [tmp_path], {})]

@@ -1,4 +1,4 @@
-"""The language server on a program of several files, asked by pygls' own client."""
+"""The language server on a program of several files, used by pygls' client."""
 
 import asyncio
 import sys
@@ -58,7 +58,7 @@ class Editor:
             self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
     def replace(self, name: str, old: str, new: str) -> None:
-        """Replace a piece of a text that is there once."""
+        """Replace a piece that occurs in a text once."""
         text = self.texts[name]
         assert text.count(old) == 1
         self.versions[name] += 1
@@ -99,7 +99,7 @@ class Editor:
                 continue
 
     def at(self, name: str, line: int, word: str) -> dict[str, Any]:
-        """The parameters of a request about a word of a line, counted from 1."""
+        """The parameters of a request about a word in a line, counted from 1."""
         column = self.texts[name].split("\n")[line - 1].index(word)
         return {
             "text_document": types.TextDocumentIdentifier(self.uri(name)),
@@ -121,7 +121,7 @@ class Editor:
 def talk(
     folder: Path, texts: dict[str, str], conversation: Callable[[Editor], Awaitable[None]]
 ) -> None:
-    """Hold a conversation with a server of its own; it ends with status 0."""
+    """Run a conversation with a new server, which must end with status 0."""
 
     async def whole() -> None:
         editor = Editor(folder, texts)
@@ -136,7 +136,7 @@ ALL = types.Range(types.Position(0, 0), types.Position(600, 0))
 
 @pytest.mark.once
 def test_each_feature_on_four_files(tmp_path: Path) -> None:
-    """A program of 1,300 lines; the expected answers can be read off its texts."""
+    """Each feature gives the expected answer in a program of four files and 1,300 lines."""
     texts = program_of_four_files()
     assert sum(text.count("\n") for name, text in texts.items() if name != "golden.toml") == 1300
 
@@ -275,7 +275,10 @@ UNDEFINED = "undefined symbol 'table'"
 
 @pytest.mark.once
 def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
-    """Without it each source is a program; a file that the editor has not open counts too."""
+    """golden.toml says which sources are one program, also with files that are not open.
+
+    Without it each source is a program.
+    """
 
     async def conversation(editor: Editor) -> None:
         await editor.start()
@@ -297,7 +300,7 @@ def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
 
 
 def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
-    """The program of a file that nobody names is found by the `.include` that reads it."""
+    """An included file shows its own errors; the `.include` that reads it names its program."""
 
     async def conversation(editor: Editor) -> None:
         await editor.start()
@@ -324,7 +327,10 @@ def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
-    """c.inc belongs to both; the error of one alone goes when that program is right."""
+    """An error of two programs is shown once in c.inc, which belongs to both.
+
+    An error of only one of them goes when that program is right.
+    """
     texts = {
         "a.s": '.equ N, 1\n.include "c.inc"\n',
         "b.s": '.equ N, 2\n.include "c.inc"\n',
@@ -346,7 +352,7 @@ def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_a_file_that_is_opened_while_programs_wait_for_the_assembler(tmp_path: Path) -> None:
-    """Whichever program waits when c.inc is opened: its errors are shown in c.inc, each time."""
+    """Errors in c.inc are shown if it is opened before one of its programs is assembled."""
     texts = {
         "a.s": '.equ N, 1\n.include "c.inc"\n',
         "b.s": '.equ N, 2\n.include "c.inc"\n',

@@ -1,4 +1,4 @@
-"""A long word of a user is cut in messages, and a long list ends; nothing floods a terminal."""
+"""Messages cut long words of a user and long lists, so that they stay short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of networks, of layers that are written by hand: each number has one place."""
+"""Reports of networks from hand-written layers: the column and row of each number."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def test_the_table_of_a_run() -> None:
 
 
 def test_a_table_takes_all_columns_that_fit_and_no_more() -> None:
-    """A name is whole if it has at most 28 characters, at any width that has a second column."""
+    """The table has as many columns as fit.
+
+    A name is complete if it has at most 28 characters, at any width with a second column.
+    """
     counts = []
     for width in range(27, 140):
         lines = shown(RUN, width)

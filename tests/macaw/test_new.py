@@ -1,4 +1,4 @@
-"""`macaw new`, and folders as programs: what is made runs, and READMEs show what commands print."""
+"""`macaw new`: the new folder runs as a program, and its README shows what commands print."""
 
 from __future__ import annotations
 

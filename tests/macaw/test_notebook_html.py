@@ -105,7 +105,7 @@ def test_a_run(run: macaw.Run) -> None:
 
 
 def test_a_heat_map_has_the_counter_of_each_unit(run: macaw.Run) -> None:
-    """The sum over the map is the row's counter, which the device adds up itself."""
+    """The sum over a heat map is the counter of the row, which the device adds up itself."""
     (units,) = heat.unit_counts(run.device)
     row = shape_of(run.device.config, 0)
     assert units.values.shape == (2, row.clusters * row.pes)
@@ -236,7 +236,7 @@ def test_all_of_a_profile_is_shown(profile: macaw.Profile) -> None:
 
 
 def test_a_chart_of_a_series_keeps_peaks() -> None:
-    """Against a list with a value for each cycle."""
+    """A chart of a series shows each peak, compared with a list of a value for each cycle."""
     rng = random.Random(3)
     for _ in range(50):
         cycles = rng.randrange(1, 400)
@@ -284,7 +284,7 @@ def test_a_map_of_many_units_has_means() -> None:
 
 @pytest.mark.parametrize("most", [1, 8, 2**40])
 def test_the_strongest_colour_is_that_of_the_greatest_mean(most: int) -> None:
-    """Also of a mean below 1, where one of eight units has counted once."""
+    """The strongest colour is that of the greatest mean, even if the mean is below 1."""
     counter = heat.unit_counts(macaw.Device(macaw.configuration("tiny")))[0].counter
     values = np.zeros((100, 50), int)
     values[0, 0], values[99, 49] = most, most // 2
@@ -362,7 +362,7 @@ def hostile_profile(profile: macaw.Profile) -> macaw.Profile:
 def test_names_are_texts(
     name: str, spoil: Callable[[Any], Any], request: pytest.FixtureRequest
 ) -> None:
-    """A name of a symbol, a file or a device can contain anything."""
+    """Names of symbols, files and devices are escaped, whatever they contain."""
     item = request.getfixturevalue(name)
     hostile = spoil(item)
     html = hostile._repr_html_()
@@ -381,14 +381,17 @@ def test_names_are_texts(
 
 
 def luminance(colour: str) -> float:
-    """The relative luminance of WCAG 2."""
+    """The relative luminance of a colour by WCAG 2."""
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
 def test_colours_do_for_light_and_dark_pages(run: macaw.Run, profile: macaw.Profile) -> None:
-    """Text has the page's colour; a drawing differs from white and from near black (WCAG: 3:1)."""
+    """Colours suit light and dark pages.
+
+    Text has the page's colour; drawings differ from white and from near black by 3:1 (WCAG).
+    """
     assert set(re.findall(r"(?<![-\w])color: *([^;}]+)", markup.STYLE)) == {"inherit"}
     html = run._repr_html_() + profile._repr_html_()  # type: ignore[attr-defined]
     drawn = set(re.findall(r"#[0-9a-f]{6}\b", html))
@@ -412,7 +415,7 @@ def test_an_annotation(program: macaw.Program) -> None:
 
 
 def test_a_sweep() -> None:
-    """The point with fewest cycles comes first; a refused one is named with its reason."""
+    """A sweep shows the point with fewest cycles first, and refused points with their reasons."""
     made = macaw.sweep(
         LAYER / "layer.s",
         settings={"dist.bus_bytes": [4, 32], "dma.width": [16, 0]},

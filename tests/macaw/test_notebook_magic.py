@@ -33,7 +33,7 @@ ecall
 
 
 class PlainShell:
-    """What the magic needs of a shell, without IPython."""
+    """The methods of a shell that the magic uses, without IPython."""
 
     def __init__(self, **names: Any) -> None:
         self.user_ns = dict(names)
@@ -54,14 +54,14 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainShell:
 
 
 def coloured_error_of(shell: PlainShell, line: str, cell: str) -> str:
-    """What a cell shows of its error."""
+    """The text of a cell's error, with colours."""
     with pytest.raises(Exception) as caught:
         run_cell(shell, line, cell)
     return "\n".join(caught.value._render_traceback_())  # type: ignore[attr-defined]
 
 
 def error_of(shell: PlainShell, line: str, cell: str) -> str:
-    """What a cell shows of its error, without colours."""
+    """The text of a cell's error, without colours."""
     return re.sub(r"\x1b\[[\d;]*m", "", coloured_error_of(shell, line, cell))
 
 
@@ -108,7 +108,7 @@ def test_a_cell_reads_files_of_the_folder(shell: PlainShell, tmp_path: Path) -> 
 
 
 def test_errors_of_the_assembler_point_into_the_cell(shell: PlainShell) -> None:
-    """The magic's line is line 1 of the cell."""
+    """Errors of the assembler point into the cell; the line of the magic is line 1."""
     text = error_of(shell, "", ".core cp\nlw a0, nowhere\nfrob a0\n")
     assert text == (
         "In[5]:3:8: error: undefined symbol 'nowhere'\n"
@@ -122,7 +122,7 @@ def test_errors_of_the_assembler_point_into_the_cell(shell: PlainShell) -> None:
 
 
 def test_hints_and_registers_of_errors_are_blue(shell: PlainShell) -> None:
-    """Jupyter shows errors on light red, on which its cyan cannot be read."""
+    """Hints and registers in errors are blue, as cyan cannot be read on Jupyter's light red."""
     text = coloured_error_of(shell, "", ".core cp\nlw a0, nowhere\nslii a0\n")
     assert "\x1b[34ma0\x1b[0m" in text
     assert "\x1b[34m    hint: did you mean 'srli'?\x1b[0m" in text
@@ -211,7 +211,7 @@ def test_ipython_shows_html_and_errors(ipython: Any, capsys: pytest.CaptureFixtu
 
 
 def test_a_class_gets_its_html_when_a_public_name_is_used() -> None:
-    """Without IPython, without the extension: any notebook may ask for it."""
+    """A class gets its HTML when a public name is used, without IPython and the extension."""
     code = (
         "import macaw, sys\n"
         "p = macaw.assemble(macaw.Source('.core cp\\n nop\\n'))\n"

@@ -1,4 +1,4 @@
-"""`--plain`: neither colours nor drawings nor movements of the cursor, one record on each line."""
+"""`--plain` prints one record on each line, without colours, drawings and cursor movements."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 class Tty(io.TextIOWrapper):
-    """A stream that calls itself a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def shown(words: list[str], *, delay: float = 1e6, **variables: str) -> str:
-    """What a terminal of 100 columns shows of a command; bars appear after `delay` seconds."""
+    """Run a command on a terminal of 100 columns; bars appear after `delay` seconds."""
     left_out = ("NO_COLOR", "MACAW_PLAIN", "FORCE_COLOR", "COLORTERM", "CI")
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "100", **variables}
@@ -186,7 +186,7 @@ def test_a_record_has_each_cell_after_its_heading() -> None:
 
 
 def test_an_answer_of_the_debugger_has_words_for_signs() -> None:
-    """Tables are records, and a mark in a line is a column."""
+    """A plain answer of the debugger is a record, with columns instead of marks."""
     cores = answers.table(
         ("", "core", "line", "state"), [("*", "cp", 7, "runs"), ("", "vc", None, "idle")]
     )
@@ -219,7 +219,7 @@ def test_an_answer_of_the_debugger_has_words_for_signs() -> None:
 def test_the_prompt_lists_completions_below_the_line(
     value: str, style: CompleteStyle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A menu that is drawn over other lines is no help to a screen reader."""
+    """The plain prompt lists completions below the line, as screen readers cannot use a menu."""
     made = mock.Mock()
     monkeypatch.setattr("prompt_toolkit.PromptSession", made)
     monkeypatch.setenv("MACAW_PLAIN", value)
@@ -261,7 +261,7 @@ def test_progress_is_a_line(
 def test_long_commands_show_progress(
     name: str, what: str, files: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here after no time at all."""
+    """Long commands print progress as lines, here without the usual delay."""
     monkeypatch.setattr(progress_bar, "LINES_APART", 0.01)
     text = shown([*words_of(name, files), "--plain"], delay=0.0)
     assert re.search(rf"^{what}: \d+ s$", text, re.M), text

@@ -1,4 +1,4 @@
-"""What the progress bars of the commands count. When one is visible is tested in test_terminal.py."""
+"""The totals and counts of the commands' progress bars (test_terminal.py tests their display)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _start: la   a0, x
 
 @pytest.fixture
 def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
-    """The bars in commands, each with its name, total, count and note at its end."""
+    """A list to which each bar of a command adds its name, total, count and note at its end."""
     found: Bars = []
     close = ProgressBar.__exit__
 
@@ -55,7 +55,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
 
 
 def test_golden_tests(macaw: Macaw, bars: Bars, layer: Path) -> None:
-    """One for each folder, also for those that fail."""
+    """`macaw test` counts each folder, also folders that fail."""
     for name in ("a", "b", "c"):
         folder = layer.parent / "all" / name
         folder.mkdir(parents=True)
@@ -98,14 +98,14 @@ def test_a_sweep_counts_points(macaw: Macaw, bars: Bars) -> None:
 
 
 class Tty(StringIO):
-    """Standard error that says that it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def test_a_bar_is_drawn_after_its_delay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its name, count, total and note; it goes when the work ends."""
+    """A bar is drawn after its delay, with name, count, total and note, and removed at the end."""
     stream, drawn = Tty(), threading.Event()
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr(progress_bar, "DELAY", 0.0)
@@ -145,7 +145,7 @@ def test_a_bar_without_a_total_has_no_count() -> None:
 def test_each_command_has_a_bar_from_its_first_moment(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that it shows progress after a second, whatever it does."""
+    """Each command has a bar before it reads its arguments, so that it shows progress in time."""
     bars: list[ProgressBar | None] = []
 
     def parse(*_: object, **__: object) -> None:
@@ -163,7 +163,7 @@ def test_each_command_has_a_bar_from_its_first_moment(
 
 @contextlib.contextmanager
 def immediate_lines() -> Iterator[Tty]:
-    """Replace both streams by a terminal, where progress is a line, at once."""
+    """Replace both streams by a terminal on which progress is printed as lines, without delay."""
     stream = Tty()
     with (
         mock.patch("sys.stdout", stream),
@@ -192,7 +192,10 @@ def test_the_innermost_bar_is_shown() -> None:
 
 
 def test_the_first_output_ends_the_bar_of_a_command() -> None:
-    """Not that of its parts. Questions about the stream are no output."""
+    """The first output ends the bar of a command, but not bars inside it.
+
+    Questions about the stream are no output.
+    """
     bar = CommandBar("run")
     with immediate_lines() as screen, bar:
         assert sys.stdout is not screen
@@ -210,7 +213,7 @@ def test_the_first_output_ends_the_bar_of_a_command() -> None:
 
 
 def test_a_bar_counts_time_from_its_beginning() -> None:
-    """Not from when it was drawn."""
+    """A bar counts time from its creation, not from when it is drawn."""
     bar = ProgressBar("x")
     bar.begin = time.monotonic() - 5
     (task,) = progress_bar._progress(bar, Console(file=StringIO())).tasks
@@ -231,7 +234,7 @@ def test_work_that_ends_before_the_delay_draws_nothing(monkeypatch: pytest.Monke
 
 
 def test_a_name_with_brackets_is_no_markup() -> None:
-    """The prompt of the debugger names a bar by the command, such as `print y[/x]`."""
+    """Brackets in a bar's name, as in the debugger's `print y[/x]`, are no markup."""
     stream = StringIO()
     drawn = progress_bar._progress(ProgressBar("print y[i][/x]"), Console(file=stream, width=100))
     Console(file=stream, width=100).print(drawn.get_renderable())

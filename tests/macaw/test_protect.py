@@ -1,4 +1,4 @@
-"""`macaw protect` and `macaw.protect`: files, what is printed, and what is refused."""
+"""`macaw protect` and `macaw.protect`: their files, output and errors."""
 
 import os
 import re
@@ -22,7 +22,7 @@ TWO = RNG.integers(-99, 100, (3, 6)).astype(np.int8)
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The weights of two layers, in the test's folder."""
+    """The test's folder with the weights of two layers."""
     monkeypatch.chdir(tmp_path)
     np.save("one.npy", ONE)
     np.save("two.npy", TWO)
@@ -31,7 +31,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def refused(capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs `macaw protect`, which must say what is wrong: the message."""
+    """A function that runs `macaw protect`, which must fail; returns the message."""
 
     def run(*words: str) -> str:
         assert run_command(["protect", *words]) == 2
@@ -86,9 +86,9 @@ def test_it_says_how_many_orders_an_attacker_faces(macaw: Macaw, files: Path) ->
 
 
 def test_files_hold_nothing_of_each_other(macaw: Macaw, files: Path) -> None:
-    """The same seed gives other weights the same orders, byte for byte; the note has digests alone.
+    """Weights, orders and note are in files that reveal nothing of each other (seed 002 ¶105).
 
-    Weights and orders are in files of their own (seed 002 ¶105).
+    The same seed gives other weights the same orders, byte for byte. The note has digests only.
     """
     np.save("other.npy", RNG.integers(-99, 100, ONE.shape).astype(np.int8))
     for name in ("one", "other"):
@@ -150,7 +150,10 @@ def test_from_python(files: Path) -> None:
     "way", ["same", "path", "symlink", "dangling", "hard link", "folder", "note"]
 )
 def test_both_never_go_into_one_file(refused: Callable[..., str], files: Path, way: str) -> None:
-    """Whoever takes the weights has not the order too (seed 002 ¶105)."""
+    """Weights and orders never go into one file, by any names (seed 002 ¶105).
+
+    A person who takes the weights must not get the orders, too.
+    """
     names = {
         "same": ("x.npy", "x.npy"),
         "path": ("x.npy", "./sub/../x.npy"),
@@ -267,7 +270,7 @@ def test_files_of_any_name(macaw: Macaw, files: Path) -> None:
 
 
 def test_the_lines_of_the_manual(macaw: Macaw, files: Path) -> None:
-    """docs/protection.md: its commands and its Python, as they stand there."""
+    """The commands and the Python of docs/protection.md run as they are."""
     text = (ROOT / "docs" / "protection.md").read_text("utf-8")
     np.save("weights.npy", ONE)
     for name in ("w1", "w2", "w3"):

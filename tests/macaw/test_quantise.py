@@ -1,4 +1,4 @@
-"""`macaw quantise` and `macaw.quantise`: standard models that other programs accept, and messages."""
+"""`macaw quantise` and `macaw.quantise`: models that other programs accept, and messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def numbers(*shape):
 
 
 def network(batch=1):
-    """Convolutions with what follows them in real networks, and a product behind them."""
+    """A network of convolutions, other nodes that follow them in real networks, and a product."""
     nodes = [
         NODE("Conv", ["x", "w1"], ["c1"], name="first", pads=[1] * 4),
         NODE("BatchNormalization", ["c1", "g", "o", "m", "v"], ["n1"], name="norm"),
@@ -70,7 +70,7 @@ DATA = numbers(4, 3, 8, 8)
 
 
 def error(result, made, samples=DATA):
-    """The largest difference of the probabilities, by our evaluator."""
+    """The largest difference of probabilities between Macaw's evaluator and onnxruntime."""
     found = [outputs_of(result.model, x=x[None])[0] for x in samples]
     wanted = [runtime_outputs(made, x=x[None])[0] for x in samples]
     return np.abs(np.array(found) - np.array(wanted)).max()
@@ -166,7 +166,7 @@ def test_mixed_types():
 
 
 def test_products_of_two_activations_and_rough_functions_stay_float():
-    """Unless the user asks for integers."""
+    """Products of two activations and rough functions stay float by default."""
     nodes = [
         NODE("MatMul", ["x", "w"], ["a"]), NODE("MatMul", ["x", "v"], ["b"]), NODE("Transpose", ["b"], ["t"], perm=[1, 0]),
         NODE("MatMul", ["a", "t"], ["s"], name="scores"), NODE("Gelu", ["a"], ["g"], name="gelu"), NODE("MatMul", ["s", "g"], ["y"], name="last"),
@@ -212,7 +212,10 @@ def test_pools_between_a_real_layer_and_integers_are_integers():
 
 
 def test_losses_are_those_of_the_integers():
-    """Without all other layers a layer loses what its own rounding loses."""
+    """The reported losses are the losses of the integers.
+
+    `own` is the loss if only this layer is rounded.
+    """
     result = macaw.quantise(network(), DATA)
     rows = {row.name: row for row in result.losses}
     assert rows["first"].own == pytest.approx(rows["first"].whole, abs=0.5)
@@ -227,7 +230,7 @@ def test_losses_are_those_of_the_integers():
 
 
 def test_biases_are_corrected():
-    """The mean error of a layer with coarse weights is smaller than without correction."""
+    """Biases are corrected: the mean error of a layer with coarse weights becomes smaller."""
     weights = np.abs(numbers(64, 4)) * 0.01
     weights[0] = 3.0
     made = model(
@@ -281,7 +284,7 @@ def test_several_inputs_and_constants():
 
 
 def test_a_bias_that_needs_a_larger_scale_of_weights():
-    """int16 times int16: a large bias would not fit 32 bits with the scale of tiny weights."""
+    """A large bias makes the scale of int16 weights larger, so that it fits in 32 bits."""
     w, b = numbers(8, 3) * F32(1e-6), np.array([1, -2, 3], F32)
     made = model(
         [NODE("Gemm", ["x", "w", "b"], ["y"], name="it")],
@@ -424,7 +427,10 @@ def test_the_pages_have_commands():
 
 
 def test_what_only_a_concatenation_reads_has_its_scale():
-    """So nothing is rescaled; a value with another reader, a moved one and an output keep theirs."""
+    """A value that only a concatenation reads gets the scale of the result, so nothing is rescaled.
+
+    A value with another reader, a moved value and an output keep their own scales.
+    """
     nodes = [
         NODE("Conv", ["x", name], [f"c{name}"], name=name)
         for name in ("small", "large", "both", "source")
@@ -459,7 +465,10 @@ def test_what_only_a_concatenation_reads_has_its_scale():
 
 
 def test_constants_without_dimensions_stay_so():
-    """An index of no dimension, and a factor of more dimensions than the value."""
+    """Constants without dimensions keep their shape.
+
+    These are an index, and a factor with more dimensions than the value.
+    """
     nodes = [
         NODE("MatMul", ["x", "w"], ["p"]), NODE("Relu", ["p"], ["r"]), NODE("Mul", ["r", "k"], ["m"]),
         NODE("Gather", ["m", "i"], ["g"], axis=0), NODE("Exp", ["g"], ["y"]),

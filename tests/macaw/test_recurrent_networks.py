@@ -1,4 +1,4 @@
-"""Recurrent layers of mixed networks: nnp computes them, other cores of the device the rest."""
+"""Recurrent layers of mixed networks run on nnp, all other layers on other cores."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PARTS = frozenset(("nnp", "vc"))
 
 
 def model(nodes, inputs, outputs, constants) -> onnx.ModelProto:
-    """A model with the shapes of its inputs and outputs; all are binary32."""
+    """A binary32 model with inputs and outputs of these shapes."""
     results = {name: (shape, TensorProto.FLOAT) for name, shape in outputs.items()}
     return onnx_model(nodes, inputs, results, **constants)
 
 
 def recurrent_model(random: np.random.Generator) -> onnx.ModelProto:
-    """A recurrent layer of any operator, direction and batch, and a function after it."""
+    """A random recurrent layer with a function after it."""
     draft = Draft(random)
     draft.shape = (draft.size(6), draft.size(3), draft.size())
     draft.value = draft.input(*draft.shape)
@@ -41,7 +41,7 @@ def recurrent_model(random: np.random.Generator) -> onnx.ModelProto:
 
 
 def sound_model(seed: int = 0) -> tuple[onnx.ModelProto, np.ndarray]:
-    """A convolution, an LSTM over its columns, and a product; and samples of its input."""
+    """A convolution, an LSTM over its columns and a product; and samples of the input."""
     random = np.random.default_rng(seed)
     rows, columns, channels, hidden = 8, 10, 4, 24
     nodes = [
@@ -134,7 +134,7 @@ def test_random_recurrent_layers(seed):
 
 
 def test_two_layers_share_nnp():
-    """The second program finds registers and register files as the first one left them."""
+    """Two layers share nnp: the second program starts with what the first left in its registers."""
     random = np.random.default_rng(5)
     draft = Draft(random)
     draft.shape, draft.value = (7, 2, 5), draft.input(7, 2, 5)
@@ -176,7 +176,7 @@ def test_refused_modes_name_the_node():
 
 
 def test_a_function_of_a_result_of_several_steps():
-    """Y has four dimensions; no movement is between the recurrent layer and the function."""
+    """A function reads Y, a result of several steps with four dimensions, directly."""
     nodes = [
         NODE("RNN", ["x", "W", "R"], ["y"], "cell", hidden_size=2),
         NODE("Tanh", ["y"], ["z"], "function"),
@@ -200,14 +200,14 @@ def test_inputs_of_other_types():
 
 
 def test_unused_results_alone_on_nnp():
-    """`macaw compile --core nnp` takes a recurrent node that leaves Y out, too."""
+    """With `--core nnp`, a recurrent node may leave out its result Y."""
     nodes = [NODE("RNN", ["x", "W", "R"], ["", "h"], "cell", hidden_size=2)]
     made = model(nodes, {"x": (4, 1, 3)}, {"h": (1, 1, 2)}, weights(1))
     assert macaw.compile(made, device="tiny", core="nnp").layers[0].steps == 4
 
 
 def test_tensors_called_like_views_of_layers():
-    """Sources of layers have views x and y; a tensor of the model may be called x, too."""
+    """Tensors of the model may have the names x and y, which sources of layers use for views."""
     nodes = [
         helper.make_node("Tanh", ["input"], ["x"], name="one"),
         helper.make_node("RNN", ["x", "W", "R"], ["", "y"], name="cell", hidden_size=2),
@@ -221,7 +221,10 @@ def test_tensors_called_like_views_of_layers():
 
 @pytest.mark.parametrize("name", ["vectors", "matrices", "nnp_data"])
 def test_a_tensor_may_have_the_name_of_a_label_of_the_layers_source(name):
-    """The input has whole native vectors, so the layer reads it without a copy."""
+    """A tensor may have the name of a label in the layer's source.
+
+    The input has whole native vectors, so the layer reads it without a copy.
+    """
     nodes = [
         NODE("Tanh", ["t"], [name], "tanh"),
         NODE("LSTM", [name, "W", "R"], ["", "h"], "lstm", hidden_size=32),
@@ -252,7 +255,10 @@ def test_weights_of_another_shape_are_refused(shapes, text):
 
 @pytest.mark.parametrize("name", ["y", "result"])
 def test_a_node_without_a_name_may_have_a_result_called_like_a_label(name):
-    """The layer gets another symbol, which is none of the tensors in its source either."""
+    """A node without a name may have a result with the name of a label.
+
+    The layer gets another symbol, which no tensor in its source has.
+    """
     nodes = [
         NODE("LSTM", ["x", "W", "R"], [name, "h"], hidden_size=5),
         NODE("Squeeze", [name, "axis"], ["z"], "squeeze"),

@@ -1,4 +1,4 @@
-"""Networks of one dimension: convolutions, squares, joins; inputs that become constants."""
+"""Networks on sequences: convolutions, squares, concatenations; inputs that become constants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLOAT = TensorProto.FLOAT
 
 
 def sound_model(channels=3, length=11, outputs=5, kernel=3, **attributes) -> onnx.ModelProto:
-    """A convolution with a bias, a Relu, and the square of each element."""
+    """A model of a convolution with a bias, a Relu, and the square of each element."""
     random = np.random.default_rng(1)
     group = attributes.get("group", 1)
     constants = {
@@ -101,7 +101,7 @@ def test_a_batch():
 
 
 def scaled_model() -> onnx.ModelProto:
-    """Two states, joined along the first axis and multiplied by the input `rate`."""
+    """A model of two states, joined along the first axis and multiplied by the input `rate`."""
     nodes = [
         NODE("Concat", ["a", "b"], ["both"], "join", axis=0),
         NODE("Cast", ["rate"], ["factor"], "cast", to=FLOAT),

@@ -228,7 +228,7 @@ def test_a_breakpoint(macaw: Macaw, source: Source) -> None:
 
 
 def test_the_folder_of_a_golden_test_has_the_inputs(macaw: Macaw, layer: Path) -> None:
-    """A hint says so, unless the test has no such input."""
+    """A hint names the folder of a golden test that has the missing inputs."""
     (layer.parent / "golden.toml").write_text('source = "layer.s"\n[inputs]\nx = "x.npy"')
     folder = layer.parent
     hint = f"hint: -i x=FILE.npy, or `macaw run {folder}`: its golden.toml has inputs\n"

@@ -1,4 +1,4 @@
-"""What a run leaves, as plain data: registers by name, numbers that JSON has and has not."""
+"""The results of a run as plain data: registers by name, and numbers that JSON cannot have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or whose reader has gone."""
+"""Standard streams that are closed or full, or pipes without a reader."""
 
 import io
 import os
@@ -20,7 +20,7 @@ FAULT = "        .core cp\n        lw a0, 2(zero)\n"
 
 @pytest.fixture
 def gone() -> Iterator[int]:
-    """The writing end of a pipe whose reader has closed."""
+    """The writing end of a pipe whose reader was closed."""
     reader, writer = os.pipe()
     os.close(reader)
     yield writer
@@ -34,7 +34,7 @@ def executable(macaw: Macaw, tmp_path: Path) -> Path:
 
 
 def command(*arguments: object, stdout: int, stderr: int) -> tuple[int, str]:
-    """The exit status, and what came through on the streams that are pipes."""
+    """Run a command; return its exit status and its text on streams that are pipes."""
     done = subprocess.run(
         [sys.executable, "-m", "macaw", *map(str, arguments)],
         stdout=stdout,
@@ -47,7 +47,7 @@ def command(*arguments: object, stdout: int, stderr: int) -> tuple[int, str]:
 
 
 def shell(line: str, folder: Path) -> tuple[int, str, str]:
-    """A line of shell where `macaw` is the command."""
+    """Run a line in a shell, in which `macaw` is the command; return status, output and errors."""
     done = subprocess.run(
         ["sh", "-c", line.replace("macaw", f"'{sys.executable}' -m macaw", 1)],
         capture_output=True,
@@ -167,7 +167,10 @@ def test_a_file_goes_into_a_pipe(tmp_path: Path, words: str) -> None:
 def test_buffered_output_is_lost(
     gone: int, monkeypatch: pytest.MonkeyPatch, file: str, status: int, expected: int
 ) -> None:
-    """A full device is an error, unless the command has failed already; a closed pipe is none."""
+    """Lost output on a full device is an error, unless the command has failed.
+
+    Lost output on a closed pipe is no error.
+    """
     errors = io.StringIO()
     stream = open(gone if file == "pipe" else file, "w", closefd=file != "pipe")  # noqa: SIM115
     monkeypatch.setattr(sys, "stdout", stream)

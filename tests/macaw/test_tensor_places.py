@@ -1,4 +1,4 @@
-"""Tensors that lie in a memory unit: the caller puts them there, and nobody copies them."""
+"""Tensors with a place in a memory unit: the caller writes them there, no program copies them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_the_same_results_wherever_they_lie(
 
 
 def test_what_lies_in_its_unit_is_not_copied(source: Source, weights: np.ndarray) -> None:
-    """Only the image crosses the dma, and less of external memory is read and written."""
+    """An input in its unit is not copied: the dma moves less, external memory is accessed less."""
     here, outside = (
         macaw.run(source(HEAD.format(x=at, y=at, row=0)), x=image(3)) for at in (", at=unit0", "")
     )
@@ -121,7 +121,10 @@ def test_a_cp_part_of_ones_own_finds_them_in_half_0(source: Source, weights: np.
 
 
 def test_the_second_round_of_ones_own_uses_half_1(source: Source, weights: np.ndarray) -> None:
-    """What the caller gives and gets is half 0; in the other half nobody has put an x."""
+    """The second round of a user's own program uses half 1, where no caller has put an x.
+
+    The caller writes and reads half 0.
+    """
     run = macaw.run(own(source, 2), x=image(5))
     np.testing.assert_array_equal(run.outputs["y"], weights.astype(np.int32) @ image(5))
     y = run.device.program.tensor("y") if run.device.program else None

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: bars after a second, colour, Ctrl-C."""
+"""The command on a terminal: bars after a second, colours, Ctrl-C."""
 
 import re
 import signal

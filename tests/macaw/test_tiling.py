@@ -1,4 +1,4 @@
-"""`macaw.tiled` and `macaw.untiled`: what `.tiles` lays out, and what circuits leave in Rz."""
+"""`macaw.tiled` and `macaw.untiled`: the layout of `.tiles`, and results of circuits in Rz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs that nothing writes to are said; those that something writes to are not."""
+"""A message names each output that the program does not write, and no other output."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ SAID = "nothing was written to the output '{}'"
     ],
 )
 def test_what_is_left(macaw: Macaw, source: Source, text: str, left: str) -> None:
-    """Also a zero that is written counts (F20)."""
+    """An output that is written counts, even if only zeros are written (F20)."""
     source(f"{HEAD}{text} li a0, 0\n li a7, 93\n ecall\n")
     done = macaw("run", "p.s")
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""A headless Chromium that tests talk to: DevTools messages over a pipe, nothing to install for it."""
+"""Controls a headless Chromium by messages of DevTools over a pipe, without other packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 60  # that an answer may take
 
 
 def command() -> str | None:
-    """The browser that is here."""
+    """The path of an installed Chromium, or None."""
     return next((path for name in COMMANDS if (path := shutil.which(name))), None)
 
 
@@ -30,7 +30,7 @@ needs_browser = pytest.mark.skipif(command() is None, reason="no Chromium here")
 
 
 class Browser:
-    """`with Browser() as browser: page = browser.open(path)`."""
+    """A running browser: `with Browser() as browser: page = browser.open(path)`."""
 
     def __enter__(self) -> Self:
         found = command()
@@ -77,7 +77,7 @@ class Browser:
         self._home.cleanup()
 
     def call(self, method: str, session: str = "", **parameters: Any) -> Any:
-        """Call a method of DevTools; returns its result."""
+        """Call a method of DevTools; return its result."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if session:
@@ -103,7 +103,7 @@ class Browser:
         return found
 
     def wait(self, method: str) -> dict[str, Any]:
-        """Wait for an event and take it; earlier ones stay in `events`."""
+        """Wait for an event and remove it; other events stay in `events`."""
         for event in self.events:
             if event.get("method") == method:
                 self.events.remove(event)
@@ -115,7 +115,7 @@ class Browser:
             self.events.append(event)
 
     def open(self, path: Path, width: int = 1280, height: int = 1000) -> Page:
-        """A new page that shows a file."""
+        """Open a new page that shows a file."""
         return Page(self, path, width, height)
 
 
@@ -150,7 +150,7 @@ class Page:
         )
 
     def run(self, expression: str) -> Any:
-        """The value of an expression, after the page is drawn and its work in slices has ended."""
+        """Evaluate an expression after the page is drawn and its background work has ended."""
         drawn = (
             "new Promise(done => { const look = () => document.querySelector('[aria-busy=true]')"
             " ? setTimeout(look) : done(); requestAnimationFrame(() => requestAnimationFrame(look)); })"
@@ -165,7 +165,7 @@ class Page:
         return found["result"].get("value")
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
-        """Move, press, release or turn the wheel."""
+        """Move, press, release, or turn the wheel at a point."""
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def click(self, x: float, y: float, count: int = 1) -> None:
@@ -196,7 +196,7 @@ class Page:
         return tuple(found)
 
     def troubles(self) -> list[str]:
-        """What the page wrote to the console, threw or could not load since it was opened."""
+        """Messages in the page's console, exceptions, and loads that failed since it was opened."""
         self.run("0")
         found = []
         for event in self.browser.events:
@@ -212,7 +212,7 @@ class Page:
         return found
 
     def requests(self) -> list[str]:
-        """The addresses that the page asked for."""
+        """The addresses that the page has requested."""
         return [
             event["params"]["request"]["url"]
             for event in self.browser.events

@@ -27,7 +27,7 @@ def with_waits(track: Track) -> Track:
 def many_records(count: int, seed: int = 1, gaps: Sequence[int] = (0, 0, 1, 6)) -> Profile:
     """Return a profile of about `count` records, which overlap in vc and wait in cp.
 
-    `gaps` are the cycles between records, from which one is drawn each time.
+    The cycles between two records are drawn from `gaps`.
     """
     chance = random.Random(seed)
     each = -(-count // len(CORES))

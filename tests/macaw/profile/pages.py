@@ -1,4 +1,4 @@
-"""A profile's page in a browser, and the same profile's records as NumPy arrays."""
+"""A profile's page in a browser; the same profile's records as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.macaw.profile.browser import Browser, Page
 
 
 class OpenedProfile:
-    """A profile's page, and what it shows."""
+    """The page of a profile in a browser, and what it shows."""
 
     def __init__(self, browser: Browser, profile: Profile, path: Path, **more: Any) -> None:
         path.write_text(html.page(profile, **more), "utf-8")
@@ -27,7 +27,7 @@ class OpenedProfile:
         return self.page.run(expression)
 
     def type(self, selector: str, text: str) -> None:
-        """Click into a field, select what it has, and type."""
+        """Click into a field, delete its text, and type another."""
         left, top, width, height = self.page.box(selector)
         self.page.click(left + width / 2, top + height / 2, count=3)
         self.page.key("Delete")
@@ -46,7 +46,7 @@ class OpenedProfile:
         return found
 
     def table(self, selector: str) -> list[list[str]]:
-        """The texts of the body's cells of a table."""
+        """The texts of the cells in the body of a table."""
         found: list[list[str]] = self.run(
             f"[...document.querySelectorAll({selector + ' tbody tr'!r})]"
             ".map(row => [...row.children].map(cell => cell.textContent))"
@@ -54,26 +54,26 @@ class OpenedProfile:
         return found
 
     def view(self) -> tuple[int, int]:
-        """The cycles that are shown."""
+        """The first and the last cycle in view."""
         match = re.match(r"cycles ([\d,]+) to ([\d,]+) of [\d,]+", self.text("#view"))
         assert match
         return number(match[1]), number(match[2])
 
     def at(self, row: str, cycle: float) -> tuple[float, float]:
-        """The point of a row's canvas at a cycle of the view."""
+        """The point of a row's canvas at a cycle."""
         left, top, width, height = self.page.box(f"[data-track='{row}'] canvas")
         begin, end = self.view()
         return left + (cycle - begin) / (end - begin) * width, top + height / 2
 
 
 def number(text: str) -> int:
-    """The number of a text with commas."""
+    """The integer of a text with commas."""
     return int(text.replace(",", ""))
 
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a profile's JSON in the order of their begins, cores and instructions."""
+    """The records of a profile's JSON, sorted by begin, core and instruction."""
 
     core: np.ndarray
     where: np.ndarray
@@ -83,7 +83,7 @@ class Records:
 
     @classmethod
     def of(cls, profile: Profile) -> Records:
-        """Read them from the JSON of a profile."""
+        """Read the records from the JSON of a profile."""
         tracks = json.loads(json.dumps(to_json(profile)))["tracks"]
         joined = {t["row"] for t in tracks if t["core"] != t["row"]}
         rows = [
@@ -110,11 +110,11 @@ class Records:
 
     @property
     def cycles(self) -> np.ndarray:
-        """The cycles in which each did not wait."""
+        """The cycles in which each record did not wait."""
         return self.end - self.begin - self.waited
 
     def cells(self, chosen: np.ndarray) -> list[list[str]]:
-        """The first five cells of the page's table for records."""
+        """The first five cells of the page's table for the chosen records."""
         return [
             [
                 str(self.core[place]),

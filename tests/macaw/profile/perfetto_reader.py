@@ -1,4 +1,4 @@
-"""Read a trace of Perfetto back with Perfetto's own classes."""
+"""Reads a Perfetto trace with Perfetto's own classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescri
 
 @dataclass
 class ReadTrack:
-    """A track as the file has it."""
+    """A track of the file."""
 
     descriptor: TrackDescriptor
     slices: list[tuple[int, int, TrackEvent]] = field(default_factory=list)
@@ -20,7 +20,7 @@ class ReadTrack:
 
 
 def read_tracks(data: bytes) -> dict[int, ReadTrack]:
-    """The tracks of a trace by number; asserts what Perfetto's documentation asks of each."""
+    """The tracks of a trace by number; asserts what Perfetto's documentation demands of each."""
     tracks: dict[int, ReadTrack] = {}
     for packet in Trace.FromString(data).packet:
         assert packet.trusted_packet_sequence_id
@@ -51,7 +51,7 @@ def read_tracks(data: bytes) -> dict[int, ReadTrack]:
 
 
 def busy_by_core(tracks: dict[int, ReadTrack]) -> dict[str, int]:
-    """By the names of busy tracks the cycles in which they have a slice."""
+    """By the name of each busy track, the cycles in which it has a slice."""
     return {
         track.descriptor.name: sum(end - begin for begin, end, _ in track.slices)
         for track in tracks.values()
@@ -62,6 +62,6 @@ def busy_by_core(tracks: dict[int, ReadTrack]) -> dict[str, int]:
 
 
 def disjoint(slices: list[tuple[int, int, TrackEvent]]) -> bool:
-    """Whether none of a track's slices begins before the one before has ended."""
+    """Whether each slice of a track begins after the one before has ended."""
     pairs = [(begin, end) for begin, end, _ in slices]
     return all(one[1] <= other[0] for one, other in pairwise(pairs))

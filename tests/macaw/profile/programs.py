@@ -14,13 +14,13 @@ from tests.programs.profiled import SIX_CORES, make_six_cores
 
 @cache
 def six_profile() -> Profile:
-    """The profile of the sample on which all six kinds of cores work."""
+    """The profile of the sample `six_cores`, in which all six kinds of cores work."""
     inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
     return profile(SIX_CORES / "six_cores.s", inputs, ProfileOptions(findings=False))
 
 
 def vector_loop(turns: int, name: str) -> Program:
-    """vc loads, adds, and loads strided from on-chip memory, turn after turn; then it stores."""
+    """A program of vc: `turns` times it loads, adds and loads with a stride; then it stores."""
     return api.assemble(
         Source(
             f"""
@@ -50,9 +50,9 @@ def vector_loop(turns: int, name: str) -> Program:
 
 
 def copies(turns: int, size: int = 2048, work: int = 40, start: int = 0) -> Program:
-    """cp copies to on-chip memory and back, turn after turn, and works a little between.
+    """A program of cp: `turns` times it copies to on-chip memory and back, and works between.
 
-    The program begins with `start` cycles of work.
+    It begins with `start` cycles of work.
     """
     return api.assemble(
         Source(

@@ -9,7 +9,7 @@ from macaw.profiling.recording import Record
 def record(
     first: int, begin: int, end: int, instructions: int = 1, group: int = 0, **counters: int
 ) -> Record:
-    """A record with these counters, all others 0."""
+    """A record with these counters; all other counters are 0."""
     names = {row.name for row in GROUP}
     assert counters.keys() <= names
     values = (

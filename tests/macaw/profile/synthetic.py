@@ -1,4 +1,4 @@
-"""Profiles made by hand and by chance, for the reports' tests."""
+"""Profiles made by hand or at random, for tests of reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ODD = "[bold]é</script><b>&\"'"  # as a name in a source might be: no markup, n
 
 
 def union(intervals: list[Interval]) -> tuple[Interval, ...]:
-    """The intervals joined, in order."""
+    """The union of the intervals, as separate intervals in order."""
     found: list[Interval] = []
     for begin, end in sorted(intervals):
         if found and begin <= found[-1][1]:
@@ -37,12 +37,12 @@ def union(intervals: list[Interval]) -> tuple[Interval, ...]:
 
 
 def track(core: str, row: str, slices: list[Slice]) -> Track:
-    """A track whose busy time is that of its slices."""
+    """A track that is busy during its slices."""
     return Track(core, row, tuple(slices), union([(item.begin, item.end) for item in slices]))
 
 
 def by_hand() -> Profile:
-    """Six rows, each with something to see."""
+    """A profile of six rows, with something to show in each."""
     cp = [
         Slice("cp", "cp", 0, 40, 0, 4, "li s0, 1", "net.s:10"),
         Slice("cp", "cp", 950, 1000, 4, 1),
@@ -108,7 +108,10 @@ def by_hand() -> Profile:
 
 
 def by_chance(seed: int) -> Profile:
-    """Six rows with up to three cores each; slices overlap, nest, touch and are empty."""
+    """A random profile of six rows with up to three cores each.
+
+    Slices overlap, nest, touch and are empty.
+    """
     chance = random.Random(seed)
     cycles = chance.choice((1, 10, 1000, 123_456_789))
     tracks = []

@@ -1,4 +1,4 @@
-"""Accounts of profiles: causes and lines add up, name what is waited for, and reach all outputs."""
+"""Accounts of profiles: sums of causes and lines, names of awaited cores, and all outputs."""
 
 from __future__ import annotations
 

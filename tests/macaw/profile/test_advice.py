@@ -29,7 +29,10 @@ def findings(groups: list[Group]) -> tuple[MissedThreshold, ...]:
 
 
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
-    """What the records do not price has no cost; a place's worst value is its own (seed 001 ¶102)."""
+    """There is one finding for each place, the most expensive first (seed 001 ¶102).
+
+    Without records that price it, its cost is 0. Its value is the worst one of its place.
+    """
     groups = [
         Group(exe_slice(0, 100), (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),
         Group(exe_slice(1, 80, core="pe[1]"), (WORSE,)),
@@ -48,7 +51,7 @@ def test_findings_are_one_a_place_what_takes_most_first() -> None:
 
 
 def test_places_of_which_the_same_is_said_are_one_finding() -> None:
-    """87 rows of a matrix, each by an instruction of its own: one finding (F35)."""
+    """Places with the same metric are one finding: 87 rows of a matrix by 87 instructions (F35)."""
     groups = [
         Group(exe_slice(n, 10 + (n == 40), f"a.s:{n}", "fim", f"fim[{n % 2}]"), (BAD,))
         for n in range(87)
@@ -96,7 +99,7 @@ def test_lateness_is_a_share_of_the_run() -> None:
 
 
 def test_lateness_for_which_no_core_waited_is_no_finding() -> None:
-    """As in six_cores, where the dma's 896 cycles cost nothing (F29)."""
+    """A late start that no core waited for is no finding, as for the dma in six_cores (F29)."""
     for sooner in ({}, {"vc": 0}, {"vc": 2}):
         by_row, found = advice.lateness(LATE_STARTS, (), 500, 0.05, sooner)
         assert by_row["vc"].ok is False
@@ -123,7 +126,7 @@ ROWS = {
     ],
 )
 def test_goals(key: str, value: float, got: float | None, met: bool, text: str) -> None:
-    """Step 430 of seed 001 ¶81-85, ¶111: the metrics are held against what was wanted."""
+    """Goals are compared with the metrics (step 430 of seed 001 ¶81-85, ¶111)."""
     (goal,) = advice.judge_goals({key: value}, 1000, ROWS)
     assert (goal.key, goal.wanted, goal.got, goal.met, goal.sentence) == (
         key,
@@ -177,18 +180,21 @@ def finding(
 
 
 def test_702_nothing_was_recorded() -> None:
-    """Steps 702 and 704 of seed 001 ¶117-119 need a timeline."""
+    """Without records, the advice is to record (steps 702 and 704 of seed 001 ¶117-119)."""
     assert step(MADE)[0] == 702
 
 
 def test_710_starts_come_before_the_bottleneck() -> None:
-    """seed 001 ¶117-121: starts are looked at before the bottleneck is looked for."""
+    """Late starts are advised before the bottleneck (seed 001 ¶117-121)."""
     number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), finding("a.s:9: exe", 300), LATE)
     assert (number, text) == (710, "At a.s:3: vld: vc begins late. Then record again.")
 
 
 def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
-    """The bottleneck's first finding that traces back (seed 001 ¶122-123); nothing is promised (F30)."""
+    """If a ratio of the bottleneck misses its threshold, it is the next step (seed 001 ¶122-123).
+
+    The step promises no gain (F30).
+    """
     match = metric("match", 1.3, 0.1, False, "it computes 1.3 times")
     found = (
         finding("b.s:1: vld", 900, "vc"),
@@ -211,9 +217,9 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
 
 
 def test_716_no_ratio_of_the_bottleneck_does() -> None:
-    """Else the mapping (seed 001 ¶124). What took less than 0.5% of 1,000 cycles is no next step.
+    """If no ratio of the bottleneck does, the mapping is the next step (seed 001 ¶124).
 
-    Why a core waits is not said (F26).
+    Findings below 0.5% of the cycles are left out. The text does not claim why a core waits (F26).
     """
     for found in ([], [finding("a.s:9: exe", 4)], [finding("b.s:1: vld", 900, "vc")]):
         number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), *found)
@@ -229,7 +235,10 @@ def test_716_no_ratio_of_the_bottleneck_does() -> None:
 
 
 def test_716_names_work_between_that_of_the_bottleneck() -> None:
-    """From a twentieth of the run on; work before and after it cannot be hidden behind it."""
+    """The step names work of others between that of the bottleneck, from a twentieth of the run on.
+
+    Work before and after the bottleneck's work cannot be hidden behind it.
+    """
     both = {"pe": 90, "dma": 300, "cp": 60}
     worst = replace(PE_BOTTLENECK, saved=both, between={"dma": 49, "cp": 50})
     _, text = step(replace(MADE, bottleneck=worst))
@@ -242,7 +251,7 @@ def test_716_names_work_between_that_of_the_bottleneck() -> None:
 
 
 def test_728_all_goals_are_met() -> None:
-    """The end of seed 001 ¶124."""
+    """If all goals are met, the method ends (seed 001 ¶124)."""
     assert step(
         replace(MADE, bottleneck=PE_BOTTLENECK, goals=(MET,)), finding("a.s:9: exe", 300), LATE
     ) == (
@@ -253,7 +262,10 @@ def test_728_all_goals_are_met() -> None:
 
 
 def test_722_to_724_after_an_edit() -> None:
-    """seed 001 ¶123: what was edited is recorded by itself and compared; no better: trace back again."""
+    """After an edit, the marked code is compared with the earlier profile (seed 001 ¶123).
+
+    If it is not better, the next step is to trace back again.
+    """
     marked = replace(MADE, mode="mark")
     before = replace(marked, ratios={"pe": (BAD,)})
     after = replace(marked, ratios={"pe": (GOOD,)})

@@ -1,4 +1,4 @@
-"""What the profiler says of whole programs is true: following it helps, or it says nothing."""
+"""Following the profiler's advice for whole programs helps; else it gives none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def of(made: Profile, key: str) -> list[MissedThreshold]:
 
 
 def test_work_that_is_not_hidden_is_worth_hiding() -> None:
-    """writes.s and overlap.s: the dma's work between the array's, and at the same time."""
+    """Hiding the dma's work behind the array's saves about the stated price.
+
+    writes.s has it between the array's work, overlap.s at the same time.
+    """
     before = layer("writes")
     assert before.step is not None
     assert before.bottleneck is not None
@@ -54,7 +57,10 @@ def test_work_that_is_not_hidden_is_worth_hiding() -> None:
 
 
 def test_late_starts_are_worth_mending() -> None:
-    """overlap.s and good.s: the array begins a tile 38 cycles late, because it is configured anew."""
+    """Mending a late start saves about its cost: overlap.s against good.s.
+
+    In overlap.s the array begins each tile 38 cycles late, because it is configured anew.
+    """
     (found,) = of(layer("overlap"), "late")
     saved = layer("overlap").cycles - layer("good").cycles
     assert 0.5 * found.cost <= saved <= found.cycles
@@ -105,7 +111,10 @@ def vector(stride: int, **defines: int) -> Profile:
 def test_of_waits_inside_instructions_nothing_is_claimed(
     stride: int, defines: dict[str, int]
 ) -> None:
-    """vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99): no record says so (F26, F27)."""
+    """Waits inside instructions of vc cause no finding, as no record names their cause (F26, F27).
+
+    vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99).
+    """
     made = vector(stride, **defines)
     assert made.missed_thresholds == ()
     assert made.step is not None
@@ -115,7 +124,10 @@ def test_of_waits_inside_instructions_nothing_is_claimed(
 
 
 def test_stores_that_cannot_be_wider_are_no_finding() -> None:
-    """vc's widest store has half the bytes of a word of external memory (F31)."""
+    """Stores of vc that cannot be wider are no finding (F31).
+
+    vc's widest store has half the bytes of a word of external memory.
+    """
     made = vector(8)
     stores = [x for x in made.groups if x.slice.counters["e_xwr"]]
     found = [x.metric("partial") for x in stores]
@@ -128,9 +140,9 @@ def test_stores_that_cannot_be_wider_are_no_finding() -> None:
     ["nnp_lstm", "fim_gru", "digits_mlp", pytest.param("digits_cnn", marks=pytest.mark.long)],
 )
 def test_a_ratio_is_stated_and_no_more(name: str) -> None:
-    """Waits for data are no bank conflicts (F28); few units at work may wait for the bus (F30).
+    """Ratios of blocked accesses and use are stated without advice (seed 001 ¶99, ¶101).
 
-    So the ratios of seed 001 ¶99, ¶101 come without their advice.
+    Waits for data are no bank conflicts (F28), and few units at work may wait for the bus (F30).
     """
     found = [
         x
@@ -144,9 +156,10 @@ def test_a_ratio_is_stated_and_no_more(name: str) -> None:
 
 
 def test_partial_writes_are_stated_and_no_more() -> None:
-    """Rows that fill no word may lie apart for a reason: no record says how many bytes they have.
+    """Partial writes are stated with their place, but without a cost.
 
-    Here results go out byte by byte, and joining them helps (seed 001 ¶97); so the user is told where.
+    Narrow rows may be apart for a reason, and no record says how many bytes they have. Here results
+    go out byte by byte, and joining them helps (seed 001 ¶97).
     """
     (found,) = of(layer("banks"), "partial")
     assert (found.core, found.cost) == ("dma", 0)
@@ -156,7 +169,10 @@ def test_partial_writes_are_stated_and_no_more() -> None:
 
 
 def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
-    """The dma starts late and no core waits for it (F29); a match has no price (F32; seed 001 ¶122)."""
+    """For six_cores, a late start without a cost is no finding (F29); a match has no price (F32).
+
+    See seed 001 ¶122.
+    """
     made = six_profile()
     assert made.bottleneck is not None
     assert of(made, "late") == []
@@ -165,7 +181,7 @@ def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
 
 
 def test_a_matrix_product_on_banks_is_one_finding() -> None:
-    """Rows of a matrix by instructions of their own, each of which waits the same (F35)."""
+    """40 rows of a matrix, by 40 instructions with equal waits, are one finding (F35)."""
     rows = "\n".join(f"act {row}\nrop <- iosa[0]\nrz <- rop * iosa[16:32]" for row in range(40))
     text = f"""
         .device tiny

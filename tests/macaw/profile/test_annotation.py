@@ -1,4 +1,4 @@
-"""Annotations: lines add up to the run, to the cores' cycles and counters, and to a hand count."""
+"""Annotations: sums of lines equal the run, the cores' cycles and counters, and a hand count."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def loop() -> Annotation:
 
 
 def costs_of(annotation: Annotation, core: str) -> dict[str, LineCost]:
-    """What the lines cost a core, by place."""
+    """The costs of the lines of a core, by place."""
     return {
         line.place: cost for line in annotation.lines for cost in line.costs if cost.core == core
     }
 
 
 def assert_adds_up(annotation: Annotation, units: dict[str, int]) -> None:
-    """Lines add up to the run, causes to lines, and the lines of each core to its cycles."""
+    """Check that lines add up to the run, causes to lines, and lines of a core to its cycles."""
     assert sum(line.run for line in annotation.lines) == annotation.cycles
     cycles: Counter[str] = Counter()
     for line in annotation.lines:
@@ -177,7 +177,7 @@ _start: li      a0, 3
 
 
 def test_macros_includes_and_repetitions(tmp_path: Path) -> None:
-    """Cycles of a macro are at its call, of a repetition in its body, of an included file there."""
+    """Cycles count at the call of a macro, in the body of a repetition, in an included file."""
     source = tmp_path / "sums.s"
     source.write_text(SUMS, "utf-8")
     (tmp_path / "part.inc").write_text("square a0\nmul a1, a0, a0\n", "utf-8")
@@ -197,7 +197,7 @@ def test_macros_includes_and_repetitions(tmp_path: Path) -> None:
 
 
 def test_lines_whose_source_cannot_be_read() -> None:
-    """They have the first of their instructions as it is disassembled."""
+    """If the source cannot be read, a line shows the disassembly of its first instruction."""
     text = ".device tiny\n.core cp\nmain: li a0, 0\nli a7, 93\necall\n"
     program = macaw.assemble(Source(text, "gone.s"))
     found = macaw.annotate(program)
@@ -218,13 +218,13 @@ def test_lines_of_the_default_program_have_its_source() -> None:
 
 
 def lines_with(text: str, lines: Sequence[str]) -> int:
-    """The number of the only line that has a text, from 1 on."""
+    """The number (from 1) of the only line that contains a text."""
     (number,) = (number for number, line in enumerate(lines, 1) if text in line)
     return number
 
 
 def test_instructions_without_a_line(tmp_path: Path) -> None:
-    """A program without a line table has its instructions in place of lines."""
+    """Without a line table, the annotation has a program's instructions instead of lines."""
     program = vector_loop(TURNS, "waits.s")
     macaw.save(program, tmp_path / "bare.elf", lines=False)
     found = macaw.annotate(tmp_path / "bare.elf", x=ZEROS)

@@ -1,4 +1,4 @@
-"""`macaw annotate`: what it prints at which width, its files, its exit status, and its errors."""
+"""`macaw annotate`: its output at several widths, its files, exit status and errors."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def six() -> Annotation:
 
 
 class Done(NamedTuple):
-    """What a command did."""
+    """The result of a command."""
 
     returncode: int
     stdout: str
@@ -84,7 +84,7 @@ Tool = Callable[..., Done]
 def tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Tool:
-    """`macaw annotate loop.s` with arguments, at 80 columns and in this process."""
+    """A function that runs `macaw annotate loop.s` with arguments, at 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "loop.s").write_text(SOURCE, "utf-8")
@@ -103,7 +103,7 @@ def printed(annotation: Annotation, width: int, choice: Choice, **options: bool)
 
 
 def numbers(text: str) -> list[int]:
-    """The numbers of the first column, `run`, of the rows of all sections."""
+    """The numbers of the first column, `run`, in the rows of all sections."""
     lines = text.rpartition("\n\n")[0].splitlines()
     heading = next(line for line in lines if line.split()[:1] == ["run"])
     end = heading.index("run") + len("run")

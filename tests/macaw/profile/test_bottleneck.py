@@ -1,4 +1,4 @@
-"""The bottleneck: Fig. 5 by hand, and the six cores of a sample, each removed in turn."""
+"""The bottleneck: Fig. 5 by hand, and a sample's cores, each without work in one run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def track(core: str, *busy: tuple[int, int]) -> Track:
 
 
 def test_figure_5() -> None:
-    """COP3 is at work without a pause; COP1 and COP2 work while it does, and their work costs nothing (seed 001 ¶105).
+    """In Fig. 5, COP3 is the bottleneck: it works without a pause (seed 001 ¶105).
 
-    cop0 starts cop3 four times and waits for it each time (mask 8); cop1 and cop2 run beside.
+    COP1 and COP2 work at the same time, so their work costs nothing. cop0 starts cop3 four times
+    and waits for it each time (mask 8).
     """
     rounds = range(4)
     cop0 = track("cop0", *((100 * k, 100 * k + 5) for k in rounds), (400, 403))
@@ -44,7 +45,10 @@ def test_figure_5() -> None:
 
 
 def test_one_after_the_other() -> None:
-    """Of a chain each link costs its own time; the longest is the bottleneck (seed 001 ¶105), its longest slice named."""
+    """In a chain, each core costs its own time; the longest one is the bottleneck (seed 001 ¶105).
+
+    The bottleneck names its longest slice.
+    """
     cop0 = track("cop0", (0, 10), (110, 120), (420, 430))
     cop1 = track("cop1", (10, 109))
     cop2 = track("cop2", (120, 300), (300, 419))
@@ -56,7 +60,7 @@ def test_one_after_the_other() -> None:
 
 
 def test_a_queue_goes_on_by_itself() -> None:
-    """cop1 begins its second piece after the first, not when cop0 has told it so."""
+    """With a queue, cop1 begins its second piece after the first, even if cop0 does not work."""
     cop0 = track("cop0", (0, 10), (202, 205))
     cop1 = track("cop1", (5, 100), (101, 201))
     found = find_bottleneck((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)
@@ -65,10 +69,10 @@ def test_a_queue_goes_on_by_itself() -> None:
 
 
 def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
-    """cop1 works before cop2, twice between its pieces, and after it, one after the other.
+    """Only work between pieces of the bottleneck counts as work between.
 
-    Without its work the run is 10 + 20 + 30 + 40 cycles shorter, less one in which it was
-    commanded; without that between 50.
+    cop1 works before cop2, twice between its pieces, and after it. Without cop1's work the run is
+    10 + 20 + 30 + 40 cycles shorter, less one for a start; without the work between, 50.
     """
     cop0 = track("cop0", (0, 1), (401, 402))
     cop1 = track("cop1", (1, 11), (111, 131), (231, 261), (361, 401))
@@ -86,9 +90,10 @@ def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
 
 
 def test_late_starts_cost_what_somebody_waits_for() -> None:
-    """cop0 lets cop1 and cop2 begin 20 cycles after the round before, and waits for cop2 alone.
+    """A late start costs only what another core waits for.
 
-    cop2's lateness is 20 cycles a round that the run would be shorter; cop1's nobody waits for.
+    cop0 starts cop1 and cop2 20 cycles after the previous round, and waits only for cop2. So cop2's
+    lateness costs 20 cycles a round, cop1's nothing.
     """
     rounds = range(4)
     cop0 = track("cop0", *((100 * k, 100 * k + 20) for k in rounds), (400, 401))
@@ -107,9 +112,9 @@ def test_nothing_recorded() -> None:
 
 @pytest.mark.once
 def test_the_sample_without_each_core() -> None:
-    """The row that is named is the one without whose work the program really is fastest (seed 001 ¶105).
+    """The named bottleneck is the row without whose work the program is fastest (seed 001 ¶105).
 
-    What is foretold of it is within a tenth of the run of what its removal saves.
+    The predicted saving is within a tenth of the run of the true one.
     """
     found = six_profile()
     saved = {name.lower(): run_six_cores("").cycles - run_six_cores(name).cycles for name in CORES}

@@ -1,4 +1,4 @@
-"""`macaw profile`: what it prints and writes, its exit status, and its errors."""
+"""`macaw profile`: its output, its files, its exit status and its errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.macaw.conftest import ROOT, Macaw
 
 
 class Done(NamedTuple):
-    """What a command did, named as `subprocess` names it."""
+    """The result of a command, with the attributes of `subprocess.CompletedProcess`."""
 
     returncode: int
     stdout: str
@@ -28,7 +28,7 @@ Tool = Callable[..., Done]
 
 @pytest.fixture
 def tool(layer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
-    """`macaw profile layer.s` with arguments, in the layer's folder and in this process."""
+    """A function that runs `macaw profile layer.s` with arguments in the layer's folder."""
     monkeypatch.chdir(layer.parent)
 
     def run(*arguments: str) -> Done:
@@ -39,7 +39,7 @@ def tool(layer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 def test_a_report(macaw: Macaw, layer: Path) -> None:
-    """The rule of seed 001 ¶81-85."""
+    """The report has all rows and metrics, and compares goals (seed 001 ¶81-85)."""
     done = macaw("profile", layer, "-i", "x=x.npy")
     assert (done.returncode, done.stderr) == (0, "")
     assert "layer.s on tiny: 237 cycles" in " ".join(done.stdout.split())  # a long path wraps
@@ -86,14 +86,14 @@ def test_all_files_of_a_run(tool: Tool, layer: Path) -> None:
 def test_goals_give_the_exit_status(
     tool: Tool, layer: Path, goal: str, status: int, text: str
 ) -> None:
-    """The rule of seed 001 ¶111."""
+    """The exit status says whether the total time meets a goal (seed 001 ¶111)."""
     done = tool("-i", "x=x.npy", "--goal", goal)
     assert done.returncode == status
     assert text in done.stdout
 
 
 def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
-    """The loop, once around: a mapping to change, another one, what got better, done."""
+    """One loop of the method: `--guide` names a step, and `--against` shows what improved."""
     first = tool("-i", "x=x.npy", "--json", "old.json", "--guide")
     assert first.returncode == 0
     assert "710" in first.stdout
@@ -116,7 +116,7 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
 
 @pytest.mark.once
 def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
-    """Another program, another device, other inputs (F33)."""
+    """`--against` names another program, another device or other inputs (F33)."""
     tool("-i", "x=x.npy", "--json", "old.json")
     same = tool("-i", "x=x.npy", "--against", "old.json").stdout
     assert "note" not in same
@@ -143,7 +143,7 @@ def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
 
 
 def test_marks_that_are_not_there(tool: Tool) -> None:
-    """An empty timeline is no profile (F36)."""
+    """Mark mode without a marker is an error, not an empty profile (F36)."""
     done = tool("-i", "x=x.npy", "--mode", "mark")
     assert (done.returncode, done.stdout) == (1, "")
     assert "no instruction was recorded: the program reached no marker" in done.stderr
@@ -153,7 +153,7 @@ def test_marks_that_are_not_there(tool: Tool) -> None:
 def test_a_foreign_executable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A program that gcc compiled: the cycles that a plain run takes (F34)."""
+    """A program that gcc compiled has a profile, with the cycles of a plain run (F34)."""
     monkeypatch.chdir(ROOT)
     assert run_command(["profile", "tests/emu/c/tour.elf", "--json", "-"]) == 0
     out, err = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""What changed since an earlier profile: what is compared, and when nothing can be told (F33)."""
+"""Comparison with an earlier profile, and cases without a result (F33)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ratio(key: str, before: float, after: float, ok: bool | None = False) -> Dif
 
 
 def test_differences() -> None:
-    """Cycles and ratios are better or worse; whether less work of a row is, they do not say."""
+    """Cycles and ratios are better or worse; less work of a row is neither."""
     before = replace(BEFORE, bottleneck=PE_BOTTLENECK, ratios={"pe": (metric("utilisation", 0.2),)})
     after = replace(
         BEFORE,
@@ -223,7 +223,7 @@ def test_an_interval_decides(
 
 
 def student_interval(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[float, float]:
-    """Welch's interval for the difference of means, by SciPy: an independent witness."""
+    """Welch's interval for the difference of means, by SciPy, as a witness."""
     stats = pytest.importorskip("scipy.stats")
     result = stats.ttest_ind(after, before, equal_var=False)
     interval = result.confidence_interval(bootstrap.LEVEL)
@@ -231,7 +231,7 @@ def student_interval(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[f
 
 
 def test_the_interval_is_near_that_of_students_distribution() -> None:
-    """For samples of a normal distribution both have the same limit."""
+    """For normal samples, the interval is near that of Student's distribution."""
     chance = random.Random(1)
     for size in (20, 60):
         before, after = (
@@ -248,7 +248,10 @@ def test_an_interval_needs_runs() -> None:
 
 @pytest.mark.once
 def test_runs_of_one_program_are_seldom_called_different() -> None:
-    """At most 5 of 100, whatever the numbers of runs and their distribution; here it is counted."""
+    """Runs of one program are called different in at most 5 of 100 comparisons.
+
+    This is counted for several numbers of runs and distributions.
+    """
     chance = random.Random(20261122)
     shapes = (lambda: chance.randrange(1000, 2000), lambda: 1000 + int(chance.expovariate(0.01)))
     for ours, theirs in ((5, 5), (10, 10)):
@@ -267,7 +270,7 @@ PLANTED = 0.02  # of the cycles
 def called_different(pairs: int, planted: float) -> int:
     """The number of pairs of profiles, of 10 runs each, that the comparison calls different.
 
-    The second program of a pair takes `planted` more cycles than the first. All runs have different
+    The second program of a pair takes `planted` more cycles (a fraction). All runs have different
     seeds of the jitter.
     """
     plain = copies(TURNS, 1024, 100)
@@ -326,7 +329,7 @@ def refused(new: Subject, *allowed: str, program: str = "old.s") -> tuple[str, s
 
 
 def test_another_run_is_refused() -> None:
-    """The same program with the same inputs passes; each difference needs a word of its own."""
+    """A profile of another run is refused, unless the user allows each difference by name."""
     same = {"x": "1"}, {"x": "int8 4"}
     refuse_other_subject(BEFORE, "old.json", Subject("p", "other device", *same), "old.s", ())
     head = "old.json is the profile of another run: "
@@ -386,7 +389,10 @@ def test_lines_of_one_program() -> None:
 
 
 def test_lines_of_an_edited_program_are_found_again() -> None:
-    """A line in between moves the others; cores without work, or in one run only, are left out."""
+    """The lines of an edited program are found again, although an inserted line moves them.
+
+    Cores without work, or in one run only, are left out.
+    """
     now = (
         ("b.s:1", "li t0, 1", 5, {"work": 5}),
         ("b.s:2", "nop", 1, {"work": 1}),

@@ -1,4 +1,4 @@
-"""When a run would end without some cycles: by hand, and against what programs really save."""
+"""The end of a run without some of its cycles: by hand, and against real programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORK, STALL = Charge("work", 0), Charge("loads", 4)
 
 
 def log(*charges: tuple[int, int, Charge]) -> CoreLog:
-    """The log of a core, whose charges come in their order."""
+    """The log of a core with charges (begin, end, charge) in their order."""
     made = CoreLog()
     for begin, until, charge in charges:
         made.add(begin, charge)
@@ -31,7 +31,7 @@ def log(*charges: tuple[int, int, Charge]) -> CoreLog:
 
 
 def graph_of(logs: dict[str, CoreLog]) -> RunGraph:
-    """The graph of a run that ends with the last charge."""
+    """The graph of a run that ends with its last charge."""
     return RunGraph(logs, max(log.begins[-1] for log in logs.values()))
 
 
@@ -81,7 +81,10 @@ def test_a_core_without_charges_has_no_work() -> None:
 
 
 def test_work_with_slack_may_get_shorter_without_an_effect() -> None:
-    """vc and nnp start together; cp waits for both, and nnp takes 60 cycles longer."""
+    """Work with slack can be removed without an effect on the run.
+
+    vc and nnp start together; cp waits for both, and nnp takes 60 cycles longer.
+    """
     logs = {
         "cp": log((0, 10, WORK), (10, 110, wait("vc, nnp")), (110, 120, WORK)),
         "vc": log((5, 20, WORK), (20, 40, STALL)),
@@ -97,7 +100,10 @@ def test_work_with_slack_may_get_shorter_without_an_effect() -> None:
 
 
 def test_an_event_in_the_middle_of_work_moves_with_the_work_before_it() -> None:
-    """cp starts vc in cycle 50, after 30 cycles of a stall, and stalls again after that."""
+    """An event in the middle of work moves with the work before it.
+
+    cp starts vc in cycle 50, after 30 cycles of a stall, and stalls again later.
+    """
     logs = {
         "cp": log((0, 20, WORK), (20, 50, STALL), (50, 60, WORK), (60, 90, STALL)),
         "vc": log((50, 150, WORK)),
@@ -109,7 +115,10 @@ def test_an_event_in_the_middle_of_work_moves_with_the_work_before_it() -> None:
 
 
 def test_a_wait_that_does_not_take_place_leaves_the_order_of_each_core() -> None:
-    """Two turns of dma and vc, one after the other; without the waits for dma they overlap."""
+    """Without some waits, work of other cores overlaps, but each core keeps its order.
+
+    dma and vc work twice, one after another; without cp's waits for the dma, they overlap.
+    """
     logs = {
         "cp": log(
             (0, 10, WORK), (10, 40, wait("dma")), (40, 50, WORK), (50, 100, wait("vc")),
@@ -155,7 +164,7 @@ LOOP = """
 
 
 def loads_of(turns: int, together: int) -> ChargedRun:
-    """A loop that loads several vectors and then uses them."""
+    """The charged run of a loop that loads several vectors and then uses them."""
     loads = [f"vld vr{k}, {16 * k}(s0)" for k in range(together)]
     uses = [f"vadd.b vr{k}, vr{k}, vr{k}" for k in range(together)]
     return charged(LOOP.format(turns=turns, step=16 * together, loop="\n".join(loads + uses)))
@@ -204,7 +213,10 @@ def turns(bytes_: int, work: int, wait: str) -> ChargedRun:
 
 @pytest.mark.parametrize(("bytes_", "work"), [(512, 40), (2048, 20), (1024, 80)])
 def test_a_wait_that_vanishes_is_what_the_overlapped_program_saves(bytes_: int, work: int) -> None:
-    """cp waits for each transfer at once, or works meanwhile and waits in the end."""
+    """Removing a wait from the graph saves what the overlapped program saves.
+
+    One program waits for each transfer at once; the other works meanwhile and waits at the end.
+    """
     slow, fast = turns(bytes_, work, "dma.wait zero"), turns(bytes_, work, "")
     graph = RunGraph(slow.logs, slow.cycles)
     waits = [("cp", number) for number in range(len(graph.work["cp"].waits))]

@@ -1,4 +1,4 @@
-"""Energy: tables and their errors; the estimate against NumPy; outputs; layers and static energy."""
+"""Energy: tables and their errors, the estimate against NumPy, outputs, layers, static energy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(job: Job) -> Measured:
 
 
 def check_sums(energy: Energy) -> None:
-    """All divisions of an energy add up to it."""
+    """Check that each division of an energy adds up to the total."""
     close = pytest.approx
     assert sum(core.energy for core in energy.cores) == close(energy.total)
     counted = sum(item.energy for item in energy.activities)

@@ -1,4 +1,4 @@
-"""docs/energy.md: what it shows is what happens."""
+"""The outputs and claims of docs/energy.md are true."""
 
 from __future__ import annotations
 

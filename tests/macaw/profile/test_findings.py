@@ -1,6 +1,6 @@
-"""Findings: what makes a run longer, and whether following the advice saves what it says.
+"""Findings: causes that make a run longer; following the advice saves the stated price.
 
-Each program of `pairs` has a flaw, and with `-D MENDED=1` it has none: what the advice says is done.
+Each program of `pairs` has a flaw. With `-D MENDED=1` it follows the advice and has no flaw.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ LEAVES = {cause.name for cause in CAUSES} - {cause.parent for cause in CAUSES}
 
 
 class Pair(NamedTuple):
-    """A program, and what its first finding names. The line is the one that ends with `# here`."""
+    """A program, and the core and cause of its first finding.
+
+    The finding names the line that ends with `# here`.
+    """
 
     name: str
     core: str
@@ -91,7 +94,7 @@ def cycles(name: str, *, mended: bool) -> int:
 
 
 def places(name: str) -> set[str]:
-    """The lines that `# here` marks, as findings name them."""
+    """The lines that end with `# here`, in the form in which findings name them."""
     lines = (PAIRS / f"{name}.s").read_text().splitlines()
     return {f"{name}.s:{n}" for n, line in enumerate(lines, 1) if line.endswith("# here")}
 
@@ -179,7 +182,10 @@ def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
 
 
 def test_chains_that_depend_on_each_other_are_no_finding() -> None:
-    """nnp_lstm: each step needs the one before, so other orders of its chains save 1% (F28)."""
+    """Chains of nnp that depend on each other are no finding (F28).
+
+    In nnp_lstm each step needs the one before, so other orders of its chains save 1%.
+    """
     run = charged_sample("nnp_lstm")
     (account,) = (account for account in run.accounts if account.core == "nnp")
     fill = sum(line.causes.get("fill", 0) for line in account.lines)
@@ -189,7 +195,10 @@ def test_chains_that_depend_on_each_other_are_no_finding() -> None:
 
 @pytest.mark.long
 def test_data_that_the_array_makes_itself_cannot_be_sent_earlier() -> None:
-    """digits_cnn: each layer reads what the one before has stored, so the bus has to wait (order)."""
+    """Data that the array computes itself cannot be sent earlier, so waits for them are no finding.
+
+    In digits_cnn, each layer reads what the layer before has stored (cause order).
+    """
     run = charged_sample("digits_cnn")
     (account,) = (account for account in run.accounts if account.core == "pe[0]")
     sums: Counter[str] = Counter()
@@ -221,7 +230,7 @@ def run_of(
     least: dict[str, int] | None = None,
     steps: Steps | None = None,
 ) -> ChargedRun:
-    """A run of cores with one unit; the row of `pe[0]` is `pe`."""
+    """A run of cores with one compute unit each; the row of `pe[0]` is `pe`."""
     end = max(until for spans in charges.values() for _, until, _ in spans)
     logs = {core: CoreLog() for core in charges}
     totals: dict[str, dict[Charge, int]] = {core: defaultdict(int) for core in charges}
@@ -286,7 +295,10 @@ def test_what_comes_before_the_first_work_of_a_list_stays() -> None:
 
 
 def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
-    """Two steps of 4 PEs: 8 + 8 entries, or in order 8 + 2; their means are 5 and 5."""
+    """Imbalance costs what another order of the rows saves.
+
+    Two steps of 4 PEs take 8 + 8 entries, or 8 + 2 if the rows are sorted; their means are 5 and 5.
+    """
     spans = [(0, 40, WORK), (40, 100, stall(4, "imbalance"))]
     uneven: Steps = {4: {(0, 1): [8, 8, 2, 2], (0, 2): [2, 8, 2, 8]}}
     run = run_of({"pe[0]": spans}, LINES, steps=uneven)
@@ -299,7 +311,10 @@ def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
 
 
 def test_a_transfer_cannot_end_earlier_than_if_the_dma_never_paused() -> None:
-    """The second of two waits: the dma works all the time, or pauses for 60 cycles."""
+    """A finding about transfers counts only pauses of the dma.
+
+    While cp waits for the second transfer, the dma works all the time, or has paused for 60 cycles.
+    """
     for begin, wanted in ((50, []), (110, [60])):
         charges = {
             "cp": [
@@ -312,7 +327,10 @@ def test_a_transfer_cannot_end_earlier_than_if_the_dma_never_paused() -> None:
 
 
 def test_what_has_slack_is_no_finding() -> None:
-    """cp waits for nnp, which takes longer than vc with its stall."""
+    """A stall with slack is no finding.
+
+    cp waits for nnp, which takes longer than vc with its stall.
+    """
     waits = Charge("cores", 0, "vc, nnp")
     run = run_of(
         {
@@ -326,7 +344,7 @@ def test_what_has_slack_is_no_finding() -> None:
 
 
 def test_the_same_of_several_cores_is_one_finding() -> None:
-    """None of the two cores alone would end the wait of cp earlier."""
+    """The same stall of two cores is one finding: removing it from one core saves nothing."""
     waits = Charge("cores", 0, "pe[0], pe[1]")
     of_row = [(5, 20, WORK), (20, 120, stall(4, "packets"))]
     run = run_of(
@@ -341,7 +359,10 @@ def test_the_same_of_several_cores_is_one_finding() -> None:
 
 
 def test_a_producer_of_several_accesses_vanishes_with_all_of_them() -> None:
-    """The narrow stores take a third, two thirds and all of the cycles of what made their values."""
+    """Work that makes values for narrow stores is removed in proportion to these stores.
+
+    The stores make a third, two thirds and all of the accesses of the work.
+    """
     stores = [Charge("narrow", 8, "", 4), Charge("narrow", 8, "", 4), Charge("narrow", 12, "", 4)]
     for count, wanted in ((1, 20), (2, 40), (3, 60)):
         spans = [(0, 40, WORK), (40, 70, Charge("work", 4))]

@@ -1,9 +1,9 @@
 """A run without the cause of a finding is shorter by at least a fifth of the finding's price.
 
-For cp and for stalls and branches of vc, the emulator leaves out the cycles at the lines of the
-finding. For the other causes it runs on a device without the cause, at all lines; this shows only
-that the run depends on the cause. In both, contention, order and waits are those of the machine,
-not those of the graph that computes prices (`macaw.profiling.counterfactual`).
+For cp, and for stalls and branches of vc, the emulator leaves out the cycles at the lines of the
+finding. For other causes, the program runs on a device that does not have the cause at any line.
+This shows only that the run depends on the cause. In both cases, contention, order and waits are
+the emulator's, not the ones of the graph that computes prices (`macaw.profiling.counterfactual`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def addresses(name: str, finding: Finding) -> set[int]:
 
 
 def cycles_without(name: str, finding: Finding) -> int | None:
-    """The cycles of the run without the cause of a finding; None if the emulator cannot do that."""
+    """The cycles of the run without a finding's cause; None if the emulator cannot leave it out."""
     row = finding.core.partition("[")[0]
     act = HELPS.get((row, finding.cause))
     if act is not None:
@@ -97,14 +97,14 @@ def run(device: Device, on_act: Callable[[Core], object]) -> int:
 
 
 def one_by_one(device: Device, name: str) -> Any:
-    """A core, which acts one instruction at a time from now on."""
+    """A core of the device, made to execute one instruction at a time from now on."""
     core = device.cores[name]
     core.listeners.append(lambda event: None)
     return core
 
 
 def without_cycles(core_name: str) -> Callable[[str, set[int]], int]:
-    """Instructions at some addresses take one cycle."""
+    """A function that runs a program in which the instructions at some addresses take one cycle."""
 
     def run_without(name: str, at: set[int]) -> int:
         device = job_of(name).machine()
@@ -138,7 +138,7 @@ def without_stalls(name: str, at: set[int]) -> int:
 
 
 def with_settings(**settings: int) -> Callable[[str, set[int]], int]:
-    """The device has other settings."""
+    """A function that runs a program on a device with other settings."""
 
     def run_with(name: str, at: set[int]) -> int:
         job = job_of(name)

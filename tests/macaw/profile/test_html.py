@@ -28,19 +28,19 @@ def browser() -> Iterator[Browser]:
 
 
 class Opened:
-    """A profile's page, and where its cycles are."""
+    """A profile's page, and the points of its cycles."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
 
     def at(self, row: str, cycle: float) -> tuple[float, float]:
-        """The point of a row's canvas at a cycle of the view."""
+        """The point of a row's canvas at a cycle."""
         left, top, width, height = self.page.box(f"[data-track='{row}'] canvas")
         begin, end = self.view()
         return left + (cycle - begin) / (end - begin) * width, top + height / 2
 
     def view(self) -> tuple[int, int]:
-        """The cycles that are shown."""
+        """The first and the last cycle in view."""
         text = self.page.run("document.getElementById('view').textContent")
         match = re.fullmatch(r"cycles ([\d,]+) to ([\d,]+) of [\d,]+", text)
         assert match, text
@@ -312,7 +312,7 @@ def test_profiles_by_chance_and_large_ones_open_without_an_error(
 
 
 def numbers_of(column: dict[str, Any]) -> np.ndarray:
-    """The numbers of a column of the page."""
+    """The numbers of a column in the page's data."""
     if "same" in column:
         return np.full(column["count"], column["same"])
     return np.frombuffer(base64.b64decode(column["data"]), f"<{column['type']}")

@@ -1,4 +1,4 @@
-"""Runs over processes and over a Dask cluster give what they give one after the other."""
+"""Runs in several processes or on a Dask cluster give the same profile as one after another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def a_job() -> Job:
 
 
 def test_processes_give_the_same() -> None:
-    """The rule of seed 001 ¶108."""
+    """Two processes give the same profile as one (seed 001 ¶108)."""
     one, two = made(OPTIONS), made(replace(OPTIONS, workers=2))
     assert one == two
     assert one.merge is not None
@@ -63,7 +63,7 @@ def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cluster() -> Any:
-    """A Dask cluster in this process: a scheduler at an address, and a worker."""
+    """A Dask cluster in this process: a scheduler with an address, and a worker."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=1,
@@ -77,7 +77,7 @@ def cluster() -> Any:
 
 
 def test_a_dask_cluster_gives_the_same(cluster: Any) -> None:
-    """The rule of seed 001 ¶108."""
+    """A Dask cluster gives the same profile as this process (seed 001 ¶108)."""
     assert cluster.scheduler_address.startswith("tcp://127.0.0.1:")
     assert made(replace(OPTIONS, scheduler=cluster.scheduler_address)) == made(OPTIONS)
 

@@ -1,4 +1,4 @@
-"""Profiles of compiled networks: layers in the model, the report, the page, and Perfetto."""
+"""Profiles of compiled networks show layers in the report, the page, JSON and Perfetto."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formulas of seed 001 on steps 420 and 430, by hand."""
+"""The formulas of seed 001 for steps 420 and 430, by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_never_occurred_has_no_metric() -> None:
 
 
 def test_characterising() -> None:
-    """The rule of seed 001 ¶89-91, ¶93-94."""
+    """Bytes and computations a cycle, and whether they match, by hand (seed 001 ¶89-91, ¶93-94)."""
     made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
     assert made["reads"].value == 8
     assert made["computes"].value == 2 * 4800 / 400 == 24
@@ -64,20 +64,20 @@ def test_characterising() -> None:
     ],
 )
 def test_equal_or_a_whole_multiple(uses: int, value: float, ok: bool, text: str) -> None:
-    """The rule of seed 001 ¶89, ¶92-94."""
+    """Amounts match if equal, or if one is a whole multiple of the other (seed 001 ¶89, ¶92-94)."""
     match = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=uses, e_array=400)["match"]
     assert (match.value, match.ok) == (value, ok)
     assert text in match.sentence
 
 
 def test_the_tolerance_can_be_set() -> None:
-    """The rule of seed 001 ¶92-94."""
+    """The tolerance of the match can be set (seed 001 ¶92-94)."""
     counters = {**READING, "t_cu_begin": 200, "t_cu_end": 600, "e_cu": 3400, "e_array": 400}
     assert found({"match": 0.2}, **counters)["match"].ok is True
 
 
 def test_partial_writes() -> None:
-    """The rule of seed 001 ¶95-97."""
+    """The share of partial writes among external writes (seed 001 ¶95-97)."""
     made = found(e_xwr=20, e_xwr_partial=5)["partial"]
     assert (made.value, made.ok) == (0.25, False)
     assert made.sentence == "5 of 20 external writes are narrower than the memory's 32 bytes"
@@ -89,7 +89,10 @@ def test_partial_writes() -> None:
 
 @pytest.mark.parametrize(("store", "judged"), [(4, False), (16, False), (32, True), (64, True)])
 def test_what_no_write_of_the_core_can_fill_is_no_fault(store: int, judged: bool) -> None:
-    """A word of 32 bytes and a core whose widest write has 16: the ratio is given, not judged (seed 001 ¶97)."""
+    """Partial writes are not judged if the core cannot write a whole word (seed 001 ¶97).
+
+    Here a word has 32 bytes, and the core's widest write 16.
+    """
     cores = {"vc": CoreTraits("vc", "vc", 2, 16, 2, False, store=store)}
     counters = record(0, 0, 9, e_xwr=4, e_xwr_partial=4).counters
     (made,) = metrics.measure("vc", counters, DeviceSizes(32, 16, 8, cores), metrics.thresholds({}))
@@ -99,7 +102,7 @@ def test_what_no_write_of_the_core_can_fill_is_no_fault(store: int, judged: bool
 
 
 def test_the_widest_writes_of_the_cores() -> None:
-    """Those of their instructions: a word, a vector register, a vector, a beat of the dma."""
+    """Each core's widest write is a word, a vector register, a vector or a beat of the dma."""
     config = api.configuration("tiny")
     cores = core_traits(Device(config))
     assert {name: item.store for name, item in cores.items() if item.store} == {
@@ -111,7 +114,7 @@ def test_the_widest_writes_of_the_cores() -> None:
 
 
 def test_blocked_accesses_of_both_kinds() -> None:
-    """The rule of seed 001 ¶99."""
+    """The share of blocked accesses, and cycles lost to other cores for each (seed 001 ¶99)."""
     made = found(e_rd=60, e_wr=40, e_rd_blocked=10, e_wr_blocked=5)["blocked"]
     assert (made.value, made.ok) == (0.15, False)
     assert made.sentence == (
@@ -121,7 +124,10 @@ def test_blocked_accesses_of_both_kinds() -> None:
 
 
 def test_blocked_accesses_of_a_memory_of_its_own() -> None:
-    """They wait for banks, files and data alike, so no cause is named (seed 001 ¶99)."""
+    """Blocked accesses of an island name no cause (seed 001 ¶99).
+
+    They wait for banks, register files or data.
+    """
     cores = {"fim[0]": CoreTraits("fim[0]", "fim", 8, 16, 2, False, has_own_memory=True)}
     counters = record(0, 0, 1000, e_rd=1, e_rd_blocked=5).counters
     (made,) = metrics.measure(
@@ -135,7 +141,10 @@ def test_blocked_accesses_of_a_memory_of_its_own() -> None:
     ("blocked", "value", "ok"), [(300, 0, True), (330, 0.3, False), (90, 0, True)]
 )
 def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok: bool) -> None:
-    """A column each four cycles: three of them wait, however well the program is written."""
+    """Waits that a stream of columns must have do not count as blocked.
+
+    A column needs four cycles, three of which are a wait, in any program.
+    """
     cores = {"fim[0]": CoreTraits("fim[0]", "fim", 8, 16, 2, False, 32, 3, has_own_memory=True)}
     counters = record(
         0, 0, 1000, e_rd=100, e_rd_blocked=blocked, e_bus=10, t_rd_begin=0, t_rd_end=64
@@ -149,7 +158,7 @@ def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok
 
 
 def test_utilisation() -> None:
-    """The rule of seed 001 ¶100-101."""
+    """The share of compute units at work while the array works (seed 001 ¶100-101)."""
     made = found(e_cu=4000, e_array=1000)["utilisation"]
     assert (made.value, made.ok) == (0.25, False)
     assert made.sentence == (
@@ -159,7 +168,7 @@ def test_utilisation() -> None:
 
 
 def test_every_row_is_used_and_explained() -> None:
-    """The rule of seed 001 ¶86-88."""
+    """Each metric is computed and has a sentence (seed 001 ¶86-88)."""
     everything = found(
         **READING,
         t_cu_begin=1,
@@ -176,7 +185,7 @@ def test_every_row_is_used_and_explained() -> None:
 
 
 def test_counters_together() -> None:
-    """Counts are added; times are the first and the last of slices in which the thing occurred."""
+    """Counts of several records are added; times are the first and the last of an event."""
     ones = [
         record(0, 0, 40),
         record(1, 40, 90, t_rd_begin=50, t_rd_end=80, e_bus=3, e_cu=5),
@@ -201,7 +210,10 @@ def test_an_unknown_threshold() -> None:
 
 
 def test_bandwidth_is_bytes_over_cycles() -> None:
-    """5 beats of 16 bytes from cycle 0 to 10 are 8 bytes a cycle; 4 from 10 to 12 are 32."""
+    """Bandwidth is bytes over cycles.
+
+    5 beats of 16 bytes from cycle 0 to 10 are 8 bytes a cycle; 4 from 10 to 12 are 32.
+    """
     read = {"t_rd_begin": 0, "t_rd_end": 10, "e_bus": 5, "t_wr_begin": 0, "t_wr_end": 0, "e_xwr": 0}
     written = {**read, "e_bus": 0, "t_wr_begin": 10, "t_wr_end": 12, "e_xwr": 4}
     slices = tuple(

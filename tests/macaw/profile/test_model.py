@@ -1,4 +1,4 @@
-"""A profile as JSON and back, and what of JSON is no profile."""
+"""A profile as JSON and back; JSON that is no profile."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 
 
 def small(hint: typing.Any) -> st.SearchStrategy[typing.Any]:
-    """Values of a type whose lists and mappings have at most two items.
+    """Draw values of a type whose lists and mappings have at most two items.
 
-    Hypothesis draws longer ones of a type; whole profiles of these are too large for it.
+    Hypothesis itself draws longer ones, which make whole profiles too large.
     """
     parts = typing.get_args(hint)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):

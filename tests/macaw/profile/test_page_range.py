@@ -87,7 +87,7 @@ def opened(profile: Profile, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def page(opened: OpenedProfile) -> OpenedProfile:
-    """The page with the whole run in view and no range."""
+    """The page with the whole run in view and no range selected."""
     opened.run("document.activeElement.blur()")
     for key in ("Escape", "Escape", "0"):
         opened.page.key(key)
@@ -96,18 +96,18 @@ def page(opened: OpenedProfile) -> OpenedProfile:
 
 
 def settle(page: OpenedProfile) -> None:
-    """Wait until the statistics are those of the range."""
+    """Wait until the statistics belong to the selected range."""
     page.run("new Promise(done => setTimeout(done, 160))")
 
 
 def overlap(intervals: list[list[int]], begin: int, end: int) -> int:
-    """The cycles of intervals that are in a range."""
+    """The number of cycles of intervals that lie in a range."""
     bounds = np.array(intervals).reshape(-1, 2).clip(begin, end)
     return int((bounds[:, 1] - bounds[:, 0]).sum())
 
 
 def expected_cores(plain: dict[str, Any], begin: int, end: int) -> list[list[str]]:
-    """The table of cores for a range."""
+    """The expected table of cores for a range."""
     rows = []
     earlier = {track["core"]: track["busy"] for track in plain["earlier"]["tracks"]}
     for track in plain["tracks"]:
@@ -261,7 +261,7 @@ def test_only_records_in_the_range(page: OpenedProfile, profile: Profile) -> Non
 def test_arrows_from_the_cores_that_were_waited_for(
     page: OpenedProfile, plain: dict[str, Any]
 ) -> None:
-    """A wait has an arrow from each core that it names, if it is long enough to be seen."""
+    """A wait that is long enough to be seen has an arrow from each core that it names."""
     for _ in range(5):
         page.page.key("+")
     begin, end = page.view()
@@ -293,7 +293,10 @@ def test_keys_go_from_wait_to_wait(page: OpenedProfile, plain: dict[str, Any]) -
 
 @needs_browser
 def test_both_runs_have_one_axis(page: OpenedProfile, plain: dict[str, Any]) -> None:
-    """The bottom of a row has the earlier run: empty until 700 and grey where it worked."""
+    """The lower edge of a row shows the earlier run on the same axis.
+
+    It is empty until 700, and grey where the earlier run worked.
+    """
     assert page.view() == (0, plain["earlier"]["cycles"])
     assert "old.s on tiny" in page.text("#legend")
     colours = """(canvas => {

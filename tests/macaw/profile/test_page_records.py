@@ -38,7 +38,7 @@ def opened(profile: Profile, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def page(opened: OpenedProfile) -> OpenedProfile:
-    """The page without a search, in the order of time, and with the whole run in view."""
+    """The page with the whole run in view, without a search, in the order of time."""
     opened.run(
         "(() => { for (const input of document.querySelectorAll('[id^=search-]')) {"
         " input.checked = false; input.value = ''; }"
@@ -167,7 +167,7 @@ def test_enter_goes_from_find_to_find(page: OpenedProfile, records: Records) -> 
 
 @needs_browser
 def test_the_finds_are_marked_in_the_timeline(page: OpenedProfile, records: Records) -> None:
-    """The marks are at the bottom of the row, where the colour of the text is."""
+    """Records that a search finds are marked at the lower edge of their row."""
     marks = """(canvas => {
       const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
       pen.drawImage(canvas, 0, 0);
@@ -223,7 +223,7 @@ DONE = f"""new Promise(done => {{
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenedProfile, Records]]:
-    """A page on whose clock each step takes a second, so that long work has many slices."""
+    """A page whose clock advances by a second at each step, so that it divides long work often."""
     profile = many_records(70_000)
     with Browser() as browser:
         path = tmp_path_factory.mktemp("slow") / "profile.html"

@@ -33,7 +33,7 @@ def test_slices_nest_and_busy_times_are_the_profile_s(seed: int) -> None:
 
 
 def leaves(profile: Profile) -> list[Track]:
-    """The tracks of cores: not those of rows that have several."""
+    """The tracks of cores, without rows of several cores."""
     return [track for track in profile.tracks if not profile.cores(track.core)]
 
 

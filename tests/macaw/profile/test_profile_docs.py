@@ -1,4 +1,4 @@
-"""docs/profile.md: what it shows is what happens, from the bad program to the good one."""
+"""The outputs and claims of docs/profile.md are true, from the slow program to the good one."""
 
 from __future__ import annotations
 

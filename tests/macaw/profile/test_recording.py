@@ -1,4 +1,4 @@
-"""Recorded runs of sample programs: nothing changes, nothing is left out; parameters and areas."""
+"""Recording changes nothing and records each instruction once; parameters and areas."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample(name: str) -> None:
-    """Cycles and outputs are those of a plain run; each instruction of each core is in one record (seed 001 ¶45, ¶79-80)."""
+    """A recorded run has the cycles and outputs of a plain run (seed 001 ¶45, ¶79-80).
+
+    Each instruction of each core is in one record.
+    """
     program, inputs = sample(name)
     job = recording.make_job(program, configuration_of(program), inputs)
     plain = recording.run_job(job)
@@ -92,7 +95,7 @@ def test_more_register_groups_lose_nothing() -> None:
 
 
 def test_counters_of_records_are_those_of_the_device() -> None:
-    """What slices of the dma read and wrote, all together, is what its ports counted."""
+    """The sums of reads and writes in the records of a core equal the counters of its port."""
     program, inputs = sample("six_cores")
     device = recording.make_job(program, configuration_of(program), inputs).machine()
     device.run()
@@ -152,7 +155,10 @@ again:  addi    t0, t0, -1
 
 @pytest.mark.parametrize("num", [{"cp": 7}, {"": 7}])
 def test_how_many_instructions_make_a_record(num: dict[str, int]) -> None:
-    """The rule of seed 001 ¶132."""
+    """`num` sets the number of instructions in a record (seed 001 ¶132).
+
+    The default depends on the core.
+    """
     found = profile(copies(2), {}, ProfileOptions(num=num))
     sizes = {
         item.core: {x.instructions for x in item.slices[:-1]} for item in found.rows if item.slices
@@ -162,7 +168,7 @@ def test_how_many_instructions_make_a_record(num: dict[str, int]) -> None:
 
 
 def test_long_programs_have_fewer_records() -> None:
-    """The rule of seed 001 ¶133."""
+    """A long program has more instructions in each record (seed 001 ¶133)."""
     found = profile(copies(30, size=64, work=100))
     cp = next(item for item in found.rows if item.core == "cp")
     assert cp.slices[-1].last > 4096
@@ -249,7 +255,7 @@ READS = """
 
 
 def test_a_program_that_sees_its_records() -> None:
-    """It looks at the end of the first one: the run takes another course."""
+    """A program that reads its own records is refused, as its recorded run differs in cycles."""
     config = api.configuration("tiny")
     last = EXTERNAL + config["mem.external_bytes"] - 11 * RECORD.size + 24
     program = api.assemble(Source(READS.format(last), "p.s"))
@@ -306,7 +312,10 @@ def test_the_mean_of_jittered_runs() -> None:
 
 @pytest.mark.parametrize("core", ["cp", "dma"])
 def test_a_slice_that_is_looked_at_alone_has_its_own_name(core: str) -> None:
-    """The dma shows a transfer in the cycle after its start, so it is looked at there (F48)."""
+    """A slice that is replayed alone has its own name (F48).
+
+    The dma shows a transfer in the cycle after its start, so the replay looks there.
+    """
     program = copies(6)
     slices = next(item for item in profile(program).tracks if item.core == core).slices
     job = recording.make_job(program, configuration_of(program), {})

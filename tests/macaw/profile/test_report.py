@@ -1,4 +1,4 @@
-"""The terminal report of profiles made by hand: what it says, at which width, on which screen."""
+"""The terminal report of profiles made by hand: texts, widths and encodings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shown(
 
 
 def bars(text: str, width: int = 80) -> dict[str, str]:
-    """By row its bar: between a label of 6 columns and cycles of 4 with a percentage."""
+    """The bar of each row, between a label of 6 columns and cycles with a percentage."""
     found = {}
     for line in text.splitlines():
         match = re.match(r"[> ] (\w+) ", line)
@@ -159,7 +159,10 @@ def test_axis_labels_begin_in_the_columns_of_their_cycles() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_places_are_whole_at_any_width(width: int) -> None:
-    """Two lines of a source never look the same; what is cut is the instruction (F36)."""
+    """At any width, places are complete and lines of a source differ (F36).
+
+    If a line is too long, the instruction is cut.
+    """
     slices = [
         Slice(
             "dma", "dma", n, n + 90, n, 1, "transfer 1, 128 bytes", f"a_long_name_of_a.s:{1600 + n}"
@@ -184,7 +187,10 @@ def with_names(names: list[str], place: str = "a.s:16") -> Profile:
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @pytest.mark.parametrize("width", [40, 50, 60, 80])
 def test_names_that_begin_alike_stay_different(width: int, encoding: str) -> None:
-    """Transfers 1, 10 and 101 of one line, and statements that differ at their ends (F36)."""
+    """Names that begin alike stay different when they are cut (F36).
+
+    These are transfers 1, 10 and 101 of one line, and statements that differ at their ends.
+    """
     ends = [f"exe ib=0, last, data=(images[0], images[1], w[{n}])" for n in (1, 10, 11)]
     names = [f"transfer {n}, 32 bytes" for n in (1, 10, 100, 101)]
     text = shown(with_names([*names, *ends]), width, encoding=encoding)
@@ -252,7 +258,7 @@ def test_what_is_not_judged_is_a_note() -> None:
 
 
 def test_the_busiest_of_many_cores() -> None:
-    """Most numbers of busy cycles occur twice; of two such cores, the first is left out first."""
+    """Of many cores the report shows the busiest; of equal ones, the first is left out first."""
     busy = [n * 7 % 41 // 2 for n in range(41)]
     least = sorted(range(41), key=lambda n: (busy[n], n))[:9]
     assert busy[least[-1]] in [cycles for n, cycles in enumerate(busy) if n not in least]

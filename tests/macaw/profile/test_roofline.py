@@ -1,4 +1,4 @@
-"""Rooflines and the chart of memories: recomputed by hand from sources, counters, device file."""
+"""Rooflines and the chart of memories equal a calculation from source, counters and device file."""
 
 from __future__ import annotations
 

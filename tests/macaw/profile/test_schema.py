@@ -1,4 +1,4 @@
-"""The JSON Schema of profiles: real and made profiles fit it, what `from_json` refuses does not."""
+"""The JSON Schema accepts all profiles, and refuses what `from_json` refuses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def validator() -> Any:
 
 @pytest.fixture(scope="module")
 def whole() -> Json:
-    """A profile with all options, as a file has it."""
+    """The JSON of a profile with all options."""
     options = ProfileOptions(
         causes=True,
         lines=True,
@@ -77,7 +77,7 @@ def test_both_refuse_what_is_no_profile(validator: Any, whole: Json, name: str) 
 
 
 def test_each_unit_of_a_comment_is_a_description() -> None:
-    """By hand: a comment at the end of a field, one after several lines, one above a field."""
+    """A comment at a field's end, after several lines, or above the field is its description."""
     made = profile_schema.schema()
     slice_ = made["$defs"]["Slice"]["properties"]
     assert slice_["waited"]["description"] == "cycles of it in which the core waited for others"

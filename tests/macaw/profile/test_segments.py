@@ -1,4 +1,4 @@
-"""Segments of several runs as one timeline: Fig. 6 by hand, and jittered runs."""
+"""Segments of several runs are merged to one timeline: Fig. 6 by hand, and jittered runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from tests.macaw.profile.records import record
 
 
 def test_figure_6() -> None:
-    """instr0 to instr6 over two runs that share instr3: dt1 = 30 - 24, dt2 = 40 - 36, dt = 5 (seed 001 ¶110, ¶112-116)."""
+    """The runs of Fig. 6, which share instr3, are merged with an offset of 5.
+
+    dt1 = 30 - 24, dt2 = 40 - 36, dt = 5 (seed 001 ¶110, ¶112-116).
+    """
     first = [record(0, 0, 10), record(1, 10, 18), record(2, 20, 30), record(3, 30, 40)]
     second = [
         record(3, 24, 36),
@@ -41,7 +44,7 @@ def test_figure_6() -> None:
 
 
 def test_an_offset_may_be_negative_and_adds_up() -> None:
-    """The rule of seed 001 ¶110."""
+    """An offset may be negative, and offsets add up from segment to segment (seed 001 ¶110)."""
     runs = [
         [record(0, 0, 10), record(1, 10, 20)],
         [record(1, 14, 24), record(2, 24, 30)],
@@ -79,7 +82,7 @@ def test_segments_that_cannot_be(count: int, groups: int, shared: int, message: 
 def test_segments_cover_every_instruction(
     begun: int, count: int, groups: int, data: st.DataObject
 ) -> None:
-    """And neighbours share as many groups as are wanted (seed 001 ¶106, ¶109)."""
+    """Segments cover all instructions; neighbours share `shared` groups (seed 001 ¶106, ¶109)."""
     shared = data.draw(st.integers(1, groups - 1))
     covered: set[int] = set()
     before: set[int] = set()
@@ -96,7 +99,7 @@ def test_segments_cover_every_instruction(
 
 
 def course(seed: int, noise: int) -> list[Record]:
-    """Twenty instructions that take 100 cycles each, and some more."""
+    """Twenty records of 100 cycles each and random noise."""
     pick, time, found = random.Random(seed), 0, []
     for number in range(20):
         length = 100 + pick.randrange(noise + 1)
@@ -115,7 +118,7 @@ def test_without_noise_the_merged_timeline_is_the_true_one(seed: int) -> None:
 
 
 def test_means_of_runs() -> None:
-    """The rule of seed 001 ¶107."""
+    """Times and counters of repeated runs are averaged (seed 001 ¶107)."""
     runs = [
         [record(0, 0, 10, e_bus=4), record(1, 10, 20)],
         [record(0, 2, 16, e_bus=4), record(2, 20, 30)],
@@ -147,7 +150,7 @@ def test_waits_move_with_the_records() -> None:
 
 @pytest.mark.once
 def test_a_merged_run_without_jitter_is_the_run() -> None:
-    """Whatever the shares: to the cycle, in every core (seed 001 ¶106)."""
+    """Without jitter, merged segments equal the whole run in each core (seed 001 ¶106)."""
     program = copies(12)
     for shared in (1, 3):
         found = profile(program, {}, ProfileOptions(segments=5, shared=shared))
@@ -164,7 +167,10 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("seed", [1, 40, 900])
 def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> None:
-    """The transfers take nearly all of the time, so that hardly a cycle is without noise (seed 001 ¶107)."""
+    """Merged segments of jittered runs are within 1% of these runs (seed 001 ¶107).
+
+    Transfers take nearly all of the time, so that hardly a cycle is without noise.
+    """
     found = profile(copies(100), {}, ProfileOptions(segments=6, jitter=seed, repeat=2)).merge
     assert found is not None
     assert len(set(found.runs)) > 6  # they do differ

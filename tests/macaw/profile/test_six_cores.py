@@ -22,7 +22,7 @@ FOLDER = ROOT / "programs" / "six_cores"
 
 
 class Made:
-    """What one run of the command printed and wrote."""
+    """What the command printed and wrote in one run."""
 
     def __init__(self, place: Path) -> None:
         inputs = [word for name in "xde" for word in ("-i", f"{name}={FOLDER / name}.npy")]
@@ -68,7 +68,7 @@ def test_the_trace_has_the_busy_time_of_each_core_that_the_report_prints(made: M
 
 
 def test_all_six_cores_are_at_work_at_once(made: Made) -> None:
-    """In a cycle of eleven all six are at work (seed 001 ¶74-75, ¶103-104)."""
+    """In at least a cycle of eleven all six cores are at work (seed 001 ¶74-75, ¶103-104)."""
     busy = [
         {cycle for begin, end in row.busy for cycle in range(begin, end)}
         for row in made.profile.rows
@@ -78,7 +78,10 @@ def test_all_six_cores_are_at_work_at_once(made: Made) -> None:
 
 
 def test_the_bottleneck_is_the_core_without_whose_work_the_run_is_shortest(made: Made) -> None:
-    """tests/programs/test_profiled.py takes the work of each core away; the array's costs most."""
+    """The bottleneck is the array, the core without whose work the run is shortest.
+
+    tests/programs/test_profiled.py removes the work of each core.
+    """
     found = made.profile.bottleneck
     assert found is not None
     assert found.core == "pe"

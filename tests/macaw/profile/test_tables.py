@@ -1,4 +1,4 @@
-"""The tables of a profile: columns of one length, with the numbers of the profile."""
+"""The tables of a profile: columns of equal length, with the numbers of the profile."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_a_wait_is_no_work() -> None:
 
 
 def test_rows_are_unions_of_their_cores() -> None:
-    """The rule of seed 001 ¶103-104."""
+    """The busy time of a row is the union of its cores' busy times (seed 001 ¶103-104)."""
     cores = {"cp": CP, **PE}
     records: dict[str, list[Record]] = {
         "pe[0]": [record(0, 5, 20), record(1, 30, 40)],
@@ -77,10 +77,11 @@ def test_rows_are_unions_of_their_cores() -> None:
 
 
 def test_what_starts_late() -> None:
-    """vc could have begun at 100, when the dma was done: cp kept it waiting until 130.
+    """A start is late by the cycles in which nothing that the core may need was at work.
 
-    The second time it begins while the dma is at work since before: that is nothing to wait for,
-    so it could have begun when its own work was done.
+    vc could have begun at 100, when the dma was done: cp let it wait until 130. At vc's second
+    start, the dma works since before, so vc need not wait for it: it could have begun when its own
+    work was done.
     """
     dma = Track("dma", "dma", (), ((10, 100), (150, 400)))
     vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
@@ -96,7 +97,7 @@ def test_what_starts_late() -> None:
 
 
 def test_a_core_that_waited_by_itself_is_not_late() -> None:
-    """The dma waits from 100 to 140 for bytes of vc, which computes all the while."""
+    """A core that waited by itself is not late: the dma waits from 100 to 140 for bytes of vc."""
     dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
     vc = Track("vc", "vc", (), ((10, 400),))
     found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})

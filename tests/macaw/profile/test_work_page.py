@@ -1,4 +1,4 @@
-"""Rooflines, memories and energy on the page: tables as on the terminal, and a chart in SVG."""
+"""Rooflines, memories and energy on the page: the tables of the terminal, and a chart in SVG."""
 
 from __future__ import annotations
 

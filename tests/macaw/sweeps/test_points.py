@@ -1,4 +1,4 @@
-"""The points of a sweep: combinations of values, and what is refused; the Pareto front."""
+"""The points of a sweep: combinations of values, errors, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ numbers = st.integers(0, 6)
 
 @given(st.lists(st.tuples(numbers, numbers), max_size=12))
 def test_the_front_of_two_columns(rows: list[tuple[int, int]]) -> None:
-    """Against the definition: no other row is at most as large in both, and another."""
+    """The front of two columns equals its definition: no other row is at most as large in both."""
     by_definition = [
         not any(x[0] <= row[0] and x[1] <= row[1] and x != row for x in rows) for row in rows
     ]

@@ -42,7 +42,7 @@ def sweep_layer(place: Path, **more: Any) -> macaw.Sweep:
 
 
 def test_each_point_is_a_run_on_its_device(layer: Path) -> None:
-    """Cycles and counters are those of `macaw.run` on a device that is made by hand."""
+    """Each point has the cycles and counters of `macaw.run` on a device with its settings."""
     found = sweep_layer(layer)
     assert len(found.outcomes) == 4
     for outcome in found.outcomes:
@@ -199,7 +199,7 @@ def slow(job: _Job) -> Outcome:
 def test_a_cluster_of_which_a_worker_is_killed(
     layer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All points are there, each once, although one of two workers is killed in the middle."""
+    """A cluster gives each point once, although one of two workers is killed during the sweep."""
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(sweeping, "_run", slow)
     expected = sweep_layer(layer, repeat=2, jitter=1)
@@ -272,7 +272,7 @@ def test_lower_takes_the_words_of_macaw_lower(macaw: Macaw, tmp_path: Path) -> N
 
 
 def saved_graph(path: Path) -> None:
-    """Write a product of 20 rows with a matrix, as an ONNX file."""
+    """Write an ONNX file of the product of 20 rows and a matrix."""
     weights = np.random.default_rng(7).integers(-3, 4, (16, 8)).astype(np.float32)
     info, real = helper.make_tensor_value_info, TensorProto.FLOAT
     graph = helper.make_graph(
@@ -328,7 +328,7 @@ def test_a_network_on_nnp_is_compiled_for_each_device(tmp_path: Path) -> None:
 
 
 def test_each_point_has_its_energy(layer: Path, tmp_path: Path) -> None:
-    """The energies are those of a profile of the same program on the same device."""
+    """The energy of each point equals that of a profile on the same device."""
     found = sweep_layer(layer, energy="")
     for outcome in found.outcomes:
         device = config.load("tiny").changed(dict(outcome.point.settings))
@@ -444,7 +444,7 @@ def test_subjects_that_are_refused(tmp_path: Path) -> None:
 def test_what_a_sweep_reads_is_not_overwritten(
     macaw: Macaw, layer: Path, words: list[str], output: str
 ) -> None:
-    """The last one is a file that only the source names."""
+    """A sweep overwrites none of its inputs, even a file that only the source names."""
     saved_graph(layer / "m.onnx")
     np.save(layer / "w.npy", np.eye(16, dtype=np.int8))
     (layer / "table.toml").write_text("")
