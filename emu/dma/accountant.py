@@ -13,9 +13,9 @@ from macaw.emu.dma.core import DmaCore
 class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
-    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. Of
-    transfers whose rows are short and adjoin each other, the share that full beats would not need
-    is `narrow`.
+    A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
+    cycle. If one long row could move the same bytes as the rows of a transfer, it would need fewer
+    beats. The cycles of the beats that it would save are `narrow`.
     """
 
     core: DmaCore
@@ -23,12 +23,12 @@ class DmaAccountant(Accountant):
 
     def __init__(self, core: DmaCore) -> None:
         super().__init__(core)
-        self.address: int | None = None  # of the running transfer's dma.copy
+        self.address: int | None = None  # the address of the running transfer's dma.copy
         self.setup = 0  # cycles of the running transfer's setup
         self.is_open = False  # whether a transfer runs
         self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
         self.blocked: set[int] = set()  # cycles in which a bank was taken
-        self.beats = self.bytes = 0  # that the running transfer has read since `at`
+        self.beats = self.bytes = 0  # what the running transfer has read since `at`
 
     def hear(self, event: Event) -> None:
         cycle = event.time // self.core.divider * self.core.divider

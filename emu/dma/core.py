@@ -464,9 +464,7 @@ class DmaCore(Core):
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """Return the numbers that describe the dma to the trace: no compute units, stores of one
-        beat.
-        """
+        """Return the sizes for the trace: the dma has no compute units, and a store is one beat."""
         return Units(0, 0, store=self.width)
 
     # State

@@ -13,7 +13,8 @@ from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.origins import Extent, Origin, Origins, Source
 from macaw.isa.memory_map import UNIT_SHIFT
 
-# the search for a transfer of no bytes that should have written an address goes back so far
+# How far, in bytes, the destination of a transfer of no bytes may be before an address that the
+# transfer should have written.
 _NEAR = 4096
 
 

@@ -188,7 +188,7 @@ class Transfer(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def layout_of(shape: Shape) -> tuple[tuple[int, ...], bool]:
-    """Return how far a transfer's copies are from the first one in bytes, and `overlaps`."""
+    """Return the distances of a transfer's copies from the first copy, in bytes; and `overlaps`."""
     transfer = Transfer(0, *shape, by="", address=-1)
     first = transfer.first_copy.dst
     return tuple(copy.dst - first for copy in transfer.copies()), transfer.overlaps

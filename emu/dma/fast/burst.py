@@ -13,8 +13,8 @@ class Burst:
     """The beats that the dma moves from now on if no other core interferes.
 
     It reads `reads` beats, in the cycles `read`, `read` + `step`, and so on. It writes `writes`
-    beats, in the cycles `write`, `write` + `step`, and so on: those that are in the buffer now,
-    then those that it reads.
+    beats, in the cycles `write`, `write` + `step`, and so on: first the beats that are in the
+    buffer now, then the beats that it reads.
     """
 
     dma: DmaCore
@@ -35,7 +35,7 @@ class Burst:
 
     @property
     def end(self) -> int:
-        """The cycle in which the burst ends: that of the last write, or an earlier `limit`."""
+        """The cycle in which the burst ends: the cycle of the last write, or `limit` if earlier."""
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:

@@ -40,9 +40,9 @@ class FastDma(DmaCore):
         self._routes: dict[Shape, Route | None] = {}
         # The areas of external memory to which cores write trace records; None if not known.
         self._areas: list[tuple[int, int]] | None = None
-        self._burst: Burst | None = None  # the burst that was planned when it fell asleep
-        self._asleep = False  # while it sleeps, the cycles from `_next` on are yet to be done
-        self._next = 0  # the first cycle that is yet to be done while it sleeps
+        self._burst: Burst | None = None  # the burst that the dma planned when it began to sleep
+        self._asleep = False  # while the dma sleeps, it has yet to do the cycles from `_next` on
+        self._next = 0  # the first cycle that the sleeping dma has yet to do
         self._retry = 0  # the number of cycles before the next try to sleep
         # whether the running transfer uses only local and external memory
         self._unarbitrated = False
@@ -80,7 +80,7 @@ class FastDma(DmaCore):
         return None
 
     def _may_skip(self) -> bool:
-        """Return whether nothing notices single acts of a transfer that needs no arbiter.
+        """Return whether no listener and no other core can notice single acts of a transfer.
 
         The search for its period then begins again, because other cores may have acted.
         """
@@ -131,7 +131,7 @@ class FastDma(DmaCore):
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
     def _find_route(self) -> Route | None:
-        """Return the route of the running transfer; transfers of the same shape have the same."""
+        """Return the route of the running transfer; transfers of the same shape share a route."""
         shape = self.transfer.shape
         if shape not in self._routes:
             if len(self._routes) >= MOST_SHAPES:
@@ -175,7 +175,7 @@ class FastDma(DmaCore):
     # What other cores call while the dma sleeps
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped cycles before `time`, stop sleeping: another core needs the memories."""
+        """Do the skipped cycles before `time`, and wake: another core needs the memories."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -188,7 +188,7 @@ class FastDma(DmaCore):
         """Do the skipped cycles before `time`, because another core uses the same memory then.
 
         That core reads what the transfer writes, or uses the channel. The dma continues to sleep:
-        such a use may delay its last write, but cannot make it earlier.
+        such a use may delay the transfer's last write, but cannot make this write earlier.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -198,7 +198,7 @@ class FastDma(DmaCore):
     # Sleeping
 
     def _sleep(self) -> bool:
-        """Sleep until the last write if no other core can notice anything before it.
+        """Sleep until the last write if no other core can notice a difference before that write.
 
         Return whether the dma sleeps now.
         """

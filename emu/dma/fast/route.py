@@ -14,7 +14,7 @@ from macaw.emu.memory import Memory
 from macaw.emu.pages import Pages
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
-_FEW = 8  # the dma copies fewer rows than this one by one
+_FEW = 8  # if there are fewer rows, the dma copies them one by one
 
 
 class Side:
@@ -76,7 +76,7 @@ class Route:
         self, transfer: Transfer, beats: BeatMap, src: Side, destinations: Sequence[Side]
     ) -> None:
         self.transfer, self.beats, self.src = transfer, beats, src
-        self.destinations = destinations  # one for each unit of a multicast, else one
+        self.destinations = destinations  # one, or for a multicast one for each unit
         self.dst = destinations[0]
         self.count = beats.number(transfer.rows, 0)
         self.external = src.external or self.dst.external
@@ -146,7 +146,7 @@ class Route:
     ) -> None:
         """Count `count` beats on one side, from beat number `first` on, as granted to `port`.
 
-        The grant of the first one is in cycle `time`, that of each further one `step` cycles later.
+        The first beat is granted in cycle `time`, each further one `step` cycles later.
         """
         beats, writes = self.beats, side is not self.src
         end = first + count
