@@ -1,8 +1,8 @@
 """The accountant of an island: what the block of each bank did in each cycle.
 
 A block announces three kinds of steps: a word is delayed, a word begins to wait, a word is done.
-The counters of the island say how the cycles of the step are divided, because only one block takes
-a step at a time.
+Only one block takes a step at a time. So the growth of the island's counters says how the cycles of
+the step are divided.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Parts = Iterable[tuple[str, int]]  # causes with their cycles
 
 
 def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
-    """Yield the parts of the cycles of one operation, as (cause, cycles), in the order of time.
+    """Yield how the cycles of one operation are divided: pairs (cause, cycles) in order of time.
 
     `fresh` has the growth of the island's counters. The command of the operation takes `step`
     cycles.
@@ -48,7 +48,7 @@ def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
 
 
 def _of_memory(fresh: Mapping[str, int]) -> Parts:
-    """Return the cycles in which commands waited for the DRAM, as (cause, cycles).
+    """Return the cycles in which commands waited for the DRAM, as pairs (cause, cycles).
 
     `fresh` has the growth of the island's counters.
     """
@@ -61,7 +61,7 @@ class _Progress:
     def __init__(self, block: Block | None, banks: int, at: int) -> None:
         self.block, self.banks, self.at = block, banks, at  # no block: an operation of the host
         self.ended = False
-        self.cause = ""  # of the wait in which the block is
+        self.cause = ""  # the cause of the wait in which the block is; empty if it does not wait
         self.whom = ""
         self.latest: list[tuple[Charge, int]] = []  # the charges of the latest step
 
@@ -80,7 +80,7 @@ class IslandAccountant(Accountant):
         self.blocks: list[_Progress] = []
         self.counts = self._counts()
         self.first = self.last = -1  # when the first step of a block began, and the last ended
-        # begin, end, banks and charge of the cycles of blocks
+        # spans of the cycles of blocks: begin, end, number of banks, charge
         self.spans: list[tuple[int, int, int, Charge]] = []
 
     def _counts(self) -> dict[str, int]:
@@ -114,9 +114,7 @@ class IslandAccountant(Accountant):
         self.last = max(self.last, until)
 
     def _progress(self, block: Block, since: int) -> _Progress:
-        """Return the record of a block. A new record starts in cycle `since`, that of the block's
-        first step.
-        """
+        """Return the record of a block. A new record starts in cycle `since`."""
         for one in self.blocks:
             if one.block is block:
                 return one
@@ -142,14 +140,14 @@ class IslandAccountant(Accountant):
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return the cycles for which a word was delayed from cycle `at` on, as (cause, cycles)."""
+        """Return why a word was delayed from cycle `at` on, as pairs (cause, cycles)."""
         if self.core.program.word(block.pc).row.mnemonic == "end":
             results = max(block.rz_ready, block.columns_ready)
             return [("results", self.core.aligned(results) - at)]
         return [("loads", fresh["cycles_pull"]), ("results", fresh["cycles_alu"])]
 
     def _word(self, address: int, cycles: int, fresh: dict[str, int]) -> Parts:
-        """Return the parts of the `cycles` of a word that a block has done, as (cause, cycles)."""
+        """Return how the `cycles` of a word that a block did are divided: pairs (cause, cycles)."""
         mnemonic, divider = self.core.program.word(address).row.mnemonic, self.core.divider
         if mnemonic in _WORDS:
             return [(_WORDS[mnemonic], cycles)]
@@ -197,10 +195,11 @@ class IslandAccountant(Accountant):
         self.at = cycles
 
     def _log_blocks(self) -> None:
-        """Log what the blocks did, divided by their banks; not the operations that the host sent.
+        """Write the charges of the blocks to the log, without the operations that the host sent.
 
-        The host's instructions have their cycles. The island waits for other cores only if all
-        blocks wait.
+        The host's own log has the cycles of its operations. Each span of cycles is divided among
+        the charges of the blocks, by their numbers of banks. Blocks that wait for other cores count
+        only if all blocks wait.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

@@ -1,9 +1,9 @@
 """The ALU of a circuit: it computes the results of operations for many circuits at once.
 
 Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n), with
-one number for each of n lanes. The mode selects their number format. Each sum and product is
-rounded to that format, half to even by IEEE 754. All NaNs have the same bits. A sum of products is
-added as a tree of adjacent pairs.
+one number for each of n lanes. The mode selects the number format. Each sum and product is rounded
+to this format, half to even by IEEE 754. All NaNs have the same bits. A sum of products is added as
+a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ class Mode:
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """Return where in Rz an operation stores its results: the first byte, and the number of
-        bytes.
+        """Return the first byte of Rz that an operation writes, and the number of bytes.
 
         `slot` is the value of the register RZ_SLOT.
         """

@@ -71,7 +71,7 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 def buffer_banks(island: Island) -> frozenset[int]:
     """Return the banks in which a buffer may be at any time while the present blocks run.
 
-    The limits of a buffer are those that it has now and those that an `mmr` of the blocks sets. A
+    The limits of a buffer are its present ones and those that an `mmr` of the blocks sets. The
     buffer may be anywhere between the least and the greatest of these limits. The result is cached.
     """
     if island.buffer_banks is None:

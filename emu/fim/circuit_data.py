@@ -22,7 +22,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Repeats(NamedTuple):
-    """The repeats of an operation: its mode, and for each the column and the value of RZ_SLOT."""
+    """Repeats of an operation: the mode, and the column and RZ_SLOT's value of each repeat."""
 
     operation: Operation
     mode: Mode
@@ -61,7 +61,7 @@ class CircuitData:
             registers[operation.to][places] = registers[operation.left][places]
 
     def settle(self) -> None:
-        """Execute what has been deferred. This class defers nothing."""
+        """Execute all deferred operations. This class defers none."""
 
     def _write_column(self, block: Block, column: int, data: Bytes) -> None:
         """Write column `column` of the open row in each bank of a block.
@@ -120,7 +120,7 @@ def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:
 
 
 def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode) -> None:
-    """Write the results of repeats to Rz in their order, or add them to it if `mode` accumulates.
+    """Write the results of repeats to Rz in their order; if `mode` accumulates, add them to Rz.
 
     `new` has shape (banks, repeats, n), and `slots` has the value of RZ_SLOT of each repeat.
     """

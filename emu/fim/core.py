@@ -1,9 +1,9 @@
 """An island as a core: it executes the words of its blocks, each with its own program counter.
 
 docs/timing-fim.md has the rules. The block with the least (time, number) executes its next word.
-When a block requests a word, it is already known how long the word waits for memory or the ALU. So
-a word has its effects in the cycle of its request, and the block continues after the word's last
-command.
+When a block requests a word, the island already knows how long the word waits for memory or the
+ALU. So a word has its effects in the cycle of its request, and the block continues after the word's
+last command.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
         self._start_count = 0  # the number of programs started since the device was made
-        # by block: `moment` of the break that it met last
+        # by block: the `moment` of its last stop at a break
         self._break_moments: dict[int, object] = {}
 
     # Other cores
@@ -68,7 +68,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
                     raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
         self.dram.begin(time)
-        waits = dict(self.dram.waits)  # so that the waits of the host are not counted
+        waits = dict(self.dram.waits)  # a copy, so that waits of the host are not counted
         self.dram.refresh([place.bank for place in places], time)
         for place in places:
             time, ready = self.access_column(place, time, writes)
@@ -217,7 +217,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return masks
 
     def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the type of the numbers in a bank's registers: that of the bank's last block."""
+        """Return the type of the numbers in a bank's registers, as the bank's last block set it."""
         types = {x.mode.dtype.name for x in self.blocks if not units or units[0] in x.banks}
         return types.pop() if len(types) == 1 else ""
 
@@ -229,8 +229,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     def _do_word(self, block: Block, limit: int) -> bool:
         """Do the next word of a block, if everything that it needs is ready.
 
-        Otherwise advance the block's time to the cycle in which this will be ready. Return whether
-        other cores must act next. Raises `Fault`.
+        Otherwise advance the block's time to the cycle in which all of this will be ready. Return
+        whether other cores must act next. Raises `Fault`.
         """
         word = self.program.word(block.pc)
         address, time = block.pc, block.time
@@ -260,15 +260,14 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace no longer records, drop what was collected for words that have not ended."""
+        """If the trace no longer records, drop the data of words that have not ended."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """Return the numbers that describe the island to the trace; compute units are the ALUs'
-        lanes.
+        """Return the sizes for the trace. A compute unit is a lane of an ALU.
 
         Each lane takes one number in a cycle.
         """

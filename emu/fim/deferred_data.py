@@ -22,12 +22,12 @@ from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, IOSA, ROP, SLOTS, Operation
 
-_MOST_RESULTS = 1 << 18  # numbers of a column, over all banks and repeats, that fit a fast cache
+_MOST_RESULTS = 1 << 18  # so many numbers, over all banks and repeats, fit into a fast cache
 _UNKNOWN = -1
 
 
 class _Kind(NamedTuple):
-    """What products must have in common to be computed together."""
+    """The properties that products must share so that the engine can compute them together."""
 
     operation: Operation
     mode: Mode  # without accumulation
@@ -63,7 +63,7 @@ class _Group:
             items.clear()
 
     def suits(self, repeats: Repeats) -> bool:
-        """Return whether the products of a word can be computed together with the recorded ones."""
+        """Return whether the engine can compute a word's products with the recorded ones."""
         return self.kind == _kind(repeats)
 
 
@@ -170,7 +170,10 @@ class DeferredData(CircuitData):
         group.clear()
 
     def _add_dots(self, group: _Group, mode: Mode, left: Bytes, right: Bytes) -> bool:
-        """Add fp16 dot products to Rz, if all words fill the same slots; return whether it did."""
+        """Add fp16 dot products to Rz, if possible. Return whether they were added.
+
+        All words must fill the same slots, and no number may be too large for fp16.
+        """
         slots = group.slots[0]
         alike = all(other == slots for other in group.slots)
         if mode.arrange != DOT or mode.dtype != np.float16 or len(slots) > SLOTS or not alike:

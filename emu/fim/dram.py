@@ -170,9 +170,9 @@ class Dram:
     ) -> int:
         """Issue a command to several banks in lock-step; return its cycle.
 
-        That is the first of `time`, `time` + `step`, ... that all constraints allow. `row` is the
-        row to activate. `channel` says that the command's data use the channel; then there must be
-        only one bank. `bus` says that the host, a push or a pull sends the command.
+        This is the first of the cycles `time`, `time` + `step`, ... that all constraints allow.
+        `row` is the row to activate. `channel` says that the command's data use the channel; then
+        there must be only one bank. `bus` says that the host, a push or a pull sends the command.
         """
         bounds = self._bounds(command, banks)
         if channel:
@@ -204,9 +204,10 @@ class Dram:
         return at
 
     def _activation_start(self, groups: int, time: int, step: int, bus: bool) -> tuple[int, str]:
-        """Return the cycle of an activation in the bank groups of a mask, and what it waits for.
+        """Return the cycle of an activation in some bank groups, and the constraint that delays it.
 
-        In this cycle neither noise nor, for a DIMM, the command bus delays it.
+        `groups` is the mask of the bank groups. Neither noise nor, in a DIMM, a command on the bus
+        excludes this cycle. The constraint is empty if none delays the activation.
         """
         while True:
             at, reason = activation_start(
@@ -223,7 +224,7 @@ class Dram:
         """Occupy the command bus of a DIMM for one command to each of `banks` banks; return the
         cycle.
 
-        It is the first of `time`, `time` + `step`, ... in which the bus is free.
+        This is the first of the cycles `time`, `time` + `step`, ... in which the bus is free.
         """
         at = time
         while at in self.commands:
@@ -252,8 +253,8 @@ class Dram:
     ) -> int:
         """Open a row in several banks of a block; return the cycle of the last activation.
 
-        First close any other row that is open in these banks. There is one activation command for
-        each `act_banks` of them.
+        First close any other row that is open in these banks. One activation command opens the row
+        in up to `act_banks` banks.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -299,7 +300,7 @@ class Dram:
     def next_refresh(self, banks: Sequence[int]) -> int:
         """Return the cycle of the next refresh of these banks.
 
-        Words from this cycle on that use one of the banks come after the refresh.
+        A word in this cycle or later that uses one of the banks comes after the refresh.
         """
         if not self.timings.t_refi:
             return NEVER

@@ -20,8 +20,8 @@ _MAX_BATCH = 1 << 11
 class FastIsland(IslandCore):
     """An island that does many repeats of an operation at once.
 
-    When a block faults, the engine may already have done later acts of another block. Then it
-    undoes everything since `advance` was called, and does it again one repeat at a time.
+    When a block faults, the engine may already have done later acts of another block. Then the
+    engine undoes all acts since `advance` was called, and does them again one repeat at a time.
     """
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
@@ -31,7 +31,7 @@ class FastIsland(IslandCore):
         self._trace_fields = [row.name for row in rows if not row.shape]
 
     def advance(self, limit: int) -> Stop | None:
-        if self.listeners or self.island_origins is not None:  # they read the circuits' data
+        if self.listeners or self.island_origins is not None:  # they need the circuits' data
             return self._advance(limit)
         at_once: CircuitData = self.data
         self.data = DeferredData(self.state, self.memory, self.overflows)

@@ -3,7 +3,8 @@
 A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
 small. So these functions round the significand of a binary32 number by integer operations, which
 are several times as fast as conversions. A function returns None if a number may be too large for
-fp16 or is not finite; `arithmetic` then computes the results. Both have the same bits.
+fp16 or is not finite; `arithmetic` then computes the results. The results have the same bits as
+those of `arithmetic`.
 """
 
 from __future__ import annotations

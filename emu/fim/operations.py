@@ -140,7 +140,8 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
     """Return the values of RZ_SLOT in the next `count` repeats.
 
-    The list ends before the first repeat that will fault. Raises `Fault` if the next repeat will.
+    The list ends before the first repeat that will fault. Raises `Fault` if this is the next
+    repeat.
     """
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):

@@ -43,7 +43,7 @@ from macaw.isa.fim_circuit import (
 )
 
 Bytes = NDArray[np.uint8]
-_STEP_BYTES = 256  # one step of the search for each so many recorded bytes
+_STEP_BYTES = 256  # recorded bytes that count as one step of the search
 _SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 ROW = "row"  # the open row, beside the circuits' registers
 Setters = Mapping[str, Origin]
@@ -103,11 +103,11 @@ class IslandOrigins(Origins):
     # Reports of the island
 
     def start_program(self) -> None:
-        """Record that another program starts, which sets all registers that `mmr` can set to 0."""
+        """Record that a program starts. At its start, all registers that `mmr` can set are 0."""
         self._setters = {}
 
     def set_register(self, block: Block, name: str, value: int) -> None:
-        """Record that the word that a block executes now sets a register of its circuits."""
+        """Record that the present word of a block sets a register of its circuits."""
         origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
 
@@ -132,7 +132,7 @@ class IslandOrigins(Origins):
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
         """Record the operands of the repeat that the block does next.
 
-        `column` is the column of the open row that it uses, `slot` the value of RZ_SLOT.
+        `column` is the column of the open row that the repeat uses, `slot` the value of RZ_SLOT.
         """
         record = self._record(block, "fim")
         record.operation, record.column, record.slot = operation, column, slot
@@ -285,7 +285,7 @@ class IslandOrigins(Origins):
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
         """Return `size` bytes of a register that a step read, from byte `begin` on, as a source.
 
-        If `name` is IOSA, they are bytes of the column of the open row that the step used.
+        If `name` is IOSA, the bytes are from the column of the open row that the step used.
         """
         if name == IOSA:
             return Source(
@@ -370,7 +370,7 @@ class IslandOrigins(Origins):
     def _open_row(self, record: Record) -> Iterator[Source]:
         """Yield the open row of banks as a source, if the operation of a record uses its columns.
 
-        There is none if the host has opened the row.
+        Yield nothing if the host has opened the row.
         """
         operation, origin = record.operation, record.setters.get(ROW)
         if operation is None or origin is None:

@@ -1,8 +1,9 @@
 """Overflows of an island: results that are infinite or NaN although their operands were finite.
 
-A result counts if a rounding made it infinite: of a product, a sum in the adder tree, the sum with
-the old number in Rz, a difference, a quotient by a number other than 0, or a square. It does not
-count if an operand was infinite or NaN already, so an overflow is counted where it happens.
+A result counts if its operands were finite and a rounding made it infinite. The rounding may be of
+a product, a sum in the adder tree, the sum with the old number in Rz, a difference, a quotient by a
+number other than 0, or a square. A result with an operand that was infinite or NaN already does not
+count, so an overflow is counted only where it happens.
 """
 
 from __future__ import annotations

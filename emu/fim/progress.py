@@ -48,7 +48,7 @@ def end_wait(block: Block) -> int:
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
     """Make the blocks that wait for `key` try again in the next cycle, because `by` has changed it.
 
-    A block that already knows in which cycle its wait ends is not woken, unless `sooner` is set.
+    Without `sooner`, this skips blocks that already know in which cycle their wait ends.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

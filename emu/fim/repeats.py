@@ -17,7 +17,8 @@ UNKNOWN = -1  # stands for the number of a word that the trace does not know
 class Batch:
     """Repeats of a `fim` that the engine has done at once.
 
-    The first was done in cycle `at`, each further one `period` cycles after the one before.
+    The first repeat was done in cycle `at`, each further repeat `period` cycles after the previous
+    one.
     """
 
     at: int
@@ -32,10 +33,11 @@ class Batch:
 class PendingRepeats:
     """Repeats of a `fim` that are done but not yet reported to the trace.
 
-    The first was requested for cycle `requested` and done in cycle `at`. Each further one was done
-    `period` cycles after the one before, and requested `step` cycles after the one before was done.
-    All have the same numbers of reads, writes, products and passes of the ALUs. The result of a
-    repeat is ready `result` cycles after the repeat was done.
+    The first repeat was requested for cycle `requested` and done in cycle `at`. Each further repeat
+    was requested for the cycle `step` cycles after the previous repeat was done, and was done
+    `period` cycles after the previous one. All repeats have the same numbers of reads, writes,
+    products and passes of the ALUs. The result of a repeat is ready `result` cycles after the
+    repeat was done.
     """
 
     requested: int
@@ -99,9 +101,9 @@ def repeat_uses(
 ) -> list[Use]:
     """Return the uses of repeats of a `fim` for the trace, as tuples (name, begin, end, count).
 
-    `kind` is "reads" or "writes". `times` has four cycles: of the first repeat's request, of the
-    first repeat, of the last repeat, and the cycle in which the result of the last repeat is ready.
-    The other arguments are totals for all repeats.
+    `kind` is "reads" or "writes". `times` has four cycles: in which the first repeat was requested,
+    the first one was done, the last one was done, and the last result is ready. The other arguments
+    are totals for all repeats.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

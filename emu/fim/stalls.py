@@ -25,7 +25,7 @@ def stalls(island: Island) -> Iterator[Stall]:
 
 
 def unit(island: Island, bank: int) -> Stall:
-    """Return what the block that uses bank `bank` does or waits for.
+    """Return what the block that uses bank number `bank` does or waits for.
 
     If no block uses the bank, the result has `ended` set.
     """

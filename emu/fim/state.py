@@ -83,8 +83,8 @@ class Buffer:
     """A buffer: a range of columns, with pointers that are column numbers as in `BankMemory`.
 
     `owner` (of the lock) and `producer` are block numbers. The last columns before `end` may not be
-    stored yet; `arrivals` has the cycles in which they will be, the earliest first. For other
-    blocks the end pointer is before all columns that are not stored (seed 004 ¶50).
+    stored yet; `arrivals` has the cycles in which they will be stored, the earliest first. Other
+    blocks see an end pointer that is before all columns that are not stored (seed 004 ¶50).
     """
 
     low: int = NOWHERE

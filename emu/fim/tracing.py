@@ -254,7 +254,7 @@ def _report(
     """Report the uses of a block's present word to the trace and to listeners.
 
     `until` is the cycle in which the word is done, or 0 if it is not done yet. `begun` is the cycle
-    in which it began, or `BEFORE` if an earlier report had that cycle.
+    in which the word began, or `BEFORE` if an earlier report contained this cycle.
     """
     if island.tracing:
         island.trace.report(block.number, uses, until, begun)

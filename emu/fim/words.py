@@ -42,7 +42,8 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _next_row(island: Island, block: Block, values: Values) -> int:
-    """Return the number of the row that an `act` opens. Advance its row register, if it names one.
+    """Return the number of the row that an `act` opens. If the `act` names a row register, advance
+    it.
 
     Raises `Fault` if the bank does not have the row.
     """
