@@ -121,9 +121,7 @@ class NnpAccountant(Accountant):
         self._in_chains(until)
 
     def _in_chains(self, until: int) -> None:
-        """Charge the cycles up to `until` to the oldest chain that then executes, or else
-        as issue.
-        """
+        """Charge the cycles up to `until` to the oldest open chain, or as issue if none is open."""
         while self.at < until:
             while self.chains and self.chains[-1][0] <= self.at:
                 heappush(self._open, self.chains.pop())

@@ -11,7 +11,7 @@ _UNKNOWN = -1
 class Arrivals:
     """The bytes that have arrived through the windows of nnp, and the accesses that sent them.
 
-    A piece is some bytes of one access. `vectors` has the pieces of each vector in NetInQ.
+    A piece is a range of bytes of one access. `vectors` has the pieces of each vector in NetInQ.
     """
 
     def __init__(self, vector_bytes: int, vectors: int) -> None:
@@ -23,11 +23,11 @@ class Arrivals:
         self._pieces: dict[str, Pieces] = {}
 
     def add(self, window: str, number: int, size: int) -> None:
-        """Record that an access brought `size` bytes to a window, by its announcement number."""
+        """Record that the access with this announcement number brought `size` bytes to a window."""
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:
-        """Record that the oldest bytes of a window, as many as a vector has, moved to NetInQ."""
+        """Record that a vector, the oldest bytes of a window, moved to NetInQ."""
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:

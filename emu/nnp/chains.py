@@ -2,14 +2,14 @@
 
 An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
 vector from NetInQ is also one act. All effects of an iteration happen in its act. The state also
-records later cycles: when its results can be used (`ready_*`), when units become free (`free`), and
-when vectors leave (`net_out`). The next instruction follows `nnp.issue_cycles` after the start of
-the last iteration.
+records later cycles: when the results can be used (`ready_*`), when units become free (`free`), and
+when vectors leave NetOutQ (`net_out`). The next instruction follows `nnp.issue_cycles` after the
+start of the last iteration.
 
 After an iteration the core announces "used" for each kind of thing that it has used, with the
 fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain", with the address of the chain's first
 instruction and the iteration. If the iteration pushes more vectors than fit into NetOutQ, another
-"used" says how long it waited.
+"used" says how long the iteration waited.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from macaw.emu.system import System
 from macaw.emu.traced import Units
 from macaw.isa.nnp_entries import Access
 
-_BATCH = 1 << 20  # the greatest number of elements of vectors in a batch
+_BATCH = 1 << 20  # the greatest number of elements in the vectors of a batch
 _ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # texts for the reasons to wait
-_BURST = 1 << 15  # a batch has only iterations that start within so many cycles
+_BURST = 1 << 15  # all iterations of a batch start within this number of cycles
 
 
 class ChainCore(WindowCore):
     """The part of nnp that executes complete chains.
 
     An engine passes its arithmetic and its scheduler. With `batches`, the core executes several
-    iterations at once if no other core can notice it.
+    iterations at once if no other core can notice this.
     """
 
     numbers_markers = False
@@ -74,7 +74,7 @@ class ChainCore(WindowCore):
 
     @property
     def chain(self) -> Chain | None:
-        """The chain that the core executes, or None."""
+        """The chain that the core executes; None between chains."""
         return self._chain
 
     @property
@@ -82,8 +82,7 @@ class ChainCore(WindowCore):
         return self.state.begun
 
     def units(self) -> Units:
-        """Return the numbers that describe nnp to the trace: its compute units, and bytes of a
-        vector.
+        """Return the sizes for the trace: the number of compute units, and the bytes of a vector.
 
         A compute unit is a lane of a tile engine. A lane takes one column of a tile in a cycle.
         """
@@ -111,8 +110,8 @@ class ChainCore(WindowCore):
     def _has_room(self, chain: Chain) -> bool:
         """Return whether the next iteration may push its vectors to NetOutQ. If not, start to wait.
 
-        It may push if NetOutQ is empty or has room for all of these vectors. If an iteration pushes
-        more vectors than fit into NetOutQ, `_push_rest` pushes the rest.
+        The iteration may push if NetOutQ is empty or has room for all of these vectors. If an
+        iteration pushes more vectors than fit into NetOutQ, `_push_rest` pushes the rest.
         """
         state = self.state
         queued = len(state.net_out)
@@ -166,8 +165,8 @@ class ChainCore(WindowCore):
         """Execute iterations of a chain of vectors.
 
         `reads` has the cycles in which their vectors are read, `rates` the cycles that each read
-        takes, both of shape (iterations, vectors). `popped` has their vectors from NetInQ, or is
-        None. Return whether other cores must act next.
+        takes, both of shape (iterations, vectors). `popped` has their vectors from NetInQ; None if
+        the chain reads another memory. Return whether other cores must act next.
         """
         state = self.state
         first, count = state.iteration, len(reads)

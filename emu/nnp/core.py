@@ -45,7 +45,7 @@ class NnpCore(ChainCore, Breakable):
     def current(self) -> tuple[str, int | None]:
         """Return "" and the address of the open chain's first instruction.
 
-        Without an open chain it is the address of the next instruction, or None.
+        If no chain is open, return "" and the address of the next instruction; None if nnp is idle.
         """
         chain = self.state.chain
         return "", chain[0][0] if chain else self.next_address
@@ -142,7 +142,7 @@ class NnpCore(ChainCore, Breakable):
         return int.from_bytes(pages.read(offset, WORD), "little")
 
     def _next_word(self) -> int | None:
-        """Return the word after the instruction at `pc`, or None if there is no memory."""
+        """Return the word after the instruction at `pc`; None if no memory contains it."""
         try:
             return self._word(self.state.pc + WORD)
         except Fault:
@@ -182,9 +182,9 @@ class NnpCore(ChainCore, Breakable):
             self.chain_origins.set_register(name, value)
 
     def _append(self, instruction: Decoded) -> None:
-        """Add an instruction to the open chain.
+        """Add the instruction at `pc` to the open chain.
 
-        Start the chain if it is complete. Raises `Fault`.
+        If the chain is complete now, start to execute it. Raises `Fault`.
         """
         state = self.state
         own = self._word(state.pc)
@@ -211,7 +211,7 @@ class NnpCore(ChainCore, Breakable):
         self._single = False
 
     def _end(self) -> None:
-        """End the program. All its writes are done. If a message waits, act on it now."""
+        """End the program, whose writes are all done. If a message waits, deliver it now."""
         time = self.time
         self.state.ending = False
         self.state.pc += WORD

@@ -31,7 +31,7 @@ class Dependences:
         }
 
     def begin(self) -> None:
-        """Start with a program, at which the values of all entries are ready."""
+        """Start with a new program; the values of all entries are ready from cycle 0 on."""
         self.length = 0
         for ready in self._ready.values():
             ready[:] = 0

@@ -1,9 +1,9 @@
 """Finds the origin of an element that a chain wrote, back to what the chain read.
 
-The origin is the instruction that wrote the element. Its source is the result of the previous
-instruction in the chain, and so on. The last source is what the chain read: an entry of a register
-file, a vector from NetInQ, or bytes of Dram. The sources of a product are its non-zero products,
-each with its weight and activation.
+The origin is the instruction that wrote the element. The source of its value is the result of the
+previous instruction in the chain, and so on. The last source is what the chain read: an entry of a
+register file, a vector from NetInQ, or bytes of Dram. The sources of a product are its non-zero
+products, each with its weight and activation.
 """
 
 from __future__ import annotations

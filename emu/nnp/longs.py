@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 FRACTION = 40
 WHOLE = 34
 _MASK = (1 << FRACTION) - 1
-_FARTHEST = 63  # the greatest shift of an int64; what it leaves of any number is 0 or -1
+_FARTHEST = 63  # the greatest shift of an int64; its result for any number is 0 or -1
 
 
 def shift_right(value: Ints, places: Ints) -> Ints:
@@ -103,7 +103,7 @@ class Long:
         """Raise `OutOfRange` if one of the accumulators needs more than 74 bits.
 
         The accumulators have shape (iterations, rows, N). `column` is the number of the column of
-        tiles that was added last; the exception has it.
+        tiles that was added last, for the exception.
         """
         inside = fits(self.whole, WHOLE)
         if not inside.all():
@@ -137,7 +137,7 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
 def round_long(long: Long, dtype: DTypeLike) -> Host:
     """Return the accumulators rounded once to the host type, half to even.
 
-    Numbers that are too large become infinite.
+    Numbers that are too large for this type become infinite.
     """
     negative = long.whole < 0
     borrow = long.fraction > 0

@@ -35,7 +35,7 @@ class NnpMeter(Meter):
         if kind in ("float", "mx"):
             bits = _BITS, _BITS
         self.vector_bits, self.matrix_bits = bits
-        # a product of logarithms is an addition
+        # a product of powers of two is an addition of exponents
         width = "int8" if max(bits) <= _BITS else "int16"
         self.product = adding(width) if kind == "log" else multiplying(width)
         engines = int(config["nnp.engines"])
@@ -46,7 +46,10 @@ class NnpMeter(Meter):
         }
 
     def _parts(self, memory: Memory, engines: int) -> int:
-        """Return the number of parts of a memory: one for each dot product for MatrixRf, else 1."""
+        """Return the number of separate memories of which a memory consists.
+
+        MatrixRf has one for each dot product that the multiplier computes at a time.
+        """
         return engines * self.native if memory.name == "MatrixRf" else 1
 
     def _bytes(self, memory: Memory, entries: int) -> int:
@@ -102,7 +105,7 @@ class NnpMeter(Meter):
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)
 
     def _access(self, chain: Chain, access: Access, first: int, count: int, vectors: int) -> None:
-        """Count the bytes of one access of a chain, its source or a write, over `count` iterations.
+        """Count the bytes of a chain's access, the source or a write, in `count` iterations.
 
         In each iteration the access moves `vectors` vectors.
         """

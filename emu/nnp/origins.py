@@ -22,7 +22,7 @@ from macaw.emu.origins import Origin, Origins, Place, Source, WindowPart
 from macaw.isa.nnp import FILE, SCALARS
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}
-_STEP_ELEMENTS = 64  # so many recorded elements count as one step
+_STEP_ELEMENTS = 64  # the number of recorded elements that count as one step
 
 
 class ChainOrigins(Origins):

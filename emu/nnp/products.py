@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
     """Return the greatest difference between the exponents of blocks whose products are added.
 
-    These are the blocks along `axis`. Blocks of zeros are ignored.
+    The products of blocks along `axis` are added. Blocks of zeros are ignored.
     """
     wide = exponents.astype(np.int64)
     greatest = wide.max(axis=axis)
@@ -101,7 +101,11 @@ class Tiles:
         return self._long(self._split_vectors(vectors))
 
     def _split_vectors(self, vectors: Quantised) -> Quantised:
-        """Return vectors (iterations, cols, N) with blocks in place of the columns of tiles."""
+        """Return vectors (iterations, cols, N), divided into blocks.
+
+        The second axis of the result counts blocks, not native vectors, if a vector has several
+        blocks.
+        """
         if self._blocks == 1:
             return vectors
         shape = len(vectors.codes), self.cols
@@ -133,8 +137,8 @@ class Tiles:
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
         """Return the exact products as floats of shape (iterations, rows · N).
 
-        The caller ensures that no sum needs more than 53 binary digits. `spread` is the number of
-        digits that differences of exponents add.
+        The caller ensures that no sum needs more than 53 binary digits. `spread` is how many of
+        these digits are needed because exponents differ.
         """
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self._width)
@@ -234,8 +238,8 @@ class Tiles:
 def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
     """Return the shift P of dot products: a dot product S adds V = S · 2**P to an accumulator.
 
-    If blocks share exponents, P puts the binary point of the products at that of q34.40, unless the
-    products have more than 40 fraction bits.
+    If the elements of a block share an exponent, P moves the binary point of the products to the
+    binary point of q34.40. Otherwise, and if the products have 40 fraction bits or more, P is 0.
     """
     if not matrix.shares_exponents:
         return 0

@@ -3,9 +3,9 @@
 There are five kinds: block floating point (bfp), fixed integers (int), powers of two (log), small
 floating-point numbers (float), and the microscaling formats of OCP (mx). Seed 003 and
 docs/numbers-nnp.md ("Quantisers") have the rules. The last axis of an array is a native vector. In
-mx it may have several blocks, in the other kinds it is one. Scaling by powers of two and rounding
-to integers are exact in binary32, except where the result is 0 or is clipped anyway; the kind mx
-uses binary64, because it scales by greater powers.
+mx a native vector has one block or several, in the other kinds it is one block. Scaling by powers
+of two and rounding to integers are exact in binary32, except where the result is 0 or is clipped
+anyway; the kind mx uses binary64, because it scales by greater powers.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Quantiser:
     def bias(self) -> np.int8:
         """The number that is added to an exponent when it is stored.
 
-        The zero exponents of kinds without shared exponents get it, too.
+        It is also added to the zero exponents of kinds without shared exponents.
         """
         return np.int8(GREATEST_SCALE if self.kind == "mx" else -LEAST_EXPONENT)
 
@@ -202,9 +202,9 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
 
 
 def _clip(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
-    """Return `whole`, which has whole numbers and infinities, clipped to `low` to `high`, as codes.
+    """Return the numbers in `whole`, limited to the range `low` to `high`, as codes.
 
-    The function overwrites the array `whole`.
+    `whole` has whole numbers and infinities. The function overwrites this array.
     """
     return np.clip(whole, low, high, out=whole).astype(np.int16)
 
@@ -222,7 +222,7 @@ def _bfp(wide: NDArray[np.float32], largest: NDArray[Any], bits: int) -> Quantis
 def _mx(
     parts: NDArray[np.float32], largest: NDArray[Any], element: Element, shape: tuple[int, ...]
 ) -> Quantised:
-    """Return microscaled blocks: scaled so that the largest element has the exponent emax.
+    """Return blocks of mx, each scaled so that its largest element has the exponent emax.
 
     `parts` has an axis for blocks if a vector has several; the codes have `shape`.
     """
@@ -259,8 +259,8 @@ def _small_float(wide: NDArray[np.floating[Any]], element: Element) -> NDArray[n
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
     """Return the integer m that each code represents.
 
-    In bfp and int, and for integers of mx, it is the code itself; otherwise the result has type
-    int64.
+    In bfp and int, and for integers of mx, the result is `codes` itself; otherwise it is an int64
+    array.
     """
     if quantiser.kind in ("bfp", "int"):
         return codes

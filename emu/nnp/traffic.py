@@ -35,7 +35,7 @@ class Traffic:
         return int(self.timing.beats(*self.runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many beats of a write to Dram fill only a part of external memory's width.
+        """Return how many beats of a write to Dram are narrower than external memory.
 
         The result is for all `count` iterations from number `first` on.
         """
@@ -48,7 +48,7 @@ class Traffic:
         )
 
     def runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
-        """Return the addresses in bytes that an access to Dram uses, and the bytes at each address.
+        """Return the byte addresses that an access to Dram uses, and the number of bytes at each.
 
         The result is for `count` iterations from number `first` on, without padding.
         """

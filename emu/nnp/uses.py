@@ -1,10 +1,10 @@
 """The uses of chains: what iterations report to the trace and to listeners (docs/timing-nnp.md).
 
 For the trace, an instruction is a chain with all its iterations. It starts when its first vector is
-read, and ends when all that it wrote can be read. The core reports what an iteration uses after it
-has executed the iteration. After the last iteration it reports the end of the chain, and only then
-can another chain start. So the trace block assigns every use to the chain that started last, even
-if chains overlap in time.
+read, and ends when everything that it wrote can be read. The core reports what an iteration uses
+after it has executed the iteration. After the last iteration it reports the end of the chain, and
+only then can another chain start. So the trace block assigns every use to the chain that started
+last, even if chains overlap in time.
 """
 
 from __future__ import annotations

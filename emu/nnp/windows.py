@@ -74,7 +74,7 @@ class WindowCore(Core, Startable, Windowed):
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
         """Return how many bytes may pass at cycle `time`, and the cycle from which `wanted` may.
 
-        The second number is NEVER if it depends on a change that nnp will announce.
+        The cycle is NEVER if it depends on a change that nnp will announce.
         """
         state, whole = self.state, self.timing.vector_bytes
         if window == "netin":
@@ -176,7 +176,7 @@ class WindowCore(Core, Startable, Windowed):
         )
 
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Remove `length` bytes of the vectors in NetOutQ, and return them."""
+        """Remove the first `length` bytes of the vectors in NetOutQ, and return them."""
         state, whole = self.state, self.timing.vector_bytes
         before = state.leaving
         result = b""

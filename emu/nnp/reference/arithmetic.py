@@ -102,7 +102,7 @@ class ReferenceArithmetic(NumberFormats):
         """Return the product of a block of row `element` of a tile with the codes `x` of a vector.
 
         The result is (V, exponent), as in BFP long: its value is V · 2**(exponent - 40). The
-        argument `exponent` is that of the vector's block.
+        argument `exponent` is the exponent of the vector's block.
         """
         part = slice(block * len(x), (block + 1) * len(x))
         dot = sum(

@@ -22,15 +22,15 @@ class ReferenceScheduler:
 
     def __init__(self, state: NnpState, timing: Timing) -> None:
         self.state, self.timing = state, timing
-        self._waits = 0  # how long this iteration has waited for entries, in cycles
+        self._waits = 0  # the cycles that this iteration has waited for entries
 
     def _first(
         self, earliest: int, arrives: Callable[[int], bool], is_ready: Callable[[int], bool]
     ) -> int:
         """Return the first cycle from `earliest` on in which both conditions are true.
 
-        Only cycles of the core's clock are tried. A cycle in which `arrives` is true and `is_ready`
-        is not counts as a wait for entries.
+        Only cycles of the core's clock are tried. A cycle in which `arrives` is true, but
+        `is_ready` is false, counts as a wait for entries.
         """
         step = self.timing.divider
         cycle = -(-earliest // step) * step
@@ -156,9 +156,9 @@ class ReferenceScheduler:
         """Return the cycles in which vectors enter a unit.
 
         `times` has the cycles in which they entered the previous unit, whose depth is `depth`.
-        `before` has their rates in that unit, `rate` those in this one. `ready` has the cycles from
-        which their operands can be read. With `together` the first vector waits for all others
-        (softmax).
+        `before` has their rates in that unit; `rate` is their rate in the unit that they enter.
+        `ready` has the cycles from which their operands can be read. With `together` the first
+        vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []

@@ -1,5 +1,5 @@
 """When vectors pass the units of nnp: rules for the emulator and for predictions.
 
-They know a chain, the configuration, and from which cycle units and entries are free. They import
-only `macaw.isa` and NumPy.
+The rules depend on a chain, the configuration, and the cycles from which units and entries are
+free. The modules import only `macaw.isa` and NumPy.
 """

@@ -15,7 +15,7 @@ from macaw.isa.nnp_layouts import TILE
 
 Addresses = NDArray[np.int64]
 _CACHED = 16  # the results of `Chain.addresses`
-PADDING = -1  # stands for an entry and means a vector of zeros
+PADDING = -1  # in place of an entry: a vector of zeros
 
 
 class Operation:
@@ -59,7 +59,8 @@ class Chain:
         counts = flow(rows, scalars)
         assert counts[0] is not None
         assert counts[-1] is not None
-        # The vectors or tiles of an iteration: read from the source, written by each write.
+        # The number of vectors or tiles in an iteration: read from the source, written by each
+        # write.
         self.input_count = self.source.count if self.is_tiles else counts[0]
         self.output_count = self.source.count if self.is_tiles else counts[-1]
         self.push_count = sum(self.output_count for access in self.writes if access.memory.queue)
@@ -69,9 +70,9 @@ class Chain:
     def depends_on_order(self, first: int, count: int) -> bool:
         """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Only iterations `first` to `first` + `count` - 1 are tested. After a result of True, all
-        later results are True. It does not count if one write instruction writes the same entry in
-        several iterations, because the last value remains.
+        Only iterations `first` to `first` + `count` - 1 are tested, but after a result of True, all
+        later results are True. Two writes of one instruction to the same entry are no dependence,
+        because the last value remains.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -85,7 +86,7 @@ class Chain:
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
         """Return whether the order of iterations matters for two accesses to the same memory.
 
-        `one` is a read or a write; `write` is the write of another instruction.
+        `one` is a read or a write; `write` is a write by another instruction.
         """
         if one.memory.queue:
             return True

@@ -20,9 +20,9 @@ class Schedule(NamedTuple):
     starts: Times  # (iterations): when the first vector is read
     free: dict[int, int]  # by unit: the cycle from which it is free again
     readable: Times  # (iterations, vectors or tiles): from when it can be read in its destination
-    stored: int  # from when all writes to Dram can be read; 0: there are none
+    stored: int  # the cycle from which all writes to Dram can be read; 0: no writes
     reads: Times  # (iterations, vectors or tiles): when it is read
-    read_rates: Times  # for how many cycles it is read
+    read_rates: Times  # the number of cycles that the read takes
     writes: Times  # (iterations, vectors or tiles): when it enters the writing unit
     # (iterations): from when the multiplier no longer needs the tiles
     product_ends: Times | None = None
@@ -32,7 +32,7 @@ class Schedule(NamedTuple):
 
 
 class Progress(Protocol):
-    """What a scheduler must know of earlier chains; all times are device cycles."""
+    """The results of earlier chains that a scheduler needs; all times are device cycles."""
 
     base: int  # address at which Dram begins
     asked: int  # first cycle in which the chain could start if its entries were ready
@@ -123,7 +123,7 @@ def tile_schedule(
 def entries_ready(state: Progress, access: Access, addresses: NDArray[np.int64]) -> Times:
     """Return the cycle from which each entry can be read.
 
-    The result has the shape of `addresses`. It is 0 for padding (a negative address).
+    The result has the shape of `addresses`. Its element is 0 for padding (a negative address).
     """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]

@@ -69,7 +69,7 @@ class Timing:
         """Return the depth of an MFU: the cycles from a vector's start in it to its start in the
         next unit.
 
-        `operations` are those that the MFU executes.
+        `operations` are the operations that the MFU executes.
         """
         depth = self.crossbar
         for item in operations:
@@ -77,7 +77,7 @@ class Timing:
         return depth
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return the number of the pass that has the last tile of each row of tiles.
+        """Return, for each row of tiles, the number of the pass that multiplies its last tile.
 
         The result has shape (rows,).
         """
@@ -96,7 +96,7 @@ class Timing:
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
         """Return the cycles for which `beats` beats occupy the channels of a memory manager.
 
-        It is the matrix memory manager if `tiles` is set, else the vector memory manager.
+        With `tiles` this is the matrix memory manager, else the vector memory manager.
         """
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
