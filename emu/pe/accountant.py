@@ -1,9 +1,10 @@
 """The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
 
-The counters of the PEs say what the cycles of a mac were. For the other cycles of a run, the stall
-report of the row says for what the cluster's oldest step waits. The report changes only when the
-row acts, so each report is valid until the next act. A wait for the bus is `order` if the bus
-brings results of the same list, because they could not have come earlier.
+The counters of the PEs give the causes for the cycles of a mac. For the other cycles of a run, the
+stall report of the row says for what the cluster's oldest step waits. The report changes only when
+the row acts, so each report is valid until the next act. A wait for the bus has the cause `order`
+if the bus brings results of the same packet list, because the bus could not have brought these
+results earlier.
 """
 
 from __future__ import annotations
@@ -43,20 +44,20 @@ class RowAccountant(Accountant):
         super().__init__(core, shape.clusters * shape.pes)
         self.counts = {name: [0] * shape.clusters for name in (*_CAUSES, _QUEUE)}
         self.simulated = 0  # simulated cycles that are charged so far
-        # by cluster: what its cycles without a mac are charged to
+        # by cluster: the charge of its cycles without a mac
         self.stalls = [Charge("packets")] * shape.clusters
         self.unlogged: dict[Charge, int] = {}  # cycles, times PEs, from `logged` to `at`
         self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
-        self.packets: dict[int, int] = {}  # their addresses by order
-        self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address and packet
-        self.elsewhere: int | None = None  # that of some cluster that has a packet
-        self.beats = 0  # of the bus, as far as they are counted
+        self.packets: dict[int, int] = {}  # the addresses of packets, by order
+        self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address, order
+        self.elsewhere: int | None = None  # the mac of some cluster that has a packet
+        self.beats = 0  # the beats of the bus that are counted so far
         self.bus_rest = 0.0  # unused cycles of the present list in which the bus rested
         self.avoidable = 0.0  # cycles of waits for the bus that earlier rests could have saved
         self.stored: set[int] = set()  # lines of memory with results of the present list
-        # order of a packet and number of a segment: whether the segment has such results
+        # by order of a packet and number of a segment: whether the segment has such results
         self.segments: dict[tuple[int, int], bool] = {}
 
     def hear(self, event: Event) -> None:
@@ -87,7 +88,7 @@ class RowAccountant(Accountant):
             self.elsewhere = next((step for step in steps if step is not None), None)
 
     def _note_step(self, number: int, address: int) -> None:
-        """Take note of the number of weights that each PE of a cluster has in its present mac."""
+        """Record the number of weights that each PE of a cluster has in its present mac."""
         cluster, state = self.core.context.clusters[number], self.core.state
         run = cluster.run_of(cluster.units[MAC])
         if run is None or self.latest[number] == (address, run["order"]):
@@ -99,7 +100,7 @@ class RowAccountant(Accountant):
             self.steps.setdefault(address, {})[key] = entries
 
     def _stall(self, number: int) -> Charge:
-        """Return what the cycles of a cluster are charged to while it runs no mac."""
+        """Return the charge for the cycles in which a cluster runs no mac."""
         stall = self.core.stall_report.unit(number)
         if stall.cause == "bus" and self._brings_results():
             return Charge("order", stall.address, _RESULTS)
@@ -146,10 +147,10 @@ class RowAccountant(Accountant):
         self._log()
 
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
-        """Find how many waits for the bus in the last cycles the bus could have avoided.
+        """Find how many cycles of the waits for the bus were avoidable.
 
-        It could have brought the data in the cycles of the list in which it rested before. In waits
-        without beats, the step itself takes its time.
+        The bus could have brought the data in earlier cycles of the list, in which it rested. Only
+        cycles in which the bus moves beats count as avoidable.
         """
         beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
         moving = beats * self.core.divider
@@ -163,9 +164,10 @@ class RowAccountant(Accountant):
         self.unlogged[charge] = self.unlogged.get(charge, 0) + count
 
     def _log(self) -> None:
-        """Log the charges since the last call, and divide the cycles among them.
+        """Divide the cycles since the last call among their charges, and log them.
 
-        Engines may count the cycles of macs later than other cycles. Until then nothing is logged.
+        Engines may count the cycles of macs later than other cycles. This method logs nothing until
+        all cycles are counted.
         """
         if sum(self.unlogged.values()) < (self.at - self.logged) * self.units:
             return
@@ -199,7 +201,7 @@ class RowAccountant(Accountant):
 
 
 def _lines(offset: int, size: int) -> range:
-    """Return the numbers of the lines of memory that contain bytes."""
+    """Return the numbers of the lines (32 bytes of memory each) that contain some bytes."""
     return range(offset // _LINE, (offset + size - 1) // _LINE + 1)
 
 

@@ -32,8 +32,8 @@ class Adder:
     """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
     `overflow` is the setting `pe.overflow`: what happens to a sum outside the type's range. Integer
-    results are exact. Each floating-point product and sum is rounded to `sum_type`. If it is too
-    large, `wrap` gives the infinity of IEEE 754, and `saturate` the greatest finite number.
+    results are exact. Each floating-point product and sum is rounded to `sum_type`. If a result is
+    too large, `wrap` gives the infinity of IEEE 754, and `saturate` the greatest finite number.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:

@@ -1,9 +1,9 @@
 """Load balancing between neighbours: the rules that both engines share.
 
 During a balanced mac, a PE multiplies the loads that its right neighbour gave it, and adds their
-products to a helper accumulator. At the end of the mac, each owner adds its helper sum to its own
-sum. It sends its own sum to the adder of the left PE through selectors 516 and 520, and receives
-the total (seed 000 ¶101-102). This takes one cycle.
+products to a helper accumulator. At the end of the mac, the helper sum is added to the sum of the
+loads' owner. For this, the owner sends its own sum to the adder of its left neighbour through
+selectors 516 and 520, and receives the total (seed 000 ¶101-102). This takes one cycle.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from macaw.emu.faults import Fault
 from macaw.emu.pe.arithmetic import Adder
 from macaw.emu.state import State
 
-# The entries that the left neighbour's load queue must have free: two for its own loads, one for
-# the given load.
+# The number of free entries that the left neighbour's load queue must have: two for its own loads,
+# one for the given load.
 FREE_PLACES = 3
 
 Mask = NDArray[np.bool_]

@@ -87,7 +87,7 @@ def _comparator(row: RowContext, c: int, p: int) -> Values:
 
 
 def _selected(row: RowContext, c: int, p: int) -> tuple[Any, Any] | None:
-    """Return the weight and the activation of the load at the head of load queue 2, or None."""
+    """Return the weight and the activation of the first load of load queue 2; None if empty."""
     loads = _loads(row, "q2", c, p)
     if not loads:
         return None
@@ -165,7 +165,7 @@ def _balancer(row: RowContext, c: int, p: int) -> Values:
 
 
 def _neighbour(row: RowContext, c: int, p: int) -> Values:
-    """Return {"sum": the sum that the right neighbour hands over in the next cycle, or None}."""
+    """Return the sum that the right neighbour hands over in the next cycle, or None, as "sum"."""
     state = row.state
     right = p + 1
     hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])

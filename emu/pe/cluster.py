@@ -50,7 +50,7 @@ class Cluster:
         return units
 
     def run_of(self, buffer: int) -> Run | None:
-        """Return the run of an instruction buffer, or None."""
+        """Return the run of an instruction buffer; None if it has none."""
         for run in self.runs:
             if run["buffer"] == buffer:
                 return run
@@ -59,7 +59,7 @@ class Cluster:
     def run_for(self, packet: Packet) -> Run:
         """Return the run that an exe packet started. Raises `LookupError` if there is none here.
 
-        The run may have moved on to another buffer, which the buffer of the exe triggered.
+        The run may be in another buffer by now, which the buffer of the exe triggered.
         """
         order = packet["order"]
         for run in self.runs:
@@ -73,7 +73,7 @@ class Cluster:
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
     def storing(self) -> Op | None:
-        """Return the store that has beats left to write, or None."""
+        """Return the store that has beats left to write; None if there is none."""
         buffer = self.state.units[self.number][STORE]
         if buffer == FREE:
             return None
@@ -91,7 +91,7 @@ class Cluster:
         If it was the store's last beat, the store ends in this cycle.
         """
         op = self.storing()
-        assert op is not None  # the run of which a beat was written
+        assert op is not None  # a store whose beat was written
         op["beats"].pop(0)
         if not op["beats"]:
             op["end"] = cycle
@@ -135,7 +135,7 @@ class Cluster:
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 
     def running_address(self, unit: int) -> int | None:
-        """Return the address of the instruction that unit `unit` executes, or None."""
+        """Return the address of the instruction that unit `unit` executes; None if it is idle."""
         run = self.run_of(self.units[unit])
         if run is None:
             return None
@@ -173,7 +173,8 @@ class Cluster:
     def set_reads(self, run: Run) -> None:
         """Set, for each waiting mac of a run, which blocks of the input buffer it will read.
 
-        A mac reads from its base up to its base plus the greatest index of the run's weights.
+        A mac reads the elements from its base up to its base plus the greatest index of the run's
+        weights.
         """
         for op in run["ops"]:
             if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:

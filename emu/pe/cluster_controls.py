@@ -47,7 +47,8 @@ class ClusterControls:
     def parse(self) -> bool:
         """Simulate one cycle of the parsers. Return whether one of them finished its sequence.
 
-        Clusters whose parsers have equal input are parsed only once for all of them.
+        If the parsers of several clusters have equal input, only one of them parses, for all these
+        clusters.
         """
         parsers = self.state.parsers
         if not any(parsers):
@@ -69,9 +70,10 @@ class ClusterControls:
         return self.units[0].units.trace.oldest_mac(now)
 
     def next_event(self, now: int) -> int:
-        """Return the next cycle after `now` in which a lockstep group acts, or NEVER.
+        """Return the next cycle after `now` in which a lockstep group acts; NEVER without a group.
 
-        The reference engine has no groups. `state.due` has the cycles of the control units.
+        The reference engine has no groups. `state.due` has the cycles in which the control units
+        act.
         """
         return NEVER
 

@@ -1,4 +1,4 @@
-"""Commands of packets: what each command of `macaw.isa.pe.COMMANDS` requires of its packet."""
+"""Commands of packets: what each command of `macaw.isa.pe.COMMANDS` requires in its packet."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class ControlUnit:
         self.execution = StepExecution(cluster, units)
         self.lifecycle = RunLifecycle(cluster, units)
         self.scalar = ScalarUnit(cluster)
-        # Returns whether the bus needs the loader of this cluster first, for a buffer with a lower
-        # number than the given one. The distribution unit sets it.
+        # Returns whether the bus first needs the loader of this cluster for a buffer with a lower
+        # number than the given one. The distribution unit sets this function.
         self.bus_claims_loader: Callable[[int, int], bool] = lambda cluster, buffer: False
 
     # Selector 603: packets
@@ -65,7 +65,7 @@ class ControlUnit:
     def has_free_buffer(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free.
 
-        An exe needs its buffer and the buffers that this one triggers. A config needs its buffer
+        An exe needs its buffer and the buffers that its buffer triggers. A config needs its buffer
         and the parser.
         """
         buffers = {packet["buffer"]}
@@ -85,7 +85,7 @@ class ControlUnit:
         """Create the run of a packet whose first beat is sent now; this reserves its buffer.
 
         `before` is the control unit of another cluster with equal buffers that has just opened the
-        packet, or None. Raises `Fault`.
+        packet; None if there is no such cluster. Raises `Fault`.
         """
         if before is None:
             self.cluster.runs.append(self.lifecycle.open(packet, address))
@@ -254,8 +254,8 @@ class ControlUnit:
         """Return whether the earlier steps that `op` must wait for because of its unit have ended.
 
         `AFTER` maps some units to another unit: earlier steps of the run on that other unit must
-        have ended. A mac of a run with weights also waits until these are the first in the weight
-        queue.
+        have ended. A mac of a run with weights also waits until the run's weights are at the head
+        of the weight queue.
         """
         for other in run["ops"]:
             if other is op:
@@ -308,7 +308,7 @@ class ControlUnit:
     def end_mac(self, now: int) -> None:
         """End the current mac, because its last PE has finished in cycle `now`."""
         run = self.cluster.run_of(self.cluster.units[MAC])
-        assert run is not None  # a run that occupies the unit
+        assert run is not None  # the run that occupies the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
         op["end"] = now
         if self.core.tracing:
@@ -318,7 +318,7 @@ class ControlUnit:
 
 
 def _next_steps(run: Run) -> list[Op]:
-    """Return the next step of each lane that has a waiting one, in the order of the lanes."""
+    """Return the first waiting step of each lane that has waiting steps, in order of the lanes."""
     steps: list[Op | None] = [None] * len(LANES)
     for op in run["ops"]:
         if op["state"] == WAITING and steps[op["lane"]] is None:

@@ -1,8 +1,9 @@
 """The data loading unit 502: it writes the segments of an exe to queues, buffers and accumulators.
 
 Weights arrive as pairs index + value, in one record (count, entries) for each slice. They may also
-arrive dense; then this unit adds the indices. Activations are dense; this unit makes their bitmask
-(seed 000 ¶90-91). The unit writes a segment to the PEs when its last byte has arrived.
+arrive dense, without indices; then this unit adds the indices. Activations are dense; this unit
+makes their bitmask (seed 000 ¶90-91). The unit writes a segment to the PEs when its last byte has
+arrived.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from macaw.emu.pe.weight_records import Records, entry_type, records_of
 from macaw.isa.pe import ACCUMULATORS, BLOCKS, WEIGHTS_RECORD
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
-# The first entry of each slice, the number of entries of each slice, and all entries.
+# The first entry of each slice, its number of entries, and the entries of all slices.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 
 
@@ -86,9 +87,9 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return how many bytes the records of index + value of a segment with `compress` have.
+        """Return the number of bytes of the records (index + value) of a segment with `compress`.
 
-        The number is computed from the present contents of the on-chip unit.
+        The number follows from the present contents of the on-chip unit.
         """
         counts, _ = self._compressed(packet, segment)
         entry = self._entry(packet, segment)
@@ -186,7 +187,7 @@ class DataLoading:
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
         """Return the start byte and the number of entries of each weights record. Raises `Fault`.
 
-        There may be fewer records than slices. Then the last slices count as empty.
+        If there are fewer records than slices, the last slices are empty.
         """
         count = self._count(packet, segment)
         records, end = records_of(data, self._entry(packet, segment).itemsize)
@@ -221,9 +222,9 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the same as `_sparse_entries`, for the dense data of a sliding window.
+        """Return the result of `_sparse_entries`, but for the dense data of a sliding window.
 
-        The indices are 0; each mac sets them when it starts.
+        The indices are 0; each mac sets the indices when it starts.
         """
         entry = self._entry(packet, segment)
         values = np.frombuffer(data, entry["value"])
@@ -255,7 +256,7 @@ class DataLoading:
         new = counts[parts]
         totals = state.weight_count[clusters] + new
         for (cluster, run, op), total in zip(takers, totals, strict=True):
-            if (total > queue).any():  # the bytes were changed after `has_room`
+            if (total > queue).any():  # the bytes changed after the call of `has_room`
                 raise self._overflow(cluster, run, op, total)
         # The entries that PE p gets are numbers first[p] to first[p] + gets[p] - 1 of all.
         gets = new.reshape(-1)
@@ -354,8 +355,8 @@ class DataLoading:
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
         """Raise `Fault` if a load would leave a gap in a block.
 
-        There is a gap if the load starts inside a block and not all elements of the block before
-        the start are loaded.
+        There is a gap if the load starts inside a block, and an earlier element of the block is not
+        loaded.
         """
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]

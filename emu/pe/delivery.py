@@ -42,7 +42,7 @@ class ConfigDelivery(Delivery):
     def can_send(self, packet: Packet, number: int) -> bool:
         """Return whether the bus may send the first bytes of a segment.
 
-        It must not while a run may still write to a segment of scales or to a table.
+        The bus must not send scales or a table while a run may still write to this segment.
         """
         segment = packet["segments"][number]
         return not number or not self.controls.may_still_write(packet["order"], segment)

@@ -51,7 +51,7 @@ class Distribution:
     # The bus
 
     def cycle(self, now: int) -> None:
-        """Request the next beat, if there is one and its clusters can take it. Raises `Fault`."""
+        """Request the next beat if there is one and the clusters can take it. Raises `Fault`."""
         self.fetch()
         packet = self.state.packet
         if packet is None or self.state.beat is not None or not self._open(packet, now):
@@ -125,8 +125,8 @@ class Distribution:
         """Return the number of bytes that the bus carries for a segment.
 
         A compressed segment is sent as pairs of index + value. In each cycle the compressor reads
-        at most one bus width of dense bytes, and sends at most one bus width. So the caller counts
-        the cycles of the longer form.
+        at most one bus width of dense bytes, and sends at most one bus width. So the segment takes
+        the cycles of the longer of these two forms; the caller computes them.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if segment["form"] != COMPRESS:
@@ -136,7 +136,7 @@ class Distribution:
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Return whether a segment for `buffer` or a lower buffer of `cluster` could begin now."""
+        """Return whether a segment for `buffer` or a lower buffer of a cluster can begin now."""
         packet = self.state.packet
         if packet is None or not packet["opened"]:
             return False

@@ -35,9 +35,9 @@ def named_type(segment: Segment, types: tuple[int, int]) -> int:
 def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
     """Return the element type of a segment of weights or activations, as an index in ELEMENTS.
 
-    `clusters` are those of the row. The caller ensures that the runs of the packet are in the
-    buffers whose sequences take the segment. Raises `Fault` if the sequences of these clusters have
-    different types.
+    `clusters` has all clusters of the row. The caller ensures that the runs of the packet are in
+    the buffers whose sequences take the segment. Raises `Fault` if the sequences of these clusters
+    have different types.
     """
     segment = packet["segments"][number]
     lead = clusters[packet["clusters"][0]]
@@ -72,8 +72,8 @@ def mark_blocks(
     """Record that blocks of input buffers were loaded as element type `number`.
 
     `loaded` has the mask of each block, in shape (..., blocks). Blocks `first` to `last` - 1 were
-    loaded; both have shape (...). If `joins` is set, the load began inside block `first`, and the
-    block keeps its earlier elements.
+    loaded; both have shape (...). `joins` says that the load began inside block `first`, which
+    keeps its earlier elements.
     """
     block, bit = np.arange(BLOCKS), 1 << number
     start = first[..., None]

@@ -2,8 +2,8 @@
 
 Each instruction becomes a step. The flags of the exe (shift, last) and the number of the iteration
 may add steps or leave some out (spec pe.md, table of shift and last). If a sequence has no spu, the
-expansion adds steps that move its accumulators out. If results are streamed, it adds stores. If
-results stay in the accumulators, it leaves out the moves after the last mac.
+expansion adds steps that move its accumulators out. If results are streamed, it adds stores. If the
+flags let results stay in the accumulators, the expansion leaves out the moves after the last mac.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Expansion:
         self.first = iteration == 0
         shift, final = flags
         self.out_count = out["count"]
-        # entries of the output queue that a special function processes
+        # the number of entries of the output queue that a special function processes
         self.results = max(out["count"], 1)
         units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
         self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
@@ -252,7 +252,8 @@ class Expansion:
     def _wants(self, kind: int) -> bool:
         """Return whether an ld takes a segment of the type `kind`.
 
-        In the first iteration it always does; later it does only if the next segment has this type.
+        In the first iteration an ld always takes one; later it does so only if the next segment has
+        this type.
         """
         return self.first or self._next_type() == kind
 
@@ -279,10 +280,7 @@ class Expansion:
         return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """Return how many elements each slice of the next segment, which is dense, has.
-
-        Raises `Fault`.
-        """
+        """Return the number of elements in a slice of the next, dense segment. Raises `Fault`."""
         segment = self.segments[self.next_segment]
         size = np.dtype(dtype).itemsize
         count = slices(self.shape, segment["mode"], self.clusters)
@@ -397,9 +395,9 @@ class Expansion:
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
         """Return the mask of the output-queue blocks that an instruction reads or writes.
 
-        These blocks contain `results` consecutive entries of each PE, from the one that operand
-        number `entry` (0 or 1) of the instruction selects. With `results` 0, their number is the
-        number of results of the exe. Raises `Fault`.
+        These blocks contain `results` consecutive entries of each PE. Operand number `entry` (0 or
+        1) of the instruction selects the first of them. With `results` 0, there are as many entries
+        as the exe has results. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 
@@ -448,7 +446,7 @@ class Expansion:
     def _target(self, op: Op) -> tuple[int, int]:
         """Return the entry of PE 0's output queue that a step writes.
 
-        The second result is the difference between this entry's number in a PE and in the next PE.
+        The second result is how much the number of this entry grows from a PE to the next one.
         """
         if op["implied"]:
             return op["implied"][1], 0

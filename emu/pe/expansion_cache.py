@@ -1,4 +1,4 @@
-"""A cache of the steps of iterations: most tiles of a layer have the same steps with other data."""
+"""A cache of the steps of iterations: most tiles of a layer have the same steps for other data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ExpansionCache:
     ) -> tuple[list[Op], int]:
         """Return the steps of an iteration, and the number of the first segment that no step takes.
 
-        The arguments and the `Fault`s are those of `Expansion`.
+        The arguments and the `Fault`s are the same as for `Expansion`.
         """
         # An ld takes at most two segments. Whether another segment is left decides about a fault.
         near = segments[next_segment : next_segment + 2 * len(buffer.words) + 1]

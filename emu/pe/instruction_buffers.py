@@ -41,7 +41,7 @@ class InstructionBuffer:
     words: list[int]
     # for each instruction and operand: increments of the inner and the outer loop
     steps: list[list[list[int]]]
-    # for each instruction and operand: the difference from a PE to the next
+    # for each instruction and operand: the growth from a PE to the next one
     strides: list[list[int]]
     types: tuple[int, int]  # of weights and of activations, as indices in macaw.isa.pe.ELEMENTS
 
@@ -57,14 +57,14 @@ class InstructionBuffer:
 
     @property
     def then(self) -> int | None:
-        """The number of the buffer that this buffer triggers, or None."""
+        """The number of the buffer that this buffer triggers; None if it triggers none."""
         return self.header["then"] - THEN if self.header["then"] else None
 
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
         """Return PE 0's operands in an iteration: the two operands of each instruction.
 
-        `initial` has the operands of iteration 0. The inner step is added once for each iteration,
-        the outer step once for each completed inner loop.
+        `initial` has the operands of iteration 0. Each iteration adds the inner step, and each
+        completed inner loop adds the outer step.
         """
         outer = iteration // self.header["inner"]
         return [
@@ -150,17 +150,18 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return PE 0's operands in instruction buffer `number`, as the register file has them now."""
+    """Return the operands of PE 0 in buffer `number` that the register file has now."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
 
 
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
-    """Return the accumulators and blocks that the iterations of a buffer may use, taken together.
+    """Return all accumulators and blocks that the iterations of a buffer may use.
 
-    The result also says whether they may store. `results` is the number of results of each PE that
-    one store takes. Do not change the result: it is cached, because most exes differ only in data.
+    The result also says whether the iterations may store. `results` is the number of results of
+    each PE that one store takes. Do not change the result: it is cached, because most exes differ
+    only in data.
     """
     operands = tuple((first, second) for first, second in initial)
     return _uses(shape, buffer, operands, results)

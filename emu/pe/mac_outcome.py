@@ -24,11 +24,11 @@ class MacOutcome:
 
     products: NDArray[Any]  # loads that the MAC took
     weights_examined: NDArray[Any]  # weight entries that the comparator examined
-    effectual_loads: NDArray[Any]  # those of them whose activation was not zero
+    effectual_loads: NDArray[Any]  # examined entries whose activation was not zero
     # loads that moved from queue 1 to queue 2 (design 5a: into the latch)
     queue_moves: NDArray[Any]
     busy_cycles: NDArray[Any]  # cycles in which the PE had loads or entries to examine
-    filling_cycles: NDArray[Any]  # those of them before its first load reached the MAC
+    filling_cycles: NDArray[Any]  # busy cycles before the first load reached the MAC
     mac_cycles: Counts = 0  # cycles in which its cluster executed the mac
     loads_given: Counts = 0  # loads given to the left neighbour
     loads_received: Counts = 0  # loads from the right neighbour
@@ -97,7 +97,7 @@ class MacOutcome:
             np.maximum(pes.counters[name], most, out=pes.counters[name])
 
     def part(self, where: Any) -> MacOutcome:
-        """Return the outcome of the elements that the index `where` selects."""
+        """Return the outcome for the elements that the index `where` selects."""
         return replace(self, **{name: value[where] for name, value in self._arrays().items()})
 
     def reshape(self, shape: tuple[int, ...]) -> MacOutcome:
@@ -115,10 +115,9 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Return the outcome of consecutive macs as one: sums of counts, maxima of `q1_most`,
-        `q2_most`.
+        """Return the outcomes of consecutive macs, along the first axis of the arrays, as one.
 
-        The first axis of the arrays, which counts the macs, disappears.
+        Counts are summed. `q1_most` and `q2_most` become the maximum over the macs.
         """
         sums = {name: value.sum(axis=0) for name, value in self._arrays().items()}
         peaks = {name: self._arrays()[name].max(axis=0) for name in ("q1_most", "q2_most")}

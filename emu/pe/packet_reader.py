@@ -27,9 +27,9 @@ from macaw.isa.pe import (
 
 @lru_cache(maxsize=4096)
 def _members(structure: Structure, data: bytes) -> dict[str, int]:
-    """Return the members of the structure at the start of `data`. Do not change them.
+    """Return the members of the structure at the start of `data`. Do not change the result.
 
-    They are cached, because most packets are read again with the next tile. Raises
+    The results are cached, because most packets are read again with the next tile. Raises
     `StructureError`.
     """
     return unpack(structure, data)

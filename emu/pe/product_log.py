@@ -58,7 +58,7 @@ class ProductLog:
         return list(self._sources(total, begin, self.count, added))
 
     def _products(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return those of the products `begin` to `end` - 1 that belong to accumulator `total`.
+        """Return the products of accumulator `total` that are among products `begin` to `end` - 1.
 
         The first result has shape (columns, products). The second has the factors, in shape (2,
         products).

@@ -1,4 +1,4 @@
-"""Provenance: records where the results of a row come from, and finds it (reference engine).
+"""Provenance: records where the results of a row come from (reference engine).
 
 `provenance_records` declares the records; `provenance_labels` finds the origins of single values.
 """
@@ -227,7 +227,7 @@ class RowProvenance(ProvenanceRecords):
     def _own_settings(self, key: tuple[int, int], op: Op, pe: int, value: Any) -> list[Source]:
         """Return the settings of an spu function that differ by PE or by value.
 
-        They are the scale of a PE, or the table entry for its value.
+        These are the scale of a PE, or the table entry for a value.
         """
         function, state = op["function"], self.state
         if function == REQUANTISE and state.scaled[key]:
@@ -333,7 +333,7 @@ class RowProvenance(ProvenanceRecords):
         yield from data
 
     def _out(self, run: Run) -> list[Source]:
-        """Return where the exe of a run stores its results, as a setting of the store."""
+        """Return the place in memory where the exe of a run stores its results, as a setting."""
         out, packet = run["out"], self.packets.get(run["order"])
         shown: dict[str, Any] = {"base": Extent(self.memory.base + out["offset"])}
         shown |= {"stride": out["stride"], "step": out["step"], "count": out["count"]}

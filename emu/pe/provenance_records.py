@@ -1,8 +1,8 @@
 """The records of a row's provenance, stored beside its queues, buffers, sums and output queues.
 
-The record of an entry of a weight queue or input buffer is the address from which it came. That of
-an accumulator is the products that were added to it. That of an entry of an output queue is the
-step that wrote it.
+The record of an entry of a weight queue or input buffer is the address from which the entry came.
+The record of an accumulator has the products that were added to it. The record of an output-queue
+entry is the step that wrote it.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class ReturnBus:
                 return
 
     def take_in(self) -> None:
-        """Count the beat that was written. If it was the last beat of its store, end the store."""
+        """Count the written beat. If it was the last beat of its store, end the store."""
         state = self.state
         if state.returning == FREE or state.returned == FREE:
             return

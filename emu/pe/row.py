@@ -1,4 +1,4 @@
-"""A row of the PE array as a core: the parts that both engines share, and the phases of a cycle."""
+"""A row of the PE array as a core: what both engines share, and the phases of a cycle."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the cycle in which the first mac ends, of those whose cycles the engine skips.
+        """Return the first cycle in which a mac ends whose cycles the engine skips.
 
         The result is NEVER if there is no such mac.
         """
@@ -88,10 +88,10 @@ class Row(Core, Dispatchable):
 
     @property
     def next_address(self) -> int | None:
-        """The address of the instruction or packet that the row executes next, or None.
+        """The address of the instruction or packet that the row executes next; None if it is idle.
 
-        It is the first instruction of the oldest run that has not ended. Without runs it is the
-        packet on the bus, or the next one of the list.
+        It is the first instruction of the oldest run that has not ended. If no run exists, it is
+        the packet on the bus, or the next packet of the list.
         """
         for cluster in self.context.clusters:
             for run in cluster.runs:
@@ -108,7 +108,7 @@ class Row(Core, Dispatchable):
     def current(self) -> tuple[str, int | None]:
         """Return "" and the address of the exe that began last, or "" and None if no exe has begun.
 
-        The packet on the bus may be an earlier or a later one than this exe.
+        The packet on the bus may be earlier or later than this exe.
         """
         latest = self.state.latest
         return "", None if latest < 0 else self.shape.address(latest)
@@ -194,7 +194,7 @@ class Row(Core, Dispatchable):
     def counters(self) -> dict[str, int]:
         """Return the counters of `macaw.isa.pe` by name.
 
-        A counter of PEs is the sum over all PEs of the row, a high-water mark their maximum.
+        A counter of PEs is the sum over all PEs of the row; a high-water mark is their maximum.
         """
         self.count_cycles()
         counters = {row.name: int(getattr(self.state, row.name)) for row in ROW_COUNTERS}
@@ -221,9 +221,7 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the numbers that describe the row to the trace: MACs, bytes of weight and
-        activation.
-        """
+        """Return the sizes for the trace: the number of MACs, bytes of weight and activation."""
         width = 2 * np.dtype(OPERAND_DTYPES[self.shape.element]).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 

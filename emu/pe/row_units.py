@@ -1,4 +1,4 @@
-"""Row units: those units that all clusters of a row share, with the data of the row."""
+"""The units that all clusters of a row share, together with the data of the row."""
 
 from __future__ import annotations
 

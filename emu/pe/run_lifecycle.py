@@ -49,7 +49,7 @@ class RunLifecycle:
     def _checked_chain(self, number: int, address: int) -> list[int]:
         """Return the number of a buffer, followed by the numbers of the buffers that it triggers.
 
-        Raises `Fault` at `address` if one of them is empty or the chain has no end.
+        Raises `Fault` at `address` if one of these buffers is empty or the chain has no end.
         """
         chain = self.cluster.chain(number)
         empty = next((buffer for buffer in chain if not self.cluster.buffer(buffer).words), None)
@@ -279,7 +279,7 @@ class RunLifecycle:
     def _hands_on(self, run: Run, state: int) -> bool:
         """Return whether the weights stay in the queue for the buffer that the run triggers next.
 
-        They do if the sequence in that buffer has the same `state`.
+        They stay if the sequence in that buffer has the same `state`.
         """
         chain = run["chain"]
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state

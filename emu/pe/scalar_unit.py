@@ -1,4 +1,4 @@
-"""The scalar unit 604 of a cluster: it writes the operands of the next iteration to 605.
+"""The scalar unit 604 of a cluster: it writes the next iteration's operands to register file 605.
 
 Seed 000 ¶112: after the PEs have finished an instruction, stage SU (scalar unit) computes its next
 operands, and stage WB (write back) writes them to the register file 605.
@@ -62,7 +62,7 @@ class ScalarUnit:
     def next_event(self, run: Run, now: int) -> int:
         """Return the cycle of the next WB of a run, or NEVER.
 
-        If no WB is left, but the last one was in cycle `now`, return the cycle after `now`, because
+        If no WB is left, but the last WB was in cycle `now`, return the cycle after `now`, because
         the run may end in that cycle.
         """
         if run["unwritten"]:

@@ -103,7 +103,7 @@ def _records(header: dict[str, int]) -> range:
 
 
 def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str, int] | None:
-    """Return the members of the record `types` of a sequence, or None if it has none.
+    """Return the members of the record `types` of a sequence; None without such a record.
 
     Raises `Fault`.
     """
@@ -199,7 +199,7 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
     """Return which operands (0, 1) of an instruction may have a step, or may have a stride.
 
-    `stepped` selects steps; otherwise the result is for strides. `place` is the number of the
+    With `stepped`, the result is for steps, otherwise for strides. `place` is the number of the
     instruction.
     """
     if place >= header["count"]:

@@ -145,10 +145,10 @@ class SequenceParser:
     def parse(self, clusters: list[int]) -> bool:
         """Store the next instruction if its bytes have arrived.
 
-        Return whether the config is complete: all instructions are stored, and so are the scales
-        and the table that follow. The parser stores one instruction in a cycle, at the earliest in
-        the cycle after the instruction's beat. `clusters` are all clusters whose parsers have the
-        same input and progress. Raises `Fault`.
+        Return whether the config is complete: whether all instructions, and the scales and the
+        table that follow them, are stored. The parser stores one instruction in a cycle, at the
+        earliest in the cycle after the instruction's beat. `clusters` are all clusters whose
+        parsers have the same input and progress. Raises `Fault`.
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]

@@ -29,8 +29,8 @@ class StallReport:
     def stalls(self) -> Iterator[Stall]:
         """Yield the stall of the bus, then the stalls of the runs.
 
-        Clusters usually have equal runs of one packet. Of these, the run with the least progress is
-        reported.
+        Several clusters usually have equal runs of one packet. Of such runs, the report has only
+        the one with the least progress.
         """
         if self.state.packet is not None:
             yield self._bus()
@@ -44,8 +44,9 @@ class StallReport:
     def unit(self, number: int, pe: int | None = None) -> Stall:
         """Return what cluster `number` does, or what PE `pe` of this cluster does.
 
-        The result is for the cluster's oldest run that executes a step, or for its oldest run if no
-        run does. A PE that has finished its part of the current mac waits for the other PEs.
+        The result is for the cluster's oldest run that executes a step. If no run executes a step,
+        it is for the oldest run. A PE that has finished its part of the current mac waits for the
+        other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
         undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
@@ -66,7 +67,8 @@ class StallReport:
     def _name(self, run: Run) -> str:
         """Return the name of a run, such as `ib=0`.
 
-        The name also has the run's clusters if a run of another packet uses the same buffer number.
+        If a run of another packet uses the same buffer number, the name also has the run's
+        clusters.
         """
         runs = self._runs()
         numbers = [cluster.number for cluster, x in runs if x["order"] == run["order"]]

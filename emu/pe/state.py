@@ -47,7 +47,7 @@ NO_UNIT = -1
 # The value of `written_back` for an instruction that has not ended yet.
 NOT_WRITTEN = -1
 
-# The number, in the trace, of packets that are not exes.
+# Stands for the number in the trace of a packet that is not an exe.
 UNNUMBERED = -1
 
 # What the PEs of a cluster do; this selects the counter of the cycle.
@@ -165,7 +165,7 @@ class Packet(TypedDict):
     commanded: bool  # whether the command byte was on the bus
     segment: int  # number of the segment on the bus
     sent: int  # number of bytes of this segment that were on the bus
-    chunks: list[bytes]  # those bytes, by beat
+    chunks: list[bytes]  # the bytes of this segment that were on the bus, by beat
     entries: dict[int, list[int]]  # by segment of weights: number of entries of each slice
     packed: dict[int, int]  # by compressed segment: bytes of its form index + value
 
@@ -215,7 +215,8 @@ class Op(TypedDict):
     """A step of a run: an instruction, or a step that follows from the exe's flags.
 
     `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
-    output-queue blocks. They are reserved from the start of the run until the step is done.
+    output-queue blocks. These blocks and accumulators are reserved from the start of the run until
+    the step is done.
     """
 
     # index in the sequence of the instruction; for an implied step, of the one before it
@@ -246,7 +247,7 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """What a run, and the buffers that it triggers, may still use: accumulators, blocks, bytes."""
+    """The accumulators, blocks and bytes that a run and its triggered buffers may still use."""
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks

@@ -30,9 +30,9 @@ class Stores:
         self.queues = queues
 
     def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
-        """Return the range of bytes of the half that the stores of an exe may write, or None.
+        """Return the range of bytes of the half that the stores of an exe may write.
 
-        The result is (low, high), where `high` is excluded. None means that nothing is stored.
+        The result is (low, high), where `high` is excluded. It is None if the exe stores nothing.
         `stores` is the number of stores of the exe. Raises `Fault` at the packet's `address` if the
         results do not fit into the half.
         """
@@ -55,7 +55,7 @@ class Stores:
         return low, high
 
     def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
-        """Return the row's numbers of those PEs of a cluster that may write.
+        """Return the numbers, counted through the row, of the PEs of a cluster that may write.
 
         If `pes` of the out record is not 0, PEs from this number on do not write.
         """

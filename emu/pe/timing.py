@@ -26,8 +26,8 @@ WB = 1  # cycles for writing operands back
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
     """Return the row's cycle in which a dispatched list sends its first beat.
 
-    `dispatched` is the device cycle of the dispatch. After it the on-chip unit fetches the first
-    packet, which takes at least the latency of memory.
+    `dispatched` is the device cycle of the dispatch. After the dispatch, the on-chip unit fetches
+    the first packet, which takes at least the latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 

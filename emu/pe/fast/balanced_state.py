@@ -47,7 +47,7 @@ class BalancedMacs:
 
 
 class RunningSums:
-    """The values of one accumulator of each PE after any number of its loads.
+    """The values of one accumulator of each PE after any number of the PE's loads.
 
     `old` has the sums before the first load. `values` has the products of all loads that the MACs
     take; the products of PE p begin at index `first[p]`. `is_own` is a mask of those products that
@@ -150,7 +150,7 @@ class BalancedState:
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
         number = (
             np.arange(giver.size) - (np.cumsum(gift_counts) - gift_counts)[giver]
-        )  # by PE: the first of the loads that it gives
+        )  # by PE: the index of the first load that it gives
         size = total + np.append(gift_counts[1:], 0)
         self.first = first = np.cumsum(size) - size
         # A PE gives away the load after the moved one; its neighbour gets it after its own new

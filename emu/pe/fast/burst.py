@@ -14,9 +14,9 @@ class Burst:
         return cycle >= self.first
 
     def last_beat(self, now: int) -> int:
-        """Return the cycle of the last beat before cycle `now`, if there is one."""
+        """Return the cycle of the last beat before cycle `now`. There must be one."""
         return min(now, self.end) - 1
 
     def reached(self, now: int) -> int:
-        """Return the cycle after the last beat before cycle `now`."""
+        """Return the cycle after the last beat before cycle `now`. There must be one."""
         return self.last_beat(now) + 1

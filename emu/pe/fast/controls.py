@@ -23,12 +23,12 @@ from macaw.emu.waits import NEVER
 
 
 class LockstepControls(ClusterControls):
-    """The control units of a row. Those in `group` are simulated together.
+    """The control units of a row; those of `group` are simulated together.
 
     `group` is None if no clusters form a lockstep group.
     """
 
-    macs: PlannedMacs  # the row sets both
+    macs: PlannedMacs  # the row sets `macs` and `next_packet`
     next_packet: Callable[[], Packet | None]  # of `lockstep_iterations.repetition`
 
     def __init__(self, units: RowUnits) -> None:
@@ -65,7 +65,7 @@ class LockstepControls(ClusterControls):
         return acted
 
     def next_event(self, now: int) -> int:
-        """Return the first cycle after `now` in which the group must be simulated, or NEVER."""
+        """Return the first cycle after `now` in which the group must be simulated; NEVER: none."""
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:
@@ -174,8 +174,9 @@ class LockstepControls(ClusterControls):
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether all clusters of the packet on the bus can take one of its segments.
 
-        If another packet started the lockstep group, this method splits the group. It does not if
-        runs of the group certainly still use the space that the segment needs.
+        If another packet started the lockstep group, this method splits the group. If runs of the
+        group certainly still use the space that the segment needs, it returns False without a
+        split.
         """
         if self.group is not None:
             if self.group.takes(packet):
@@ -189,8 +190,8 @@ class LockstepControls(ClusterControls):
     def _taker(self, packet: Packet) -> LockstepGroup | None:
         """Return the group if its runs take the segments of a packet.
 
-        This splits the group if another run of its clusters takes them. The bus may have begun such
-        a segment before the group formed.
+        If another run of the group's clusters takes them, this splits the group and returns None.
+        The bus may have begun such a segment before the group formed.
         """
         group = self.group
         if group is None or group.takes(packet):

@@ -33,7 +33,7 @@ class FeedBurst(Burst):
 
     @classmethod
     def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
-        """Return the burst that follows the beat granted in `cycle`, or None if none can follow.
+        """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
         A burst needs two or more full beats before the last one of an uncompressed segment, and no
         other request for the half.

@@ -48,13 +48,14 @@ class FeedStream:
     def last_beat(self, now: int) -> int:
         """Return the cycle of the last beat before cycle `now`, or -1."""
         cycles = self.stream.cycles
-        number = int(np.searchsorted(cycles, now)) - 1  # the last segment that began before
+        number = int(np.searchsorted(cycles, now)) - 1  # the last segment that began before `now`
         return -1 if number < 0 else min(cycles[number] + self.stream.beats, now) - 1
 
     def reached(self, now: int) -> int:
-        """Return the first cycle before `now`, or `now`, after the last one in which beats move.
+        """Return the cycle after the last one in which beats of the stream move, but at most `now`.
 
-        A beat moves in its cycle, and in the next one, in which the clusters take it.
+        A beat moves in two cycles: in its own one it gets onto the bus, in the next one the
+        clusters take it.
         """
         return min(self.last_beat(now) + 2, now)
 
@@ -87,9 +88,10 @@ class FeedStream:
         return done * beats + (self._send(bus, done, now) if is_open else 0)
 
     def _fill(self, bus: Distribution, done: int) -> None:
-        """Write the first `done` segments to the PEs, but only the last one of each target.
+        """Write the first `done` segments to the PEs, but only the last segment of each target.
 
-        All segments have the same length, so a later one covers an earlier one with its target.
+        All segments have the same length, so a later segment overwrites an earlier one with the
+        same target.
         """
         stream, loading = self.stream, bus.units.loading
         packet, peek = stream.packet, bus.context.memory.peek

@@ -211,7 +211,7 @@ class LockstepAccumulator:
         return True
 
     def _places(self, source: int) -> dict[int, NDArray[Any]]:
-        """Return what a load from output queues adds to an accumulator, in shape (clusters, PEs).
+        """Return, by accumulator, what a load from output queues adds, of shape (clusters, PEs).
 
         Raises `Unplannable` if a cluster has written none of the entries.
         """
@@ -229,8 +229,8 @@ class LockstepAccumulator:
     def _end(self, balances: bool) -> int:
         """Return the limit for the magnitude of a sum of a mac in a group.
 
-        For balanced macs it is the limit of `BalancedPlan`, which takes over if the group splits
-        during the mac.
+        For balanced macs it is the limit of `BalancedPlan`, which replaces the group's computation
+        if the group splits during the mac.
         """
         end = int(np.iinfo(self.adder.dtype).max)
         return end // 2 - 1 if balances else end

@@ -95,7 +95,7 @@ def repetition(
     start: Start,
     next_packet: Callable[[], Packet | None],
 ) -> Repetition | None:
-    """Return the next iterations if they can be computed at once, or None.
+    """Return the next iterations if the group can compute them at once; None otherwise.
 
     `steps` are those of the previous iteration. `next_packet` returns the packet on the bus if the
     row can send its segments without asking memory for each beat, or None. The last two iterations
@@ -160,7 +160,7 @@ def _streamed(
 
 
 def _are_alike(segments: Sequence[Segment]) -> bool:
-    """Return whether all are segments of activations that differ only in where they are."""
+    """Return whether all are segments of activations that differ only in their offset."""
     lead = segments[0]
     if lead["type"] != ACTIVATIONS_SEGMENT or lead["form"] == COMPRESS or not lead["length"]:
         return False
@@ -169,10 +169,10 @@ def _are_alike(segments: Sequence[Segment]) -> bool:
 
 
 def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
-    """Return the steps of the present iteration if `count` iterations have equal ones, or None.
+    """Return the steps of the present iteration if `count` iterations have equal steps, or None.
 
-    They may differ in the addresses of loads, macs and moves, but not in which steps conflict. Each
-    iteration must have one mac, and one load, which takes one segment.
+    The steps may differ in the addresses of loads, macs and moves, but not in which steps conflict.
+    Each iteration must have one mac, and one load, which takes one segment.
     """
     run, lifecycle = loop.run, loop.lifecycle
     moves: set[int] = set()
@@ -198,7 +198,10 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
-    """Return what must be equal in all iterations, or None if they cannot be computed at once."""
+    """Return the data that must be equal in all iterations.
+
+    None means that a group cannot compute iterations with these steps at once.
+    """
     if not {op["name"] for op in ops} <= STEPS:
         return None
     loads = [number for number, op in enumerate(ops) if op["segments"]]

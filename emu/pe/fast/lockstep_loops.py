@@ -5,12 +5,12 @@ macs, the base addresses and the entries of the output queue differ. So the time
 follow from one rule, `Pattern.next_iteration`. It takes the state of the control units at the start
 of an iteration and the cycles of the iteration's macs. Times in a state are relative to that start,
 and times before it count as the start, so nearly all iterations begin in the same state. The code
-applies the rule to all iterations together, with the states that the last application gave, until
-the states no longer change.
+applies the rule to all iterations together, with the states that the previous application gave. It
+repeats this until the states no longer change.
 
 Clusters begin an iteration in different cycles. If the iterations take segments from the bus, the
-bus waits for the last cluster, so times are relative to the start of the last one. Otherwise the
-times of each cluster are relative to its own start.
+bus waits for the last cluster, so times are relative to the start of the last cluster. Otherwise
+the times of each cluster are relative to its own start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ WITHOUT_SEGMENTS = STEPS - {"ld"}  # the steps of iterations that take no segmen
 class PatternStep:
     """One step of every iteration. `after` has the indices of the steps for which it waits.
 
-    `opens_after` has those of the steps for which the bus waits before it sends the step's segment.
+    `opens_after` has the indices of the steps for which the bus waits before it sends the step's
+    segment.
     """
 
     op: Op
@@ -190,7 +191,7 @@ class Pattern:
 def _waits(op: Op, other: Op) -> bool:
     """Return whether a step waits for an earlier step of its iteration.
 
-    `repeats` has made sure that they share no blocks of the output queue.
+    `repeats` has made sure that the two steps share no blocks of the output queue.
     """
     if op["name"] == "skip" or other["name"] == "skip":
         return False
@@ -207,7 +208,7 @@ def repeats(
     """Return whether all of `iterations` have the same steps, except for bases and targets.
 
     All iterations must use the same accumulators and read the same entries of the output queue. The
-    targets of moves must be different entries, outside of the blocks that are read.
+    targets of all moves must be different entries, outside of the blocks that are read.
     """
     blocks_read, targets = 0, [np.zeros(0, np.int64)]
     for step in steps:
@@ -239,7 +240,7 @@ def repeated_sums(
     iterations: Ints,
     macs: LockstepMacs,
 ) -> RepeatedSums:
-    """Return what `iterations` do to accumulators and output queues. Take the macs from `macs`."""
+    """Return the effect of `iterations` on accumulators and output queues, with macs of `macs`."""
     bases, rows = [], []
     for step in steps:
         place = step.op["place"]

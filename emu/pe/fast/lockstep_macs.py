@@ -41,12 +41,12 @@ class LockstepMacs:
         self.times: list[tuple[Ints, Ints]] = []
         self.since = self.state.doing_since[clusters]
         self.waits = np.zeros_like(self.since)
-        # Macs that were computed together, and the activations that they read. Those of the first
-        # `_read` macs were in the input buffers, those of the others are predicted.
+        # Macs that were computed together, and the activations that they read. The activations of
+        # the first `_read` macs were in the input buffers, those of later macs are predicted.
         self._batch: ResidentMacs | None = None
         self._activations: NDArray[Any] = np.zeros((0, 0, 0))
         self._read = 0
-        self._predicts = True  # False after a prediction of which no mac was right
+        self._predicts = True  # False after a prediction in which no mac was right
         self._at = 0  # how many macs of the batch have been taken
         # Macs from `_first` on read what the batch has for them: their base addresses and limits.
         self._first = 0
@@ -78,7 +78,7 @@ class LockstepMacs:
         self._bases, self._limits, self._first = bases, limits, self._at
 
     def _compute(self, activations: NDArray[Any], coming: Sequence[int]) -> None:
-        """Compute the macs that read `activations`, and predicted ones. Raises `Fault`."""
+        """Compute the macs that read `activations`, and predicted macs. Raises `Fault`."""
         read, predicted = activations.shape[1], None
         if self._at == self._read < self._activations.shape[1]:
             self._predicts = False
@@ -147,8 +147,7 @@ class LockstepMacs:
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints]:
-        """The first cycle of each mac, and the cycle after its last one; both of shape (macs,
-        clusters).
+        """The first cycle of each mac, and the cycle after the mac; both of shape (macs, clusters).
 
         The caller ensures that all macs are recorded.
         """
@@ -156,7 +155,7 @@ class LockstepMacs:
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return the first cycle of the macs that execute in cycle `now`; without any, `now`."""
+        """Return the first cycle of the macs that execute in cycle `now`; `now` if none do."""
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 
@@ -169,7 +168,7 @@ class LockstepMacs:
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return the same if the blocks contain `loaded` (clusters, blocks) elements."""
+        """Return the limits if the blocks have `loaded` elements, of shape (clusters, blocks)."""
         size = self.shape.input_block
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)
         ends[:, :-1] = np.where(loaded < size, np.arange(BLOCKS) * size + loaded, BLOCKS * size)

@@ -1,7 +1,7 @@
 """Splits a lockstep group (`lockstep_group`) before the runs of its clusters have ended.
 
-The control units repeat their cycles, from the one in which the group formed to the present one.
-They get the recorded calls of the bus again, and the results of macs come from the group.
+The control units repeat their cycles, from the cycle in which the group formed to the present one.
+This module repeats the recorded calls of the bus for them; the results of macs come from the group.
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
 def follows(op: Op, other: Op) -> bool:
     """Return whether step `op` must wait for the earlier step `other` because of its unit.
 
-    It must wait if `other` uses the same unit, or the unit to which `AFTER` maps its unit.
+    It must wait if `other` uses the same unit as `op`, or the unit to which `AFTER` maps the unit
+    of `op`.
     """
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
@@ -109,8 +110,8 @@ def ended_steps(
 ) -> list[EndedStep]:
     """Return the steps that a run contains when it has ended.
 
-    They come from its last two iterations: `steps` are those of the last one, `before` those of the
-    iteration before it. A step of `before` remains in a cluster if it ended after the last
+    They come from its last two iterations: `steps` has the steps of the last iteration, `before`
+    those of the one before it. A step of `before` remains in a cluster if it ended after the last
     loopback.
     """
     last = steps[0].known

@@ -272,7 +272,7 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """Return when each load moves from queue 1 to queue 2, and which elements have a load.
+        """Return when each load moves from queue 1 to queue 2, and a mask of the loads.
 
         Both arrays have a column for each entry of queue 1 (loads that are there at the start),
         then a column for each weight. `entry` (PEs, weights) is the cycle in which each weight is
@@ -284,7 +284,7 @@ class Plan:
         slots = np.arange(self.shape.load_queue_1)
         mask = np.concatenate([slots < count, self.hit[rows]], axis=1)
         ready = np.concatenate([np.zeros((count.size, slots.size), np.int64), entry + 1], axis=1)
-        before = np.cumsum(mask, axis=1) - 1  # number of loads that move before it
+        before = np.cumsum(mask, axis=1) - 1  # the number of loads that move before this one
         ready = np.where(mask, ready - table.gap * before, _NEVER)
         if table.gap > 1:  # the only entry of queue 2 is occupied in the first cycle
             ready = np.maximum(ready, self.q2_count[rows, None])

@@ -20,7 +20,7 @@ class MacPlans:
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:
         self.context, self.peers = context, peers
         self.by_cluster: dict[int, Plan] = {}
-        self.unsettled: list[BalancedPlan] = []  # the plans among them whose ends are not known yet
+        self.unsettled: list[BalancedPlan] = []  # the balanced plans whose ends are not known yet
 
     def clear(self) -> None:
         """Drop all plans."""
@@ -39,7 +39,7 @@ class MacPlans:
             self.by_cluster.update(dict.fromkeys(clusters, Plan(self.context, clusters, start)))
 
     def first_end(self) -> int:
-        """Return the first cycle in which a mac ends or may end, or NEVER."""
+        """Return the first cycle in which a mac ends or may end; NEVER if there is no plan."""
         plans = self.by_cluster.items()
         return min((plan.ends[cluster] for cluster, plan in plans), default=NEVER)
 

@@ -66,5 +66,5 @@ class PlannedMacs:
         return bool(np.count_nonzero(self.state.computing) > len(self.plans.by_cluster))
 
     def next_end(self) -> int:
-        """Return the first cycle in which a planned mac ends or may end, or NEVER."""
+        """Return the first cycle in which a planned mac ends or may end; NEVER if there is none."""
         return self.plans.first_end()

@@ -1,9 +1,10 @@
 """Counts how many loads move in each cycle of balanced macs, for the fast engine.
 
-When a PE compares, moves and gives loads depends only on numbers: how many loads its queues and its
-neighbour's queues contain, which of these were given, and how many weights of each pair are
-effectual. So this module first simulates only these numbers, with a few operations on narrow
-integers in each cycle for all PEs at once. `balanced_state` then computes which loads they are.
+The cycles in which a PE compares, moves and gives loads depend only on numbers: the numbers of
+loads in its queues and in its neighbour's queues, which of these loads were given, and the number
+of effectual weights in each pair. So this module simulates only these numbers, with a few
+operations on narrow integers in each cycle for all PEs at once. `balanced_state` then finds which
+loads move.
 """
 
 from __future__ import annotations
@@ -77,8 +78,9 @@ class QueueOccupancy:
     `pairs` has, for each pair of weights, how many are effectual, one PE after the other, with the
     zeros that `padded` appends. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and
     `held_2` are the numbers of loads in queues 1 and 2, at most one in queue 2. `gifts` has one bit
-    for each load in queue 1, the lowest bit for the head; it says whether the right neighbour gave
-    the load. `has_left` says which PEs have a left neighbour, to which they may give loads.
+    for each load in queue 1, the lowest bit for the head; the bit says whether the right neighbour
+    gave the load. `has_left` is a mask of the PEs that have a left neighbour, to which they may
+    give loads.
     """
 
     def __init__(

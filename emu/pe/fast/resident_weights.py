@@ -135,8 +135,8 @@ class ResidentWeights:
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5a for each PE of each mac, as three arrays.
 
-        They are the busy cycles, the cycles before the first product, and 0 in place of the
-        greatest number of loads in queue 1.
+        They are the busy cycles, the cycles before the first product, and zeros in place of the
+        greatest numbers of loads in queue 1, which design 5a does not have.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)

@@ -21,7 +21,7 @@ class ReturnBurst(Burst):
     """Beats of stores in the cycles `first` to `end` - 1.
 
     When the burst starts, the previous beat is on the return bus. From cycle `end` on the bus
-    writes single beats again. `clusters` are those that store, in the order of their turns.
+    writes single beats again. `clusters` are the clusters that store, in the order of their turns.
     """
 
     half: int
@@ -31,7 +31,7 @@ class ReturnBurst(Burst):
 
     @classmethod
     def after(cls, context: RowContext, cycle: int) -> ReturnBurst | None:
-        """Return the burst that follows the beat granted in `cycle`, or None if none can follow.
+        """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
         A burst needs two or more beats that the banks can each serve in one cycle, and no other
         request for the half.

@@ -1,4 +1,4 @@
-"""The fast engine of a row: it has the state of the reference in each cycle, but skips many cycles.
+"""The fast engine of a row: it skips many cycles, but gives the same state as the reference engine.
 
 The engine plans macs when they begin (`mac_plan`), and skips cycles in which only planned macs
 execute. It writes the effects of a mac to the state when the mac ends, or earlier if the state is
@@ -53,9 +53,9 @@ class FastRow(Row):
 
     @property
     def next_address(self) -> int | None:
-        """The address of the instruction or packet that the row executes next, or None.
+        """The address of the instruction or packet that the row executes next; None if it is idle.
 
-        This splits a lockstep group.
+        Reading it splits a lockstep group.
         """
         if self.controls.group is not None:
             self._catch_up()
@@ -87,9 +87,10 @@ class FastRow(Row):
         self.device.memory.banks.exclusive[burst.half] = self._on_contention
 
     def _next_packet(self) -> Packet | None:
-        """Return the packet on the bus if a stream may send its next segments, or None.
+        """Return the packet on the bus if a stream may send its next segments; None otherwise.
 
-        The row needs exclusive access to its half, and nobody may look at single beats.
+        The row needs exclusive access to its half. No listener, trace or record of origins may need
+        single beats.
         """
         state = self.state
         if self.listeners or self.tracing or self.context.provenance is not None:
@@ -102,7 +103,7 @@ class FastRow(Row):
 
     @property
     def _has_half_alone(self) -> bool:
-        """Whether no other core requests the half that feeds the row, or has it exclusively."""
+        """Whether no other core requests, or uses without requests, the half that feeds the row."""
         banks, half = self.device.memory.banks, FeedStream.half_of(self.context)
         return not banks.has_request_in(half) and half not in banks.exclusive
 
@@ -172,7 +173,7 @@ class FastRow(Row):
             last = now - 1
             waits = last * divider == device.cycle and not device.is_arbitrated
             if waits and self._burst.has_beat(last):
-                self._simulate(last)  # its beat waits for the arbiter
+                self._simulate(last)  # the beat of this cycle waits for the arbiter
             else:
                 self._stop_burst(now)
         # If another core faults, or the state is read, in the middle of the present cycle, only
@@ -212,7 +213,8 @@ class FastRow(Row):
     def _stop_burst(self, now: int) -> None:
         """End the burst at the start of cycle `now`, and simulate the row again from `now` on.
 
-        Without a beat on the bus and a group, that is the next cycle in which a cluster acts.
+        If no beat is on a bus and there is no group, the row acts again only when a cluster has to
+        act.
         """
         self._end_burst(now)
         due, idle = now, self.state.beat is None and self.state.returning == FREE
@@ -223,8 +225,8 @@ class FastRow(Row):
     def _end_burst(self, now: int) -> None:
         """End the burst, if there is one: do its beats before cycle `now`.
 
-        The group of a stream splits if the stream has not ended, because the times of the group
-        follow from beats that may come later now.
+        If a stream has not ended, its lockstep group splits: the group computed its times from
+        beats that may come later now.
         """
         if self._burst is None:
             return

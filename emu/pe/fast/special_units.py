@@ -1,8 +1,9 @@
 """The special-function units in the fast engine: it computes all results of an instruction at once.
 
 Until an instruction has ended, no other instruction reads or writes its inputs and outputs. So the
-engine need not simulate its cycles. It simulates two kinds of instructions cycle by cycle:
-reductions, whose sums may fault, and instructions that write queue entries that they read later.
+engine need not simulate the cycles of the instruction. It simulates two kinds of instructions cycle
+by cycle: reductions, whose sums may fault, and instructions that write queue entries that they read
+later.
 """
 
 from __future__ import annotations

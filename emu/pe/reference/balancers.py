@@ -3,9 +3,9 @@
 A PE gives a load to its left neighbour if its own load queue 1 contains many more loads: it pushes
 the load into the neighbour's queue 1, with a mark (`loads.FROM_NEIGHBOUR`). The PE that gives the
 load is the load's owner. The neighbour has copies of the owner's weight queue 503 and input buffer
-504. The same bus beats fill original and copy, so the emulator stores them once, in the owner. The
-neighbour adds the products of the loads that it was given to its helper accumulators until the sums
-are handed over (`balancing.hand_over`).
+504. The same bus beats fill the originals and the copies, so the emulator stores their contents
+only once, in the owner. The neighbour adds the products of the loads that it was given to its
+helper accumulators until the sums are handed over (`balancing.hand_over`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Balancers:
         """Return the numbers of the PEs that give a load to their left neighbour in this cycle.
 
         `moves` is a mask of the PEs that also move the load at the head of queue 1 to queue 2. Such
-        a PE gives the load after the head. A PE never gives a load that was given to it.
+        a PE gives the load after the head. A PE never passes on a load that was given to it.
         """
         count = self.arrays.q1_count
         left_count = np.roll(count, 1)
@@ -66,8 +66,8 @@ class Balancers:
     def finished(self, is_drained: Mask) -> Mask:
         """Return a mask of the clusters whose mac ends in this cycle.
 
-        `is_drained` is the mask of clusters whose PEs have no work left. In a drained cluster with
-        incomplete sums the mac does not end; the cluster hands sums over in the next cycle.
+        `is_drained` is the mask of clusters whose PEs have no work left. If a drained cluster still
+        has helper sums, its mac does not end; the cluster hands these sums over in the next cycle.
         """
         owing = is_drained & self.state.given.any(axis=1)
         self.state.handing |= owing

@@ -28,8 +28,8 @@ class Datapath:
     """The data path of all PEs of a row.
 
     In each cycle it calls `on_multiply`, if set, with two arrays that have one entry for each PE.
-    The first says whether the PE multiplies. The second has the load at the head of the PE's second
-    load queue; it is meaningless if the PE does not multiply.
+    The first array says whether the PE multiplies. The second array has the load at the head of the
+    PE's load queue 2; this element is meaningless if the PE does not multiply.
     """
 
     def __init__(self, arrays: PeArrays, adder: Adder) -> None:
