@@ -19,7 +19,7 @@ class Latency(NamedTuple):
 
     `busy` is the time until the next operation may start, `result` the time until the result is
     ready. The operation computes `products` products. The ALU needs `passes` cycles for them,
-    because each of its lanes computes one in a cycle.
+    because each of its lanes computes one product in a cycle.
     """
 
     busy: int
@@ -70,8 +70,8 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 def column_lead(operation: Operation, t_column: int, step: int) -> int:
     """Return the cycles from the command of an operation until it reads its registers.
 
-    An operation that reads a column waits for the column's way from the sense amplifiers to the
-    circuit, which takes `t_column` cycles. Other operations have no lead.
+    If an operation reads a column, this column needs `t_column` cycles from the sense amplifiers to
+    the circuit. For other operations the result is 0.
     """
     return align_up(t_column, step) if IOSA in operation.reads else 0
 
@@ -79,9 +79,9 @@ def column_lead(operation: Operation, t_column: int, step: int) -> int:
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
     """Return two distances in cycles between repeats of an operation.
 
-    The first distance is what the circuit alone needs. The second one also includes the waits for
-    the column commands of the bank. `busy` is the time for which the ALU is busy, in cycles of the
-    island's clock; the results are device cycles.
+    The first distance is the time that the circuit alone needs. The second distance also includes
+    the waits for the column commands of the bank. `busy` is the time for which the ALU is busy, in
+    cycles of the island's clock; the results are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
@@ -93,7 +93,7 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
     `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
     before `end` are stored, the earliest first. None means that fewer columns have been pushed.
     """
-    later = end - start - count  # number of columns after these
+    later = end - start - count  # number of columns after the first `count`
     if later < 0:
         return None
     return 0 if later >= len(arrivals) else arrivals[-1 - later]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from macaw.isa.fim_islands import Geometry, timings
 
-PAST = -(1 << 40)  # so long before reset that no constraint follows from it
+PAST = -(1 << 40)  # a cycle so long before reset that no constraint follows from it
 CLOSED = -1  # stands for the row of a bank with no open row
 
 Bound = tuple[int, str]  # the earliest cycle that a constraint allows, and its name
@@ -77,7 +77,8 @@ def activate_bounds(
 ) -> tuple[Bound, ...]:
     """Return the bounds of an activation.
 
-    `last_precharge` and `last_activation` are the times of the bank's last commands of these kinds.
+    `last_precharge` and `last_activation` are the times of the bank's last precharge and last
+    activation.
     """
     return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
@@ -152,7 +153,7 @@ def channel_bounds(
 
 
 def _latest(times: Sequence[int], but: int) -> int:
-    """Return the greatest of `times`, not counting the one at index `but`."""
+    """Return the greatest of `times`, without the item at index `but`."""
     return max((*times[:but], *times[but + 1 :]), default=PAST)
 
 
@@ -189,8 +190,8 @@ def refreshes(
 ) -> tuple[int, int]:
     """Return the number of refreshes that were due by cycle `time`, and the end of the last one.
 
-    The bank has had `done` refreshes before. The next one may begin in cycle `start`. A further one
-    begins when it is due, but not before the previous one has ended.
+    The bank has had `done` refreshes before. The next one may begin in cycle `start`. Each further
+    refresh begins when it is due, but not before the previous one has ended.
     """
     while True:
         due = refresh_due(timings, geometry, bank, done)
@@ -220,7 +221,7 @@ def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
 def activation_commands(geometry: Geometry, banks: Sequence[int]) -> list[Sequence[int]]:
     """Return the banks of each activation command that opens a row in all of `banks`.
 
-    The order is that of the commands.
+    The list has the order of the commands.
     """
     size = geometry.act_banks
     return [banks[start : start + size] for start in range(0, len(banks), size)]
@@ -237,8 +238,8 @@ def activation_start(
     """Return the first of `time`, `time` + `step`, ... in which an activation may be issued.
 
     The second result is the constraint that excludes the cycles before it, or an empty text.
-    `groups` is the mask of the bank groups of the activation. The `earlier` activations were
-    requested before, but some may be issued after it.
+    `groups` is the mask of the bank groups of the activation. The activations in `earlier` were
+    requested before this one, but some may be issued after it.
     """
     ranks = _ranks(geometry, groups)
     horizon = time - max(timings.t_rrds, timings.t_rrdl, timings.t_faw)
@@ -254,7 +255,7 @@ def activation_start(
 def _next_allowed(
     timings: Timings, geometry: Geometry, near: Sequence[Activation], groups: int, time: int
 ) -> Bound:
-    """Return a later cycle before which no activation may be issued, or `time` if it may."""
+    """Return a cycle before which no activation may be issued; `time` if one may be issued then."""
     for other, others in near:
         gap, name = (timings.t_rrdl if others & groups else timings.t_rrds), "t_rrd"
         if abs(time - other) < gap:

@@ -24,7 +24,7 @@ def channel_beats(offset: int, length: int, width: int) -> int:
 def transfer_end(last_write: int, data_there: int) -> int:
     """Return the first cycle after a transfer.
 
-    `last_write` is the cycle of the transfer's last write. From cycle `data_there` on, all written
-    data can be read.
+    `last_write` is the cycle of the transfer's last write. From cycle `data_there` on, other
+    accesses can read all written data.
     """
     return max(last_write, data_there - 1) + 1

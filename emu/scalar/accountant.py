@@ -11,10 +11,10 @@ _REST = {"branch": "branches", "jump": "branches", "load": "latency", "store": "
 
 
 class ScalarAccountant(Accountant):
-    """Charges the cycles of each instruction, in the order of their causes.
+    """Charges the cycles of each instruction to causes, in a fixed order.
 
-    The causes are the waits of the instruction, its first cycle (work), banks and channel of
-    memory, and the rest of its cycles.
+    The order is: the waits of the instruction, its first cycle (work), waits for banks and for the
+    channel of memory, and the rest of its cycles.
     """
 
     core: ScalarCore

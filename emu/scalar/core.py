@@ -60,14 +60,14 @@ class ScalarCore(Core, Startable, Instrumented):
         self.pc = 0
         # The access to on-chip memory that has begun: number of the register, bytes, signed.
         self.pending: tuple[int | None, int, bool] | None = None
-        # whether `advance` must return, because the core called a service of the device
+        # whether `advance` must return after the present act (see `ask`)
         self.shared = False
         self.probe_set = Probes(table)
         # the instruction at `pc`, if there are probes; else None
         self.executing: Decoded | None = None
         self.tally = Tally()
         self.is_marker = False  # whether the instruction is a marker, which is not recorded
-        # a record could not be written; the block that caused it has yet to raise this fault
+        # The fault of a record that could not be written; the block has yet to raise it.
         self.spill_fault: Fault | None = None
 
     # What the device calls
@@ -116,7 +116,7 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def ask(self) -> None:
-        """Make `advance` return after this act, because another core may have to act now."""
+        """Make `advance` return after the present act, because another core may have to act now."""
         self.shared = True
 
     def _wake(self, sleeper: Sleeper) -> None:
@@ -177,7 +177,7 @@ class ScalarCore(Core, Startable, Instrumented):
             self.ask()
 
     def put_off(self, later: WindowNotReady) -> None:
-        """Make the core try the instruction again when the window may be ready."""
+        """Make the core try the present instruction again when the window may be ready."""
         self.ask()
         self.postpone(later)
 
@@ -197,7 +197,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
 
     def breakpoint(self) -> Stop:
-        """Return the stop of `ebreak`. If the run continues, it does so after this instruction."""
+        """Return the stop of `ebreak`. A later run continues after this instruction."""
         after = self.time + self.timing.of_family["system"]
         message = f"{self.name}: ebreak at {self.pc:#010x}"
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)

@@ -37,7 +37,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
     """Return a register of the trace block.
 
-    The instruction that reads the register counts as started.
+    For the trace, the instruction that reads the register has started.
     """
     if core.tracing:
         core.tally.begin_instruction(core.time)

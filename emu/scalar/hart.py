@@ -129,7 +129,7 @@ class Hart(ScalarCore):
         self.retire(self.time + self.timing.store if is_local else self.aligned(ready))
 
     def _serve(self, found: Decoded) -> Stop | None:
-        """Execute an instruction that calls a service. It may wait or stop the program."""
+        """Execute an instruction that calls a service, which may wait or stop the program."""
         self.device.cycle = self.time  # a service may make other cores do skipped acts
         stop = self._services[found.row.mnemonic](self, **arguments(found))
         if self.time == NEVER:

@@ -14,7 +14,7 @@ Work = tuple[tuple[str, int], ...]  # activities with their counts
 
 
 def scalar_work(row: Instruction) -> Work:
-    """Return the operations of an instruction of RV32IM; none for loads, branches and others."""
+    """Return the operations of an instruction of RV32IM; none, for example, for a load."""
     return ((computing(row.arithmetic, "int32"), 1),) if row.arithmetic else ()
 
 

@@ -23,7 +23,7 @@ _ZERO = (REGISTERS.name, 0)
 
 
 class _Step(NamedTuple):
-    """An instruction that began: its announcement number, and its registers' values before it."""
+    """An instruction that began: its announcement number, and its registers' earlier values."""
 
     number: int
     time: int

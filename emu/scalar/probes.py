@@ -36,7 +36,7 @@ class Probes:
         return known[1]
 
     def report_write(self, register: Place, address: int) -> None:
-        """Test the probes of a register that the start of this core writes.
+        """Test the probes of a register that is written when this core is started.
 
         `address` is the address of the core's next instruction.
         """

@@ -98,7 +98,7 @@ class RunCache:
     def _forget(self, address: int) -> None:
         """Do not use the runs at `address` for now, because their page has changed.
 
-        Before they are used again, their code is compared with memory.
+        Before the cache uses them again, it compares their code with memory.
         """
         for cache, longest in ((self.runs, LONGEST), (self.steps, 1)):
             run = cache.pop(address, None)
@@ -111,9 +111,9 @@ def decode_from(
 ) -> Iterator[Decoded]:
     """Yield up to `longest` instructions from `address` on, within one page.
 
-    They end before a word that is not an instruction and, if `longest` is more than 1, before a
-    break. With `inlines`, a break whose test is text does not end them, because blocks contain such
-    tests.
+    The instructions end before a word that is not an instruction and, if `longest` is more than 1,
+    before a break. With `inlines`, they continue at a break whose test is text, because blocks
+    contain such tests.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):

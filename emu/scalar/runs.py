@@ -1,8 +1,8 @@
 """Runs: sequences of instructions bound to the registers of one core, executed one after the other.
 
 A run can contain instructions that neither wait nor call a service of the device. It is a list of
-acts, then a branch, a jump or the address after them. The fast engine executes long runs, the
-interpreter runs of one instruction. So each instruction is defined only once.
+acts that ends with a branch, a jump or the next address. The fast engine executes long runs, and
+the interpreter executes runs of one instruction. So each instruction is defined only once.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def bind_run(
     """Bind instructions from `address` on to a run, up to the first one that cannot be part of it.
 
     `code` returns the given number of bytes from `address` on. An instruction cannot be part of a
-    run if it waits or calls a service. Nor can an instruction with probes, unless `single` is set.
-    If the first instruction cannot be part of a run, the result is an empty run, whose execution
-    raises `Leave` at once.
+    run if it waits or calls a service. An instruction with probes can be part of a run only if
+    `single` is set. If the first instruction cannot be part of a run, the result is an empty run,
+    whose execution raises `Leave` at once.
     """
     acts: list[Act] = []
     costs = [0]
@@ -150,7 +150,7 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument `target` for the function of a jump, or nothing if it has none."""
+    """Return the argument `target` for the function of a jump; empty if it has no target."""
     return {"target": target} if "target" in syntax else {}
 
 

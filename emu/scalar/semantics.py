@@ -13,7 +13,7 @@ The outer function has further parameters, by family:
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
 `local` is the local memory. `place` and `leave` are the index of the instruction in its run, which
-a raised `Leave` carries. `link` is the return address, `cost` the device cycles up to the next
+a raised `Leave` contains. `link` is the return address, `cost` the device cycles up to the next
 address. `taken` and `fallen` are exits: pairs (next address, cycles).
 
 `macaw.emu.scalar.fast.inlining` uses the statements of an act as text. So an act's local names must

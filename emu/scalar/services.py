@@ -22,7 +22,7 @@ def bind(
 ) -> dict[str, Callable[..., Stop | None]]:
     """Return the functions of the instructions `rows`, by mnemonic.
 
-    A function is taken from this module, or else from the first of `modules` that has it.
+    Each function is from this module, or else from the first of `modules` that has it.
     """
     found = {}
     for row in rows:
@@ -79,7 +79,7 @@ def csrrci(core: ScalarCore, rd: int, csr: int, uimm: int) -> None:
 
 
 def fence(core: ScalarCore, pred: int, succ: int) -> None:
-    """Do nothing, because accesses are in program order without it."""
+    """Do nothing, because accesses are in program order even without a fence."""
 
 
 def fence_tso(core: ScalarCore) -> None:

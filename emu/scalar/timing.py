@@ -1,8 +1,8 @@
 """The cost of instructions of the scalar base in device cycles, by instruction family.
 
 Instructions do not overlap. `of_family` has the cost of each family. For branches this is the cost
-of a branch that is not taken; `taken` is the cost of one that is taken. For accesses it is the cost
-in local memory; for other memory the memory system decides the cost.
+of a branch that is not taken; `taken` is the cost of a taken branch. For loads and stores it is the
+cost in local memory; for other memory the memory system decides the cost.
 """
 
 from __future__ import annotations
@@ -52,6 +52,6 @@ class Timing:
 def _setting(row: Instruction) -> str:
     """Return the name of the setting at the start of a row's text `cycles`.
 
-    For "alu_cycles, and the wait" it is `alu_cycles`.
+    For example, the text "alu_cycles, and the wait" gives `alu_cycles`.
     """
     return row.cycles.partition(",")[0]

@@ -1,6 +1,6 @@
 """The loads and stores of vc: executes them for general registers and vector registers.
 
-The lanes of a vector register may be a stride apart in memory.
+In memory, the lanes of a vector register may be apart by a stride.
 """
 
 from __future__ import annotations

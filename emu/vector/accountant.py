@@ -17,12 +17,12 @@ _LOADS = ("load", "vector memory")
 
 
 class VectorAccountant(ScalarAccountant):
-    """Charges the cycles from the issue of an instruction to that of the next one.
+    """Charges the cycles from the issue of an instruction to the issue of the next one.
 
     These cycles have three parts, in this order: the first cycle of the instruction, the cycles
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
-    those of the store before it, and a vector register has room for both.
+    the bytes of the previous store, and one store of a vector register could write both.
     """
 
     core: VectorCore
@@ -33,7 +33,7 @@ class VectorAccountant(ScalarAccountant):
         self.counts = self._counts()
         # by place on the scoreboard: the instruction that writes it, and whether it is a load
         self.producers: dict[int, tuple[int, bool]] = {}
-        self.lane: int | None = None  # the instruction that took the stored value out of a vector
+        self.lane: int | None = None  # address of the move of the stored value out of a vector
         self.written = self.next_write = 0  # begin and end of the bytes of the latest store
         self.is_narrow = False  # whether the store that issued last follows the one before it
         self.is_external = False  # whether the latest access was one to external memory
@@ -74,9 +74,9 @@ class VectorAccountant(ScalarAccountant):
         self.written, self.next_write = address, end
 
     def _source_of_lane(self, found: Decoded) -> int | None:
-        """For a store, return the address of the instruction that moved its value out of a vector.
+        """Return the address of the instruction that moved the stored value out of a vector.
 
-        The result is None if the value comes from elsewhere, or if `found` stores no general
+        The result is None if the value comes from elsewhere, or if `found` does not store a general
         register.
         """
         if found.row.family != "store":
@@ -90,7 +90,7 @@ class VectorAccountant(ScalarAccountant):
     def _end_instruction(self, time: int) -> int:
         """Charge the cycles of the instruction that issued last, up to `time`, the next issue.
 
-        Return the cycles that the next instruction waited for operands.
+        Return the cycles for which the next instruction waited for operands.
         """
         divider, before = self.core.divider, self.counts
         self.counts = self._counts()

@@ -57,16 +57,14 @@ class VectorCore(ScalarCore):
         self.products = self.state.products
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93; None if the exit code is 0, which ends only this core."""
+        """Return the stop of `ecall` 93; None for exit code 0, which ends only this core."""
         if code:
             return super().exit(code)
         self.running = False
         return None
 
     def units(self) -> Units:
-        """Return the numbers that describe vc to the trace: a lane for each byte of the vector
-        unit.
-        """
+        """Return the sizes for the trace. A compute unit is a byte lane of the vector unit."""
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:
@@ -105,10 +103,11 @@ class VectorCore(ScalarCore):
     def await_banks(
         self, what: str, place: int | None, size: int = 0, signed: bool = False
     ) -> None:
-        """Wait until the banks of on-chip memory are granted to an access, which `what` describes.
+        """Wait until the banks of on-chip memory are granted to an access.
 
-        `place` is the scoreboard place of the register to be loaded, or None for a store. `size`
-        is the bytes of a loaded number, `signed` whether it is signed.
+        `what` describes the access. `place` is the scoreboard place of the register to be loaded;
+        None for a store. `size` is the number of bytes of a loaded number, `signed` whether it is
+        signed.
         """
         self.pending = (place, size, signed)
         self.await_answer(what)

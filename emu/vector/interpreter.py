@@ -1,7 +1,7 @@
 """The interpreter of vc: it issues at most one instruction in a cycle, in program order.
 
 An instruction that issues in cycle t has its effects in t. The scoreboard has the cycle from which
-its result may be used. After an access, no instruction issues until memory has accepted the access:
+the result may be used. After an access, no instruction issues until memory has accepted the access:
 until its banks are granted, or until the channel of external memory is free.
 """
 
@@ -131,7 +131,7 @@ class VectorInterpreter(VectorCore):
         return None
 
     def _note_type(self, found: Decoded) -> None:
-        """Record which floating-point type an instruction writes to a vector register, if any.
+        """Record the type of the floating-point numbers that an instruction writes to a register.
 
         `not_numbers` uses this record.
         """
@@ -203,7 +203,7 @@ class VectorInterpreter(VectorCore):
         return
 
     def _serve(self, found: Decoded) -> Stop | None:
-        """Execute an instruction that calls a service. It may stop the core or the program."""
+        """Execute an instruction that calls a service, which may stop the core or the program."""
         self.device.cycle = self.time
         stop = self._services[found.row.mnemonic](self, **arguments(found))
         time = self.time

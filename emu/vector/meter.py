@@ -42,7 +42,7 @@ def vector_work(row: Instruction) -> Work:
 def _pmac(name: str) -> Work:
     """Return the operations of a pmac: its products, and as many additions.
 
-    This counts an addition to the old sum for pmacs without an old sum, too.
+    For each result, one of them adds the old sum; it counts even if a pmac has no old sum.
     """
     form = PMAC_FORMATS[name]
     if name[0] == "f":
@@ -52,9 +52,7 @@ def _pmac(name: str) -> Work:
 
 
 class VectorMeter(ScalarMeter):
-    """Counts the executed instructions, and at the end of the run their operations, also those on
-    vectors.
-    """
+    """Counts the executed instructions and, at the end of the run, their operations."""
 
     core: VectorCore
 

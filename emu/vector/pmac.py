@@ -1,4 +1,4 @@
-"""The permute multiply-accumulate (seed 002 ¶60-¶75): permutes, multiplies, adds groups of four.
+"""The permute multiply-accumulate (seed 002 ¶60-¶75): it permutes, multiplies, adds four products.
 
 Sources are vector registers as views of 16 bytes, results are 16 new bytes. A function reads all
 sources before the caller writes the result.
@@ -18,7 +18,7 @@ from macaw.isa.vector import GROUP, PMAC_FORMATS, PmacFormat
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
 Bytes = memoryview
-# for each lane of the first source, the index of the lane of the second
+# for each lane of the first source, the index of the second source's lane
 Order = Bytes | Sequence[int]
 Function = Callable[[Bytes, Bytes, Order, Bytes | None], NDArray[np.uint8] | bytes]
 
@@ -26,7 +26,7 @@ _NAN = np.float32(np.nan)
 
 
 def bad_index(place: int, index: int, lanes: int) -> Fault:
-    """Return the fault for an entry of an order that is no lane's index.
+    """Return the fault for an entry of an order that is not the index of a lane.
 
     An order is a permutation of the lanes. `place` is the position of the entry, `index` its value.
     """
@@ -79,7 +79,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
             m = [left * right[index] for left, index in zip(unpack(first), order, strict=False)]
         except IndexError:
             raise _bad_entry(order, form.lanes) from None
-        # All lanes form one number of 128 bits; the mask drops what overflows a lane.
+        # All lanes form one number of 128 bits; the mask drops the bits that overflow a lane.
         before = 0 if old is None else int.from_bytes(old, "little")
         whole = 0
         for place, at in enumerate(groups):

@@ -1,10 +1,10 @@
 """The semantics of Xvc: what each operation computes on lanes, in a function with its name.
 
 `macaw.isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
-registers that the row reads as arrays of the element (integers signed), in the order of the
-operands. Then it gets the general registers (64 bits: both of a pair) and the constants, as
-numbers. It returns a new array of 16 bytes, or a number. The caller writes a number to general
-registers, or to every lane of a vector register.
+registers that the row reads as arrays of the element type (integers are signed), in the order of
+the operands. Its further arguments are the general registers (for 64 bits the value of a pair) and
+the constants, as numbers. It returns a new array of 16 bytes, or a number. The caller writes a
+number to general registers, or to every lane of a vector register.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
-    """Return `chosen`, but where `a` or `b` is a NaN, the other of the two.
+    """Return `chosen`; but where `a` is a NaN, return `b`, and where `b` is a NaN, return `a`.
 
     NumPy's fmin and fmax treat signalling NaNs differently, so they cannot be used.
     """

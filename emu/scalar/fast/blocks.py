@@ -13,10 +13,10 @@ from macaw.emu.scalar.runs import ENDS
 from macaw.isa.codec import Decoded
 
 PLAIN, COUNTING, CROSSING = range(3)  # editions of a block: see `BlockCache`
-HOT = 24  # after so many jumps to an address, its block is translated
+HOT = 24  # the number of jumps to an address after which its block is translated
 MOST = 512  # the greatest number of blocks in the cache
 CUT_HOT = 6  # after a border has cut a block so often, its edition that crosses borders replaces it
-FEW = 8  # for so few instructions, a call of the block costs more than it saves
+FEW = 8  # a call of a block that executes fewer instructions costs more than it saves
 
 
 class Block(NamedTuple):
@@ -41,8 +41,8 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` says how new blocks serve the trace. PLAIN blocks do not count for it. COUNTING
-    blocks count up to the trace's next border. CROSSING blocks count across borders, too.
+    `edition` says what new blocks count for the trace. PLAIN blocks count nothing. COUNTING blocks
+    count up to the trace's next border. CROSSING blocks continue to count after a border.
     `translate` makes a block. `accepts` returns whether a block may contain an instruction.
     """
 
@@ -60,7 +60,7 @@ class BlockCache:
         self.blocks: dict[int, Block] = {}
         self.watch = PageWatch(self._forget)
         self._stale: dict[int, Block] = {}
-        # by block: how often in succession it left after too few instructions
+        # by block: how often in succession it returned after too few instructions
         self._failures: dict[int, int] = {}
         self._heat: dict[int, int] = {}  # jumps to each address
         self._cuts: dict[int, int] = {}  # by block: how often a border was inside it
@@ -73,14 +73,14 @@ class BlockCache:
             self._translate(address)
 
     def _translate(self, address: int) -> None:
-        """Translate the block at `address`, if there can be one, and put it into `blocks`."""
+        """Translate the block at `address` and put it into `blocks`, if a block can begin there."""
         try:
             pages, offset = self.core.device.memory.locate(address, 4)
         except Fault:
             return
         if address & 3:
             return
-        # the core's time may be before that of its memory: try again later
+        # the core's time may be before the time of its memory: try again later
         if pages.sleeper is not None:
             self._heat[address] -= 1
             return
@@ -101,10 +101,10 @@ class BlockCache:
         self.blocks[address] = block
 
     def _make(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
-        """Return the block at an address, translated as `edition`, or None if it would be empty.
+        """Return the block at an address, translated as `edition`; None if it would be empty.
 
-        `pages` and `offset` are its place in memory. Raises `OSError` if the sources of Macaw are
-        not installed, because the text of the block is made from them.
+        The code is at `offset` in `pages`. Raises `OSError` if the sources of Macaw are not
+        installed, because the text of the block is made from them.
         """
         instructions = self._collect(address, pages, offset)
         if not instructions:
@@ -115,7 +115,7 @@ class BlockCache:
     def _collect(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """Return the instructions of a block at `address`.
 
-        The last one is a jump, or the one before an instruction that a block cannot contain.
+        The last one is a jump, or it is followed by an instruction that a block cannot contain.
         """
         instructions: list[Decoded] = []
         for found in decode_from(self.core, address, pages, offset, LONGEST, inlines=True):
@@ -129,10 +129,10 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return an edition of the block at `address` that crosses borders, or None.
+        """Return the edition CROSSING of the block at `address`; None if there is none yet.
 
         The caller calls this when a border is inside the block. The result is None for the first
-        `CUT_HOT` calls for a block. Then this method translates the block as the edition CROSSING.
+        `CUT_HOT` calls for a block; then this method translates the block.
         """
         block = self.blocks[address]
         if block.crosses:
@@ -175,7 +175,7 @@ class BlockCache:
     def _forget(self, address: int) -> None:
         """Do not use the block at `address` for now, because its page has changed.
 
-        Before the block is used again, its code is compared with memory.
+        Before the cache uses the block again, it compares the block's code with memory.
         """
         block = self.blocks.pop(address, None)
         if block is not None:

@@ -33,7 +33,7 @@ class TranslatingCore(ScalarCore):
     ) -> Block:
         """Translate instructions from `address` on to a block; `code` has their words.
 
-        `edition` says how the block serves the trace: PLAIN, COUNTING or CROSSING.
+        `edition` says what the block counts for the trace: PLAIN, COUNTING or CROSSING.
         """
 
     @abstractmethod
@@ -61,7 +61,7 @@ class TranslatingCore(ScalarCore):
         """Add to the tally a block's time and its uses of compute units.
 
         `begin` is the first cycle of the block, `until` the cycle after the block. `uses` is the
-        number of uses; `first` is the first cycle of them, `last` the cycle after them.
+        number of uses; `first` is the first cycle of the uses, `last` the cycle after the uses.
         """
         tally = self.tally
         if tally.begin < 0:
@@ -75,7 +75,7 @@ class TranslatingCore(ScalarCore):
         """Add the tally to the trace, because a border is in the middle of a block.
 
         The block has executed `count` instructions up to the border. Return the number of
-        instructions to the next border, or `NO_BORDER` if the block must end at this one.
+        instructions up to the next border; `NO_BORDER` if the block must end at the present border.
         """
         self.retired = number = self.retired + count
         trace, watch = self.trace, self.counting.watch
@@ -93,10 +93,10 @@ class TranslatingCore(ScalarCore):
     def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
         """Execute a block that counts for the trace. Raises `Fault`.
 
-        All its instructions begin before cycle `limit`. `room` is the number of instructions up to
-        the trace's next border. Only a block with `crosses` continues across borders; any other
-        block stops before the next border. Return whether the interpreter must execute the next
-        instruction.
+        All executed instructions begin before cycle `limit`. `room` is the number of instructions
+        up to the trace's next border. Only a block with `crosses` continues across borders; any
+        other block stops before the next border. Return whether the interpreter must execute the
+        next instruction.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)

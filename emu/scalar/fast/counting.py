@@ -21,7 +21,7 @@ from macaw.isa.codec import Decoded
 
 
 class Round(NamedTuple):
-    """One pass through a block that branches back to its first instruction from one place."""
+    """One pass through a block that branches back to its first instruction from a single branch."""
 
     length: int  # number of instructions
     uses: int  # uses of compute units
@@ -29,12 +29,12 @@ class Round(NamedTuple):
 
 
 class Counting:
-    """The instructions of a block that begins at `start`, and the lines of its text that count.
+    """Writes the lines that count in the text of a block that begins at `start`.
 
     `macaw.emu.scalar.fast.translation.Translator` writes the other lines.
     """
 
-    counters: tuple[str, ...] = ()  # names of what is counted besides instructions
+    counters: tuple[str, ...] = ()  # names of further counts, besides the number of instructions
     variables: tuple[str, ...] = ()  # names of more variables that start at 0
 
     def __init__(
@@ -70,7 +70,7 @@ class Counting:
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """The names of the counts for the tally, besides the number of instructions."""
+        """The names of the counts for the tally, in addition to the number of instructions."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
@@ -82,8 +82,8 @@ class Counting:
         """Return the lines before each pass, which test for the limit and the next border.
 
         `leave` has the lines that end the function at the limit. `cutting` has the lines of a pass
-        that contains a border; None means that the function ends before such a pass, too. If the
-        block branches back from one place only, the function computes a time `bound`. Before this
+        that contains a border; None means that the function ends before a pass with a border, too.
+        If the block has only one branch back, the function computes a time `bound`. Before this
         time neither the limit nor a border can come, so the function tests for neither.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
@@ -112,9 +112,9 @@ class Counting:
     def crossing(self) -> Iterable[str]:
         """Yield the lines that tally everything before this instruction, and restart the counts.
 
-        At the end of a pass the function adds all instructions of the pass. The lines here have
-        already tallied the instructions before this one, so they subtract their number from the new
-        counts.
+        At the end of a pass the function adds the uses of all instructions of the pass. The lines
+        here have already added those before this instruction, so they subtract these uses from the
+        new counts.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
@@ -155,7 +155,7 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _back(self) -> int | None:
-        """Return the index of the only branch to the block's begin.
+        """Return the index of the only branch to the block's first instruction.
 
         The result is None if there is no such branch or more than one.
         """

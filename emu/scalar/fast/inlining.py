@@ -3,7 +3,7 @@
 An act is a closure. The statements come from the source of its module, parsed once for all acts of
 one function. The free variables come from the closure: numbers become constants, registers become
 variables (`x10`), everything else becomes a name in a namespace. So each instruction is defined
-once, for engines that call acts and for those that execute text.
+only once, both for engines that call acts and for engines that execute text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts that one function makes, with marks (`_MARK`) where the acts differ."""
+    """The text of all acts that one function makes, with marks (`_MARK`) where they differ."""
 
     lines: tuple[str, ...]
     result: str
@@ -107,7 +107,7 @@ def _wrap_lines(line: str) -> list[str]:
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
     """Return the template of the acts that the function `name` of a module makes.
 
-    `values` are those names in the acts whose values come from the closure.
+    `values` are the names in the acts whose values come from the closure.
     """
     change = _Change(values)
     lines: list[str] = []

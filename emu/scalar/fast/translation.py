@@ -3,9 +3,10 @@
 A block continues after branches that are not taken. If a block branches to its own first
 instruction, it loops inside the function, up to the limit. Registers are local variables. The text
 of an instruction is the text of its act (`macaw.emu.scalar.fast.inlining`). Where the act would
-raise `Leave`, the function ends before that instruction, which the interpreter then executes.
+raise `Leave`, the function ends before the instruction, and the interpreter executes the
+instruction.
 
-While the core's trace records, blocks of another edition count for the trace
+While the core's trace records, the core uses blocks of another edition, which count for the trace
 (`macaw.emu.scalar.fast.counting`).
 """
 
@@ -62,7 +63,7 @@ class Translator(Counting):
         return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines that call an instruction's function; None if its act becomes text."""
+        """Return the lines that call an instruction's function; None if its act is used as text."""
         return None
 
     def finish(self) -> Iterable[str]:
@@ -74,7 +75,7 @@ class Translator(Counting):
     def block(self, code: bytes) -> Block:
         """Return the compiled block of instructions whose words are `code`.
 
-        Raises `OSError` if Python cannot read the source of the functions that execute them.
+        Raises `OSError` if Python cannot read the source of the functions of these instructions.
         """
         self.begin()
         head = ["if t >= bound:", *indent_lines(self.leave())]
@@ -171,7 +172,7 @@ class Translator(Counting):
     def _break_test(self) -> list[str]:
         """Return the lines that end the function before this instruction if it has a break.
 
-        If the break has a test, they end it only if the test is true.
+        If the break has a test, the lines end the function only if the test is true.
         """
         break_ = self.core.breaks.get(self.address)
         if break_ is None:
@@ -185,7 +186,7 @@ class Translator(Counting):
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
         """Return the lines that end the function after instruction `place` if a probe's test holds.
 
-        `probes` are those that must be tested after it.
+        `probes` are the probes that must be tested after it.
         """
         address = self.address
         self.place, self.offset = place + 1, self.begins[place + 1]

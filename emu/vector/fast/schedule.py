@@ -2,9 +2,9 @@
 
 A pass is one execution of the block. The schedule follows the scoreboard through a pass and finds
 three kinds of waits: for a place that is surely ready, for a place whose cycle follows from an
-instruction of the same pass, and for a place whose cycle only the core knows. The translator writes
-tests only for the last kind. After such a test the times of earlier results relative to the present
-cycle are not known either.
+instruction of the same pass, and for a place whose cycle only the core's scoreboard has. The
+translator writes tests only for the last kind. After such a test the times of earlier results
+relative to the present cycle are not known either.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Issue(NamedTuple):
     """The waits and results of an instruction; times are device cycles."""
 
     waits: tuple[int, ...]  # the places of the scoreboard that must be ready
-    late: tuple[int, ...]  # the places that it makes ready later than the next instruction begins
+    late: tuple[int, ...]  # places of its results that are not ready for the next instruction
     latency: int  # time until they are ready
     cost: int  # time until the next instruction begins
     back: int | None = None  # for a branch to the block's start: time until the next pass begins
@@ -35,7 +35,8 @@ def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
     """Return the schedule of the instructions of a block.
 
     Without `is_timed`, all waits for late results are tested. A block that branches to its start
-    demands late results, too, if they are ready at the end of each pass.
+    may also demand that late results are ready when it begins, if they are ready at the end of each
+    pass.
     """
     used = {place for issue in issues for place in issue.waits}
     demanded = used - {place for issue in issues for place in issue.late}
@@ -51,10 +52,10 @@ def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
 def _follow(
     issues: Sequence[Issue], demanded: set[int], is_timed: bool
 ) -> tuple[list[tuple[int, ...]], list[int], set[int]]:
-    """Follow the scoreboard through a pass that begins with the places `demanded` ready.
+    """Follow the scoreboard through a pass at whose start the places `demanded` are ready.
 
-    Return the tested places and the stalls of each instruction, and those of the demanded places
-    that are not surely ready when a further pass begins.
+    Return three things: the tested places of each instruction, its stall in cycles, and the set of
+    demanded places that may not be ready when a further pass begins.
     """
     ready, known = set(demanded), dict[int, int]()  # known: the cycle of each late result
     tested, stalls, unready = list[tuple[int, ...]](), list[int](), set[int]()

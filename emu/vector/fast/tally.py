@@ -31,10 +31,10 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         """Add to the tally a block's time, its uses of compute units and its external accesses.
 
         `begin` and `until` are the first cycle of the block and the cycle after it; `first` and
-        `last` are those of its uses. `lanes` and `arrays` are the numbers of uses of lanes and of
-        the whole vector unit. `last_read` and `last_write` are the cycles in which the last
-        accesses begin; the block lasts at least until their last beats. `partial` is the number of
-        partial writes.
+        `last` are the first cycle of its uses and the cycle after them. `lanes` and `arrays` are
+        the numbers of uses of lanes and of the whole vector unit. `last_read` and `last_write` are
+        the cycles in which the last accesses begin; the block lasts at least until their last
+        beats. `partial` is the number of partial writes.
         """
         tally = self.tally
         if tally.begin < 0:

@@ -54,7 +54,7 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
     size = size_of(found)
     if size is not None:
         channel = core.device.memory.channel
-        # duration of an access of one beat when the channel is free
+        # an access must be one beat, and start at once if the channel is free
         return channel.width % size == 0 and channel.jitter is None
     return found.row.family not in (*SERVED, "vector memory")
 
@@ -107,7 +107,7 @@ class VectorTranslator(Translator):
         self.longest = max(self._latency(found) for found in instructions)
 
     def _issue(self, place: int, found: Decoded) -> Issue:
-        """Return what the schedule needs to know of the instruction with index `place`."""
+        """Return the waits and results of the instruction with index `place`, for the schedule."""
         latency, cost = self._latency(found), self.cost(found)
         if self.sizes[place]:
             latency = self.core.device.memory.channel.latency + 1
@@ -142,7 +142,7 @@ class VectorTranslator(Translator):
             yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
             yield "    return True"
         if self.has_access:
-            # A block takes no wait for the channel: before its first access the interpreter waits.
+            # A block does not wait for the channel; before its first access, the interpreter waits.
             first = next(place for place, size in enumerate(self.sizes) if size)
             begin = self.begins[first]
             yield "free = channel.free"
@@ -160,7 +160,7 @@ class VectorTranslator(Translator):
     def wait(self, found: Decoded) -> Iterable[str]:
         self.issue = "t"
         size = self.sizes[self.place]
-        if size is not None:  # an access that leaves the block does so before it waits
+        if size is not None:  # if an access makes the block leave, this is before the wait
             yield from self._test_address(found, size)
         if self.counting:
             late = len(self.tested[self.place])
@@ -218,9 +218,10 @@ class VectorTranslator(Translator):
         return super()._function(*(list(self._set_kept(lines)) for lines in (head, body)))
 
     def _set_kept(self, lines: Iterable[str]) -> Iterable[str]:
-        """Yield the lines; at each exit, set the variables that only an earlier pass may have set.
+        """Yield the lines, with assignments in place of the mark at each exit.
 
-        At the exit stands a mark with the names of those that the present pass sets.
+        The assignments set the variables that only an earlier pass may have set. The mark has the
+        names of the variables that the present pass sets.
         """
         for line in lines:
             indent, mark, names = line.partition(_KEPT)
@@ -237,7 +238,7 @@ class VectorTranslator(Translator):
             del self.addresses[key]
         if self.sizes[self.place] is not None:
             return  # `_access` has written these lines
-        is_late = latency > self.cost(found)  # otherwise it is ready in time
+        is_late = latency > self.cost(found)  # otherwise the result is ready in time
         to = [f"r{place} = " for place in writes(found)] if is_late else []
         until = f"t + {self.offset + latency}"
         if not self.counting:
@@ -329,8 +330,8 @@ class VectorTranslator(Translator):
     def _test_address(self, found: Decoded, size: int) -> Iterable[str]:
         """Yield the lines that end the function before an access outside of external memory.
 
-        They set the variable `at`. An address of which the pass has tested the register and the
-        immediate is not tested again.
+        The lines also set the variable with the offset of the access (`self.at`). If the pass has
+        already tested an address with the same register and immediate, they do not test it again.
         """
         external = self.core.device.memory.external
         register, immediate = found.values["rs1"], found.values["imm"]
@@ -387,7 +388,7 @@ class VectorTranslator(Translator):
         return f"x{values['rd']} = {at}" if values["rd"] else f"sink = {at}"
 
     def _accessed(self, offset: int) -> str:
-        """Return the text of the cycle when an access that begins `offset` cycles after t ends."""
+        """Return, as text, the end of an access that begins `offset` cycles after `t`."""
         divider = self.core.divider
         time = f"t + {offset + self.core.device.memory.channel.latency + 1}"
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
@@ -395,7 +396,7 @@ class VectorTranslator(Translator):
     def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
         """Yield the lines that occupy the channel for one beat, from the present cycle on.
 
-        The channel is free: `enter` has tested it, and each access begins after the last one.
+        The channel is free: `enter` has tested it, and each access begins after the previous one.
         """
         begin = f"t + {self.offset}" if self.offset else "t"
         of, last = ("external_reads", "read") if is_load else ("external_writes", "written")
