@@ -1,9 +1,9 @@
 """Accountants: each charges every cycle of one core to a cause (`macaw.isa.causes`).
 
 An accountant listens to its core, so a run without accountants costs nothing. It charges the cycles
-in their order: `at` is the first cycle that is not charged yet. So the charges of a run always add
-up to its cycles, times the core's units. What a core announces differs between cores, so each
-core's folder of `emu` has an accountant of its own, in the module `accountant`.
+in their order: `at` is the first cycle that is not charged yet. So the charges always add up to the
+cycles of the run, times the core's units. Cores announce different things, so each core's folder of
+`emu` has an accountant of its own, in the module `accountant`.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ BEFORE, BETWEEN, TAIL = "before", "between", "tail"
 class Accountant:
     """Charges the cycles of a core, from reset to the end of a run.
 
-    `units` is the number of units of the core. `charges` has, by charge, the cycles times the
-    number of units, and `log` the charge of each cycle. This class charges each cycle as work, as a
+    `units` is the number of units of the core. `charges` maps each charge to its cycles times the
+    number of units. `log` has the charge of each cycle. This class charges each cycle as work, as a
     wait for other cores or as idle; the accountants of the cores extend it.
     """
 
-    # causes with an advice (`macaw.isa.advice`) that other programs of this core follow
+    # the causes whose advice (`macaw.isa.advice`) programs of this core can follow
     mendable: tuple[str, ...] = ()
 
     def __init__(self, core: Core, units: int = 1) -> None:
         self.core, self.units = core, units
         self.charges: dict[Charge, int] = {}
-        # by cause: the cycles that the core's work takes even if it never waits for this cause
+        # by cause: the cycles that the core's work takes even without any cycle of this cause
         self.least: dict[str, int] = {}
-        # by address of a step that all units take together, and by what it works on: the work of
-        # each unit
+        # By address of a step that all units take together, and by the data of the step (such as
+        # rows of a matrix): the work of each unit.
         self.steps: dict[int, dict[tuple[int, ...], list[int]]] = {}
         self.log = CoreLog()
         self.at = 0
@@ -70,7 +70,7 @@ class Accountant:
         """
 
     def rest(self, time: int) -> None:
-        """Charge the cycles from `at` to `time`, the end of the run, by what the core does then."""
+        """Charge the cycles from `at` to `time`, the end of the run: a wait, work, or idle."""
         waiting = self.core.waiting
         if waiting is not None:
             self.wait_of(waiting, time, self.core.next_address)
@@ -103,7 +103,7 @@ class Accountant:
         self.at = until
 
     def add(self, charge: Charge, cycles: int) -> None:
-        """Charge cycles, already times the number of units; `at` and `log` stay."""
+        """Charge cycles that are already multiplied by the units; `at` and `log` do not change."""
         if not cycles:
             return
         if self._idle:
@@ -121,9 +121,10 @@ class Accountant:
             self.at = until
 
     def parts(self, until: int, address: int | None, parts: Iterable[tuple[str, int]]) -> int:
-        """Charge parts of the cycles from `at` to `until`: causes with their numbers of cycles.
+        """Charge the cycles from `at` to `until` to several causes, in the order of `parts`.
 
-        No part is longer than what the parts before it left. Return the cycles that are left.
+        `parts` has pairs (cause, number of cycles). At `until` the rest of the parts is dropped.
+        Return the number of cycles up to `until` that are not charged yet.
         """
         for cause, cycles in parts:
             self.span(cause, min(self.at + max(cycles, 0), until), address)
@@ -142,9 +143,7 @@ class Accountant:
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
-        """Charge the waits that have ended, one after the other from `at` on. Then clear their
-        list.
-        """
+        """Charge the waits in `ended_waits`, one after the other from `at` on; clear the list."""
         for waiting, end in self.ended_waits:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()

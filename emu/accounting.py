@@ -17,7 +17,7 @@ from macaw.isa import registry
 
 
 def accountant(core: Core) -> Accountant:
-    """Return a new accountant of a core: that of the core's folder, or else the general one."""
+    """Return a new accountant of a core, made by the core's folder; else an `Accountant`."""
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.accountant"
         if find_spec(name) is not None:
@@ -29,8 +29,9 @@ def accountant(core: Core) -> Accountant:
 def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, Accountant]]:
     """Run a loaded device to its end. Return the stop, and the accountants by core name.
 
-    The device must not have run before. Their charges add up to the cycles of the run, times the
-    units of the core. The device keeps its listeners, so it must not be used for another run.
+    The device must not have run before. The charges of a core add up to the cycles of the run,
+    times the units of the core. The device keeps its listeners, so it must not be used for another
+    run.
     """
     accountants = {core.name: accountant(core) for core in device.order}
 

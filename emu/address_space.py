@@ -144,14 +144,14 @@ class AddressSpace:
         raise self._outside(address, length, what)
 
     def region(self, address: int) -> Region | None:
-        """Return the range of a core's own memory or window that contains an address, or None."""
+        """Return the memory or window of a core that contains an address; None if none does."""
         place = bisect_right(self.starts, address) - 1
         if place < 0 or address >= self.regions[place].end:
             return None
         return self.regions[place]
 
     def window(self, address: int, length: int) -> Window | None:
-        """Return the window that contains all `length` bytes at `address`, or None."""
+        """Return the window that contains all `length` bytes at `address`; None if none does."""
         region = self.region(address)
         return None if region is None or address + length > region.end else region.window
 
@@ -235,7 +235,7 @@ class AddressSpace:
         return self.half_address(2 * unit + self.feeding[unit])
 
     def holder(self, address: int) -> Agent | None:
-        """Return the core that the half at this address feeds, if this core is running; or None."""
+        """Return the running core that the half at this address feeds; None if there is none."""
         index = address - UNITS >> HALF_SHIFT
         if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
             return None

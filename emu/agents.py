@@ -1,4 +1,4 @@
-"""Agents: the base class of cores, with what memory, the clock and other cores may use of them.
+"""Agents: the base class of cores, with all that memory, the clock and other cores use of a core.
 
 `macaw.emu.core.Core` extends `Agent` and adds the rest of a core.
 """
@@ -66,7 +66,7 @@ class Agent(ABC):
     def __init__(self, table: Table, name: str, number: int) -> None:
         self.table = table
         self.name = name  # "cp", "pe[0]"
-        # determines addresses and bits of masks, and who acts first in a cycle
+        # the number in addresses and masks; in a cycle, lower numbers act first
         self.number = number
         self.divider = 1  # device cycles in one cycle of this agent
         self.time = NEVER  # the cycle of its next act
@@ -77,7 +77,7 @@ class Agent(ABC):
     @property
     @abstractmethod
     def next_address(self) -> int | None:
-        """The address of the instruction that this core executes next, or None."""
+        """The address of the instruction that this core executes next; None if it has none."""
 
     @abstractmethod
     def announce(self, kind: str, **values: int | str) -> None:

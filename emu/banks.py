@@ -49,8 +49,8 @@ class Banks:
     requesters of a half by the cycle of their last grant there, the earliest first, then by port
     number. It grants a requester its next piece if all banks of that piece are still free in this
     cycle. The other requesters count the cycle as blocked and try again in the next cycle. So the
-    requesters of a bank take turns (round-robin): a requester waits at most for one turn of all
-    others.
+    requesters of a bank take turns (round-robin): while a requester waits, each other requester
+    gets at most one grant.
     """
 
     def __init__(self, space: AddressSpace, banks: int, width: int, latency: int) -> None:
@@ -238,7 +238,7 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Read or write the bytes of a request, and pass the answer to its core's `granted`."""
+        """Read or write the bytes of a request, and call the requester's `granted`."""
         port = request.port
         pages = self.space.halves[request.half]
         data = b""
@@ -290,7 +290,7 @@ class Banks:
     def take(self, value: Any, ports: Sequence[Endpoint]) -> None:
         """Restore a value that `plain` returned.
 
-        `ports` must be the same ports in the same order as then.
+        `ports` must be the ports of that call of `plain`, in the same order.
         """
         self.time, requests, last = value
         self.exclusive = {}

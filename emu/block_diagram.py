@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """One box of a figure. `look(unit)` returns its present contents by name.
+    """One box of a figure.
 
-    `unit` has the indices of one unit of the core, such as a PE.
+    `look(unit)` returns the present contents of the box, by name. `unit` has the indices of one
+    unit of the core, such as a PE.
     """
 
     number: str

@@ -20,7 +20,7 @@ from macaw.isa.touching import Place
 class Break(NamedTuple):
     """A reason to stop a core before the instruction at one address, with an optional test.
 
-    `macaw.emu.breaks.Breakable.breaks` has the address.
+    `Breakable.breaks` maps addresses to breaks.
     """
 
     # the core calls it when it reaches the address; None: always true
@@ -48,9 +48,9 @@ class Probe(NamedTuple):
 class Breakable(Inspectable):
     """A core that stops by itself before the instructions at the addresses in `breaks`.
 
-    Before the core first tries an instruction, it calls `break_stop`. If that returns a stop,
-    `advance` returns it too. When the run continues, the core executes the instruction without a
-    second stop. So each break stops the core at most once for each arrival.
+    Before the core first tries an instruction, it calls `break_stop`. If the result is a stop,
+    `advance` returns this stop. When the run continues, the core executes the instruction without a
+    second stop. So a break stops the core at most once each time that the core arrives at it.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})

@@ -1,7 +1,8 @@
 """The charges of a core over time: a log that needs few bytes, because it stores only changes.
 
-A core of several units also has one charge in each cycle: the charge of most of its units. Or the
-log divides the cycles between two changes among the charges of the units (`CoreLog.divide`).
+For a core with several units, too, the log has one charge in each cycle: the charge of most of the
+units, or one that `CoreLog.divide` chose. That method divides a span of cycles among the charges of
+the units.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from macaw.isa.causes import BY_NAME
 
-IDLE = -1  # in place of the number of a charge, where there is none
+IDLE = -1  # stands for the number of a charge in cycles without a charge
 
 
 class Charge(NamedTuple):
@@ -20,9 +21,9 @@ class Charge(NamedTuple):
 
     cause: str  # a leaf of `macaw.isa.causes.CAUSES`
     address: int | None = None  # of the instruction that took the cycles or waited
-    whom: str = ""  # who is waited for: names of cores, or of a unit of the same core
-    producer: int | None = None  # address of the instruction whose result is waited for
-    cores: int = 0  # mask of the cores that are waited for
+    whom: str = ""  # what the core waits for: names of cores, or of a unit of the same core
+    producer: int | None = None  # address of the instruction for whose result the core waits
+    cores: int = 0  # mask of the cores for which this core waits
 
     @property
     def is_wait(self) -> bool:
@@ -51,7 +52,7 @@ class CoreLog:
     def add(self, begin: int, charge: Charge | None) -> None:
         """Let the core have `charge` from cycle `begin` on, until another charge is added.
 
-        `begin` is not less than that of the call before.
+        `begin` must not be less than in the previous call.
         """
         number = IDLE
         if charge is not None:
@@ -68,7 +69,7 @@ class CoreLog:
     def divide(self, begin: int, end: int, weights: Mapping[Charge, int]) -> None:
         """Divide the cycles from `begin` to `end` among charges, by their weights.
 
-        If some charges have an address, those without one get no cycles.
+        If some charges have an address, the charges without an address get no cycles.
         """
         some = {charge: weight for charge, weight in weights.items() if charge.address is not None}
         some = some or dict(weights)

@@ -1,4 +1,4 @@
-"""Copied code: finds the program's symbols and lines for code that a core executes in a copy.
+"""Copied code: finds the program's symbols and lines for a copy of code that a core executes.
 
 A core may execute a copy of code that the program has for another core of the same kind. Rows of
 the array often execute such copies. Each row or island has its own address range for code: a row
@@ -16,7 +16,7 @@ from macaw.emu.core import Core
 from macaw.emu.faults import Fault
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
 
-# so many bytes around an instruction identify a copy; cp may have changed a few of them
+# the number of bytes around an instruction that identify a copy; cp may have changed a few
 COMPARED = 64
 
 
@@ -28,8 +28,8 @@ def index_of(core: Core) -> int:
 def same_offset(core: Core, address: int, index: int, to: int) -> int:
     """Return the address that has the same offset in the code range of core `to` as `address` has.
 
-    `address` is in the code range of core number `index` of the same table; `to` is a number of
-    this table too.
+    `index` and `to` are indices of cores of the same table (`index_of`). `address` is in the code
+    range of core `index`.
     """
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
@@ -78,7 +78,8 @@ def _equal(core: Core, address: int, section: Section, at: int) -> float:
 def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
     """Yield the `length` bytes that the core would execute at `address`.
 
-    A core that an on-chip unit feeds may execute either half of it, so there are two items.
+    A core that an on-chip unit feeds may execute code from either half of the unit, so there are
+    two items.
     """
     memory = core.device.memory
     places = [address]

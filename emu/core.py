@@ -2,8 +2,8 @@
 
 Each table of `isa` names a module (`macaw.isa.registry.module`). The folder of `emu` with that name
 offers `build(device) -> list[Core]`, and the device finds its cores in no other way
-(docs/adding-a-core.md). `build` makes the cores: one for cp, one for each row of pe. It takes their
-class from `ENGINES` of the folder by `device.select`. A core gets a port by
+(docs/adding-a-core.md). `build` makes the cores: one for cp, one for each row of pe.
+`device.select` chooses their class from `ENGINES` of the folder. A core gets a port by
 `device.memory.port(core)`. If an on-chip unit feeds a core, the core calls
 `device.memory.add_unit(number, core)`.
 
@@ -68,9 +68,9 @@ its state is that of an earlier cycle. No other part of the device may notice th
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
 - "done" (until): a core announces it after an instruction of cp or vc. "beats" (of, begin, until,
   count) comes after an access to external memory, "swap" (mask) after an exchange of ping and pong.
-- "delayed" (block, since) and "advanced" (block, address, since): what the block of an island did
-  or waited for from cycle `since` on, before its next word and in a word. "operated" (banks, since,
-  until): an operation that the host sent to some banks.
+- "delayed" (block, since): a block of an island cannot execute its next word yet; the delay began
+  in cycle `since`. "advanced" (block, address, since): a block did or tried a word, which it began
+  in cycle `since`. "operated" (banks, since, until): the host sent an operation to some banks.
 
 A core may announce further kinds of its own.
 """
@@ -124,10 +124,11 @@ class Core(Requester, Waiter, Traced, Inspectable):
     the ability classes that it needs.
 
     The fields in `CONTRACT` are the state that every core has. If a subclass has more state, it
-    passes this to `__init__`: either as rows, or as a state of its own class that begins with
-    `CONTRACT`. Between calls an engine may have state in its own attributes. `sync` writes them
-    into `self.state` and `reload` reads them from there; overrides of both call `super()`. An
-    attribute that neither handles is lost when the device is restored.
+    passes this state to `__init__`: either as rows, or as a state of its own class that begins with
+    `CONTRACT`. Between calls an engine may have state in its own attributes. `sync` writes these
+    attributes into `self.state`, and `reload` reads them from there; overrides of `sync` and
+    `reload` call `super()`. An attribute that they do not handle is lost when the device is
+    restored.
     """
 
     def __init__(

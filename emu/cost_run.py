@@ -17,7 +17,7 @@ from macaw.emu.device import Device
 from macaw.emu.faults import Stop
 from macaw.emu.meter import Meter
 
-NOTHING = Charge("between")  # of cycles of the run in which no core did anything
+NOTHING = Charge("between")  # the charge of cycles of the run in which no core did anything
 
 
 @dataclass

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from macaw.emu.charges import IDLE, Charge, CoreLog
 
-# The least share of all cycles from which a line or an instruction has a heat of 2, 3 and 4. With
-# less it has 1, without any 0.
+# The least shares of all cycles for which a line or an instruction has heat 2, 3 and 4. With a
+# smaller share it has heat 1, without any cycles heat 0.
 HEAT_SHARES = (0.01, 0.05, 0.2)
 
 Step = tuple[int, Charge | None]  # number of a core and what it did; None: no core did anything
@@ -56,7 +56,7 @@ def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
 
 
 def heat_of(cycles: int, all_cycles: int) -> int:
-    """Return the heat of a line with `cycles` of `all_cycles`, from 0 to 4."""
+    """Return the heat of a source line, from 0 to 4, by its share of all cycles."""
     if not cycles:
         return 0
     return 1 + sum(cycles >= share * all_cycles for share in HEAT_SHARES)
@@ -65,8 +65,9 @@ def heat_of(cycles: int, all_cycles: int) -> int:
 def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:
     """Return the core on the path in cycle `cycle`, its charge, and the first cycle of this step.
 
-    `core` is the core that is on the path in the next cycle. If nobody for whom it waits has
-    anything to do, or if these wait for it, the path stays where it is.
+    `core` is the core that is on the path in the next cycle. If it waits or is idle in `cycle`, the
+    path moves to a core for which it waits, and so on, until a core neither waits nor is idle. If
+    there is no such core, the path stays at `core`.
     """
     chain: list[tuple[int, Charge | None]] = []  # cores, each of which waits for the next one
     begin = 0

@@ -1,10 +1,10 @@
 """Sigmoid, tanh and softmax of host values, correctly rounded (docs/numbers-nnp.md).
 
-A function first computes in binary64. That result differs from the true one by less than 2**-48,
-even if the library functions have errors of 16 units in the last place. If both ends of this range
-round to the same host number, the function returns that number. Otherwise it computes with decimals
-and adds digits until both ends agree. This always ends, because no true result is a tie (e**x is
-transcendental for every rational x but 0).
+A function first computes in binary64. The result differs from the true value by less than 2**-48,
+even if the library functions have errors of 16 units in the last place. If both ends of this error
+range round to the same host number, the function returns that number. Otherwise it computes with
+decimals, and adds digits until both ends round to the same number. This always ends, because no
+true result is a tie (e**x is transcendental for every rational x but 0).
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ class Device(System):
     def _where(self, core: Core) -> str:
         """Return a text that locates the next instruction of a core: ` at 0x00010010 (layer.s:12)`.
 
-        It is empty if the core has no next instruction.
+        The text is empty if the core has no next instruction.
         """
         address = core.next_address
         if address is None:
@@ -416,7 +416,7 @@ class Device(System):
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the whole state.
 
-        It copies only memory pages that were written since the last snapshot.
+        This copies only memory pages that were written since the last snapshot.
         """
         self.sync()
         cores = {core.name: core.state.snapshot() for core in self.order}
@@ -427,7 +427,7 @@ class Device(System):
         """Set the state to that of a snapshot.
 
         The snapshot is of this device, or of another device with the same configuration. Raises
-        `StateError` if it has other cores.
+        `StateError` if the snapshot has other cores.
         """
         if snapshot.cores.keys() != self.cores.keys():
             raise StateError("the snapshot has other cores than this device")
@@ -439,10 +439,9 @@ class Device(System):
         self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
-        """Return the changes since `earlier` as pairs: the name of the changed part, and the
-        change.
+        """Return the changes since `earlier` as pairs (name, change).
 
-        The name is that of a core, `device` or `memory`.
+        The name is the name of a core, `device` or `memory`.
         """
         self.sync()
         before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
@@ -472,8 +471,8 @@ class Device(System):
     def load_state(self, path: str | Path) -> None:
         """Set the state to the contents of a file that `save` wrote; the program does not change.
 
-        Raises `StateError`, and changes nothing, if there is no such file or if it has another
-        configuration or format.
+        Raises `StateError`, and changes nothing, if there is no such file or if the file has
+        another configuration or format.
         """
         found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")

@@ -20,8 +20,8 @@ from macaw.isa.model import Queue
 class Stall(NamedTuple):
     """What a core or one of its parts does or waits for.
 
-    A part here is something in a core that waits by itself: a block of an island, a bus, or an
-    instruction sequence.
+    A part is a component of a core that waits by itself: a block of an island, a bus, or the run of
+    an instruction sequence.
     """
 
     part: str = ""  # the part's name in the core; empty for the core as a whole
@@ -29,9 +29,10 @@ class Stall(NamedTuple):
     since: int = NEVER
     address: int | None = None
     cores: int = 0  # mask of the cores that could end the wait
-    # parts of this core that could end it, each with the address of its word that would
+    # The parts of this core that could end the wait, each with the address of the word that would
+    # end it.
     parts: tuple[tuple[str, int | None], ...] = ()
-    until: int = NEVER  # the cycle in which it continues by itself, if that is known
+    until: int = NEVER  # the cycle in which it continues by itself; NEVER: unknown
     ended: bool = False
     note: str = ""
     cause: str = ""  # a leaf of `macaw.isa.causes` for its present cycles; empty if none is known
@@ -39,7 +40,7 @@ class Stall(NamedTuple):
 
 
 class Caution(NamedTuple):
-    """What went wrong at an instruction without a fault, so that the results may be useless."""
+    """A problem at an instruction that is no fault, but may make the results useless."""
 
     address: int  # of the instruction
     what: str  # what happened to the results, such as "in fp16 overflowed"
@@ -48,7 +49,7 @@ class Caution(NamedTuple):
 
 
 class Inspectable(Agent):
-    """A core that answers questions of the debugger. The debugger calls `sync` before it asks."""
+    """A core that answers questions of the debugger, which calls `sync` first."""
 
     device: System
     shows_begun = False  # whether `current` returns an instruction only one cycle after it began
@@ -109,9 +110,9 @@ class Inspectable(Agent):
         return ()
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue of a unit, the oldest first, or None.
+        """Return the entries of a queue of a unit, the oldest first.
 
-        `units` has an index for each level of the core's table. None means that the declared state
+        `units` has an index for each level of the core's table. Return None if the declared state
         already has the entries in this order.
         """
         return None
@@ -146,8 +147,8 @@ class Inspectable(Agent):
 
 
 class Cautioned(ABC):
-    """A core that records what went wrong without a fault, such as overflows."""
+    """A core that records problems that are no faults, such as overflows."""
 
     @abstractmethod
     def cautions(self) -> Sequence[Caution]:
-        """Return what went wrong since the core was reset, in the order of the addresses."""
+        """Return the problems since the core was reset, in the order of their addresses."""

@@ -52,8 +52,7 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port. Return the name of the tensor that contains its bytes, or ""
-        if none.
+        """Count an access of a port. Return the name of the tensor with its bytes; "" if none.
 
         `kind` is "read" or "write".
         """
@@ -80,7 +79,7 @@ class Meter:
 
     @property
     def row_use(self) -> tuple[int, int] | None:
-        """The number of accessed columns of the core's DRAM, and the number of rows that it opened.
+        """The number of accessed columns of the core's DRAM, and the number of opened rows.
 
         None if the core has no DRAM.
         """
@@ -97,7 +96,7 @@ class Meter:
     def peak_operations(self) -> float:
         """The greatest number of operations that the core can do in a device cycle.
 
-        It follows from the sizes of the core, and is 0 if the core does no operations.
+        It follows from the core's compute units, and is 0 if the core does no operations.
         """
         return 0.0
 

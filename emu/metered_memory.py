@@ -15,13 +15,11 @@ from macaw.isa.activities import sram
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
 LOCAL, CHIP, OUTSIDE = "local", "on-chip", "external"
-_LABEL_SHIFT = 5  # the device file's beats have 32 bytes; a label is for as many
+_LABEL_SHIFT = 5  # a label is for 32 bytes, as many as a beat of the preset devices
 
 
 class Moved(NamedTuple):
-    """The bytes that an access moved: the kind of memory, the activity that counts them, their
-    number.
-    """
+    """The bytes of an access: the kind of memory, the activity to count, the number of bytes."""
 
     memory: str
     activity: str
@@ -29,10 +27,10 @@ class Moved(NamedTuple):
 
 
 class MeteredMemory:
-    """The memories of a device, as its meters see them. All meters of a device share one.
+    """The memories of a device, as its meters see them. All meters of a device share one object.
 
-    It also counts how often each bank of each on-chip unit served a word. For the bytes of on-chip
-    memory it records the tensor from which the dma copied them.
+    The object also counts how often each bank of each on-chip unit served a word. For the bytes of
+    on-chip memory it records the tensor from which the dma copied them.
     """
 
     def __init__(self, device: Device) -> None:
@@ -85,10 +83,11 @@ class MeteredMemory:
     # Tensors
 
     def tensor(self, address: int) -> str:
-        """Return the name of the tensor that contains a byte, or else of the symbol before it, or
-        "".
+        """Return the name of the tensor that contains the byte at `address`.
 
-        A byte of on-chip memory has the name of the data from which the dma copied it.
+        A byte of on-chip memory has the name of the data from which the dma copied it. Any other
+        byte outside of all tensors has the name of the symbol before it. The result is "" if there
+        is no such name.
         """
         place = bisect_right(self._starts, address) - 1
         if place >= 0:
@@ -102,10 +101,10 @@ class MeteredMemory:
         return self._symbols[address]
 
     def _symbol(self, address: int) -> str:
-        """Return the name of the symbol before an address, or "".
+        """Return the name of the symbol before an address; "" if there is none.
 
-        If the program copies a section to another place, an address where it was loaded gets the
-        symbol of the place where it runs.
+        A program may copy a section to another address. Then an address in the loaded section gets
+        the symbol of the same byte in the copy.
         """
         program = self.device.program
         if program is None:
@@ -118,9 +117,7 @@ class MeteredMemory:
         return "" if match is None else match[0].name
 
     def label(self, address: int, size: int, tensor: str) -> None:
-        """Record that bytes of on-chip memory were copied from a tensor, or, with "", from other
-        data.
-        """
+        """Record from which tensor the dma copied bytes of on-chip memory; "" means other data."""
         if address >> REGION_SHIFT != ONCHIP:
             return
         for block in range(address >> _LABEL_SHIFT, (address + size - 1 >> _LABEL_SHIFT) + 1):

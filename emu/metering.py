@@ -20,7 +20,7 @@ from macaw.isa import registry
 
 
 def meter(core: Core, memory: MeteredMemory) -> Meter:
-    """Return a new meter of a core: that of the core's folder, or else the general one."""
+    """Return a new meter of a core, made by the core's folder; else a `Meter`."""
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.meter"
         if find_spec(name) is not None:
@@ -35,7 +35,7 @@ def run(
     """Run a loaded device to its end. Return the stop, the meters by core name, and the memory.
 
     The device must not have run before. It keeps its listeners, so it must not be used for another
-    run. The counts of a compiled network have the number of their layer.
+    run. In a compiled network, each count has the number of its layer.
     """
     memory = MeteredMemory(device)
     meters = {core.name: meter(core, memory) for core in device.order}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 class UnrecordedError(Exception):
-    """Raised if a step from before the start of a partial record may be part of an answer."""
+    """Raised if an answer may need a step from before the start of a partial record."""
 
 
 class Place(NamedTuple):
@@ -96,11 +96,12 @@ class Origins:
     """
 
     fields: frozenset[str] = frozenset()  # the fields of the state for which `makers` finds steps
-    # Those of `fields` that are queues: a cell that no step has written counts as empty.
+    # The `fields` that are queues: a cell that no step has written counts as empty.
     clears: frozenset[str] = frozenset()
-    # Whether the record may be partial: start in the middle of a run. A partial record raises
-    # `UnrecordedError`, now or when the sources of a step are listed, unless it has all steps of an
-    # answer. A source without memory, place and origin means there that its step is missing.
+    # Whether the record may be partial, that is, start in the middle of a run. A partial record
+    # raises `UnrecordedError` if it lacks a step of an answer, at once or when the sources of a
+    # step are listed. In a partial record, a source without memory, place and origin has an
+    # unrecorded step.
     can_be_partial = True
 
     def __init__(self, number: Callable[[], int]) -> None:
@@ -115,13 +116,13 @@ class Origins:
         self.is_partial = True
 
     def require(self, is_recorded: bool) -> None:
-        """Raise `UnrecordedError` if the record is partial and has not recorded what it must."""
+        """Raise `UnrecordedError` if the record is partial and `is_recorded` is False."""
         if self.is_partial and not is_recorded:
             raise UnrecordedError
 
     @property
     def step_count(self) -> int:
-        """The number of steps in this record. Steps that the core announced are not in it."""
+        """The number of steps in this record, without those that the core announces."""
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
@@ -135,7 +136,7 @@ class Origins:
         return iter(())
 
     def without_effect(self, address: int, size: int) -> Iterator[Origin]:
-        """Yield steps that wrote nothing but may have been meant to write these bytes."""
+        """Yield steps that wrote nothing, but that probably should have written these bytes."""
         return iter(())
 
     def outgoing(self, part: WindowPart) -> Iterator[Origin]:
@@ -143,14 +144,14 @@ class Origins:
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return the users' name for a part of the state; empty if it is the field's name."""
+        """Return the name that users see for a part of the state; empty for the field's name."""
         return ""
 
     def array_size(self, field: str) -> int:
         """Return the bytes of a field that programs fill piece by piece; 0 for other fields.
 
-        If a step used a piece without a maker, the makers of the pieces next to it may have been
-        meant to fill that piece.
+        If a step used a piece that no step made, the program may have meant the makers of the
+        neighbouring pieces to fill it.
         """
         return 0
 

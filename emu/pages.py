@@ -17,7 +17,7 @@ from macaw.emu.faults import DeviceError
 SHIFT = 12
 PAGE = 1 << SHIFT  # size of a page in bytes
 WRITTEN = 1  # the mark of a page that was written since the last snapshot; no word of it is watched
-SHARED = 2  # the mark of such a page with watched words, which `watched` marks
+SHARED = 2  # the mark of a written page that has watched words (`watched`)
 _WORDS = SHIFT - 2  # an offset shifted right by this is a word's number
 
 _ZEROS = bytes(PAGE)
@@ -27,11 +27,11 @@ class AddressBudget:
     """Allocates the memories of all devices, and limits the address space that unused devices keep.
 
     Cores, ports and memory of a device refer to each other. So Python frees an unused device only
-    when it searches for reference cycles. It starts this search after a certain number of new
-    objects, however large they are. This class starts it after a certain number of bytes.
+    when it searches for reference cycles. Python starts this search after a certain number of new
+    objects, whatever their size. This class starts the search after a certain number of bytes.
     """
 
-    MOST = 2 << 30  # when memories, used or unused, have so many bytes, search for unused ones
+    MOST = 2 << 30  # the bytes of all memories, used or unused, at which the first search starts
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -203,7 +203,7 @@ class Pages:
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
         """Return whether a page with any of the bytes `offset` to `end` - 1 has watched words.
 
-        Without `end`, the bytes are all from `offset` on.
+        Without `end`, the range goes to the end of the memory.
         """
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)
@@ -215,7 +215,7 @@ class Pages:
     def snapshot(self) -> dict[int, bytes]:
         """Return the contents of all pages that are not all zero, by page number.
 
-        Snapshots share the contents of pages that were not written between them, and of no others.
+        Two snapshots share the contents of exactly the pages that were not written between them.
         """
         for page in self._written:
             start = page << SHIFT
@@ -224,7 +224,7 @@ class Pages:
             if data == _ZEROS:
                 self._saved.pop(page, None)
                 self._digests.pop(page, None)
-            else:  # another object even if the content is equal: the page was written
+            else:  # a new object even if the contents are equal, because the page was written
                 if self._saved.get(page) != data:
                     self._digests.pop(page, None)
                 self._saved[page] = data

@@ -123,7 +123,7 @@ class Port(Endpoint):
         self.memory.banks.post(self, time, ranges, data)
 
     def window(self, address: int, length: int) -> Window | None:
-        """Return the window that contains all these bytes, or None.
+        """Return the window that contains all these bytes; None if there is none.
 
         After an access to a window the core must return from `advance`, because another core may
         act earlier than planned.
@@ -133,7 +133,7 @@ class Port(Endpoint):
         return self.memory.window(address, length)
 
     def pull(self, window: Window, time: int, address: int, length: int) -> tuple[bytes, int]:
-        """Read `length` bytes from a window that has that many (`Window.room`).
+        """Read `length` bytes from a window that has at least as many (`Window.room`).
 
         Return the bytes, and the cycle in which they are ready.
         """

@@ -17,7 +17,8 @@ Place = tuple[int, int, int]
 def _place(occurrence: str) -> Place:
     """Return the indices, in a group, of the registers of an occurrence: count, begin, end.
 
-    The begin is the first one, the end the last one. An index is -1 without such a register.
+    These are the number of occurrences, the begin of the first one and the end of the last one. The
+    index of a register that the group does not have is -1.
     """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)
@@ -98,7 +99,7 @@ def register_values(counters: Sequence[int]) -> Sequence[int]:
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
     """Add `count` occurrences, from `begin` to `end`, to the counters of a group.
 
-    `taken`, an item of `TAKEN`, says which of the `counters` they change. Times are cycles since
+    `taken`, an item of `TAKEN`, has the indices of the `counters` to change. Times are cycles since
     the timer's start.
     """
     counted, first, last = taken

@@ -1,4 +1,4 @@
-"""The memory-mapped registers of all cores: those of trace blocks, and those in the tables."""
+"""The memory-mapped registers of all cores: of trace blocks, and of the cores' tables."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, Sta
 def read(
     path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]
 ) -> dict[str, Snapshot]:
-    """Return a snapshot of each state from a file that `write` made, without changing any state.
+    """Return a snapshot of each state from a file that `write` made; no state changes.
 
     Raises `StateError` (no such file, another configuration, another format).
     """

@@ -17,7 +17,7 @@ class Snapshot:
     device: Mapping[str, Any]
     memory: Mapping[str, Any]
     cores: Mapping[str, Mapping[str, Any]]
-    turn: int = 0  # cores with lower numbers have had their turn in that cycle
+    turn: int = 0  # cores with lower numbers have had their turn in this cycle
 
     @property
     def cycle(self) -> int:

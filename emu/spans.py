@@ -1,6 +1,6 @@
 """Sets of cycles, stored as stretches of consecutive cycles.
 
-Stretches may be added in any order; each cycle counts once.
+Callers may add stretches in any order; each cycle counts once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_FEW = 8  # up to so many stretches are added one by one
+_FEW = 8  # the greatest number of stretches that are added one by one
 
 Span = tuple[int, int]  # its first cycle, and the first cycle after it
 

@@ -26,7 +26,7 @@ class Spill:
         self._write = write
 
     def empty(self) -> None:
-        """Start again at the beginning of the area, and set the count of lost records to 0."""
+        """Go back to the beginning of the area, and set the count of lost records to 0."""
         state = self._state
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
@@ -48,4 +48,4 @@ class Spill:
         elif state.trace_spill < end:
             state.trace_status = FULL
             state.trace_lost += 1
-        # Without an area, the registers show the record until the next one.
+        # If there is no area, only the registers show the record, until the next record.

@@ -46,8 +46,8 @@ class StateField:
     meaning: str = ""
     initial: Any = None  # None: zero (for an object: None)
     path: str = ""  # its name in the debugger if it differs from `name`: `chain.iteration`
-    # How many levels of the core's table (`macaw.isa.model.Core.levels`) its first axes count;
-    # None: those with which its shape begins.
+    # The number of levels of the core's table (`macaw.isa.model.Core.levels`) that the first axes
+    # of the array count; None: as many as the shape begins with.
     levels: int | None = None
 
     @cached_property
@@ -285,9 +285,7 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """Return the snapshot of a state that `arrays` turned into these arrays. Raises
-        `StateError`.
-        """
+        """Return the snapshot that `arrays` converted to these arrays. Raises `StateError`."""
         found: Snapshot = {}
         for row in self.fields:
             name = prefix + row.name

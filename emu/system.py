@@ -20,8 +20,7 @@ class Startable(Agent):
 
     @abstractmethod
     def start(self, entry: int, time: int) -> None:
-        """Start at the address `entry` in cycle `time`: set `running`, and `self.time` to `time` or
-        later.
+        """Start at the address `entry`: set `running`, and set `self.time` to `time` or later.
 
         The system calls this only while the core is idle. Raises `Fault`.
         """
@@ -30,7 +29,7 @@ class Startable(Agent):
 class Dispatchable(Agent):
     """A core that runs packet lists from its on-chip unit: a row of the array."""
 
-    # whether, while it runs, it reaches nothing but its on-chip unit, through its own ports
+    # whether, while it runs, it accesses only its on-chip unit, through its own ports
     confined = True
 
     @abstractmethod
@@ -55,7 +54,7 @@ class Operable(Agent):
 
 
 class Copier(Protocol):
-    """The dma as other cores see it: they send transfers to it, and ask whether these are done."""
+    """The dma as other cores see it: they send transfers, and ask whether a transfer is done."""
 
     number: int
 
@@ -159,10 +158,10 @@ class System(Clock):
         return busy
 
     def start(self, number: int, entry: int, time: int) -> int:
-        """Start the core `number` at the address `entry`, unless it runs.
+        """Start the core `number` at the address `entry`, unless this core runs.
 
-        If it runs, return its mask, so that the caller waits for it; 0 if it was started. Raises
-        `Fault`.
+        Return 0 if the core was started. If it runs, return its mask, and the caller waits for it.
+        Raises `Fault`.
         """
         core = self.by_number.get(number)
         if core is None:
@@ -237,9 +236,9 @@ class System(Clock):
 
 
 def _running(cores: Iterable[Agent]) -> int:
-    """Return a mask of those of the cores that run."""
+    """Return a mask of the running cores among `cores`."""
     return sum(1 << core.number for core in cores if core.running)
 
 
 def _discard(data: bytes) -> None:
-    """Ignore output of a program, because the caller has set no function for it."""
+    """Ignore output of a program, because the caller has set no function for output."""

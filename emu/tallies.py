@@ -1,8 +1,8 @@
 """Tallies: counts that a core adds up itself, before it gives them to its trace block.
 
 A border is an instruction at which a register group opens or closes. Between two borders all open
-groups count the same. So the core may count by itself, and give the sum to its trace block at the
-border (`macaw.emu.trace.TraceBlock.absorb`).
+groups count the same things. So the core may count by itself, and give the sums to its trace block
+at the border (`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Tally:
         self.clear()
 
     def clear(self) -> None:
-        """Set all counts and times to those of no instruction."""
+        """Reset the tally, which then contains no instruction."""
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
 

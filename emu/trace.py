@@ -1,8 +1,8 @@
-"""The trace block of a core: it records what runs of instructions do and how long (seed 001).
+"""The trace block of a core: it records what runs of instructions do and how long they take.
 
-A block knows no core. The core calls `begin` and `end` for instructions, `count_occurrence` for
-their occurrences, and `mark` for markers. All times are device cycles. Recording takes no simulated
-time; records are written to memory without a port.
+Seed 001 describes trace blocks. A block knows no core. The core calls `begin` and `end` for
+instructions, `count_occurrence` for their occurrences, and `mark` for markers. All times are device
+cycles. Recording takes no simulated time; records are written to memory without a port.
 
 The seed leaves some questions open. Macaw decides them so:
 
@@ -15,7 +15,7 @@ The seed leaves some questions open. Macaw decides them so:
 - A record ends when the last of its instructions has ended. Later effects of an instruction are in
   no record.
 - If a core knows in advance when an instruction will end (vc, when it issues), it reports the end
-  then. From that moment the group is free.
+  then. From then on the group can record again.
 - If an instruction has to wait before it can begin, it begins with the attempt that succeeds. The
   wait is not part of it.
 - Times are cycles of the device's clock. An end is the first cycle after the last one used. For an

@@ -1,8 +1,8 @@
 """The register groups of a trace block: they determine which instructions each group records.
 
 A core may report a run of instructions as a whole, from one border to the next. Then the block
-writes the record at once, and `open` only notes which groups open. The block makes a `Recording` of
-a noted group only if the core reports in another way.
+writes the record at once, and `open` only remembers which groups open. The block makes a
+`Recording` for such a group only if the core reports single instructions.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Groups(Registers):
 
     `state` has the fields of `macaw.emu.recordings.fields`. During a run the block has counters and
     recordings in attributes: `sync` writes them into the state, `reload` reads them from there.
-    `on` says whether the core has to report anything. The next group opens at instruction `open_at`
-    or later. The next group closes when all instructions before `close_at` have ended.
+    `on` says whether the core has to report instructions. The next group opens at instruction
+    `open_at` or later. The next group closes when all instructions before `close_at` have ended.
     """
 
     executed: int  # number of instructions that have begun, as far as the core has reported
@@ -51,8 +51,9 @@ class Groups(Registers):
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
-        # Open groups for which no instruction was reported yet: the number of their first
-        # instruction, the groups, and their loops. No other groups are open then.
+        # The open groups for which no instruction was reported yet: the number of their first
+        # instruction, the groups, and their loops. While there are such groups, no other groups are
+        # open.
         self._lazy: tuple[int, list[tuple[int, int]]] | None = None
         self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
@@ -119,7 +120,7 @@ class Groups(Registers):
     # Opening and closing
 
     def open(self, number: int) -> None:
-        """Open the groups that record from the next instruction on, whose number is `number`."""
+        """Open the groups that record from the next instruction on; its number is `number`."""
         if self._active or self._lazy is not None:
             self._open_lazy()
             self._fire(number)
@@ -136,7 +137,7 @@ class Groups(Registers):
             self._settle_rest()
 
     def _open_lazy(self) -> None:
-        """Make recordings of the groups that `open` has only noted so far."""
+        """Make recordings for the groups that `open` has only remembered so far."""
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None
             for group, loop in fired:
@@ -164,9 +165,9 @@ class Groups(Registers):
         self._settle_rest()
 
     def _record(self, found: list[int]) -> None:
-        """Write a record for each group that `open` has noted.
+        """Write a record for each group that `open` has remembered.
 
-        `found` has the counters, which are the same for all of them.
+        `found` has the counters, which are the same for all these groups.
         """
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None

@@ -6,8 +6,8 @@ and their occurrences. At other times it reports nothing, and the block does not
 `start_count` has their number. Ports report the accesses that they see. An access belongs to the
 instruction `port.instruction`, or to the instruction that began last.
 
-A core may report late, but not later than its `sync`. Fast engines do so. The dma does this, too,
-because it adds up the uses of a transfer.
+A core may report late, but not later than its `sync`. Fast engines report late. The dma does so,
+too, because it adds up the uses of a transfer.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ ENDLESS = 1 << 62  # no instruction has this number
 
 
 class Trigger:
-    """Decides with which instruction each group starts to record next, or `ENDLESS` for none.
+    """Decides with which instruction each group starts to record next; `ENDLESS`: with none.
 
     `next` is the least of these instruction numbers. `state` has the fields of
     `macaw.emu.recordings.fields`.
@@ -44,7 +44,7 @@ class Trigger:
     def fire(self) -> tuple[int, int]:
         """Return a group that starts to record with instruction `next`, and its loop, from 0.
 
-        Also compute with which instruction this group starts to record again.
+        This also computes with which instruction the group starts to record again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

@@ -1,7 +1,7 @@
 """Waits: how a core begins to wait for another core, tries its instruction again, and continues.
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
-`next_address` unchanged. When one of `cores` calls `changed` of the device in cycle t, the waiting
+`next_address` unchanged. When one of `cores` calls the device's `changed` in cycle t, the waiting
 core's time becomes t + 1. It tries the same instruction again, and may have to wait again. If the
 instruction succeeds, the core calls `proceed`. So when a core finishes in cycle t, the waiting
 cores continue in t + 1, independent of their numbers. A core that waits for its own port or window
@@ -28,8 +28,7 @@ class Waiter(Agent):
         self.on_wait: Callable[[Waiting, int], object] | None = None
 
     def wait(self, on: str, cores: int = 0) -> None:
-        """Wait until one of `cores` (a mask) changes. With 0, wait until the core's own port
-        answers.
+        """Wait until one of `cores` (a mask) changes; with 0, until the core's own port answers.
 
         `on` describes, for messages, what would end the wait.
         """

@@ -32,17 +32,17 @@ class WindowNotReady(Exception):
 class Windowed(Agent):
     """A core with windows (`macaw.isa.model.Window`), which other cores read and write.
 
-    The device calls `push` and `pull` for their accesses. If the core waits for such an access,
-    `push` or `pull` sets `self.time`. After the core itself has taken or supplied bytes, it calls
-    the device's `changed`, so that waiting cores try again.
+    The device calls `push` and `pull` for their accesses. If the core itself waits for such an
+    access, `push` or `pull` sets `self.time`. After the core itself has taken or supplied bytes, it
+    calls the device's `changed`, so that waiting cores try again.
     """
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass in cycle `time`, and from when `wanted` bytes may.
+        """Return how many bytes may pass in cycle `time`, and the cycle from which `wanted` may.
 
-        The second number matters only if the first is less than `wanted`. It is a later cycle, or
-        NEVER if it depends on a change that the core will announce.
+        The cycle matters only if fewer than `wanted` bytes may pass now. It is NEVER if it depends
+        on a change that the core will announce.
         """
 
     @abstractmethod
