@@ -1,7 +1,7 @@
 """Runs a device while accountants charge every cycle of every core to a cause.
 
-The run is that of the device, with the same state and cycles, but slower: cores with listeners act
-one cycle or instruction at a time.
+The run has the same state and cycles as without accountants, but it is slower: cores with listeners
+act one cycle or instruction at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from macaw.isa import registry
 
 
 def accountant(core: Core) -> Accountant:
-    """Return a new accountant of a core, made by the core's folder; else an `Accountant`."""
+    """Return a new accountant of a core.
+
+    The module `accountant` in the core's folder makes it. Without such a module, it is an
+    `Accountant`.
+    """
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.accountant"
         if find_spec(name) is not None:

@@ -93,7 +93,7 @@ class AddressSpace:
         self.users.append(user)
 
     def map_own(self, agents: Iterable[Agent]) -> None:
-        """Add the own memories and windows of these cores to the memory map.
+        """Add the memories and windows that belong to these cores to the memory map.
 
         The bytes of the memories must be in `own` already. Raises `ValueError` if two address
         ranges overlap.

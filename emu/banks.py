@@ -228,7 +228,7 @@ class Banks:
             self._answer(request, time)
 
     def _count_blocked(self, request: Request) -> None:
-        """Count a cycle in which a request waited because its banks served others."""
+        """Count a cycle in which a request waited because its banks served other requests."""
         port = request.port
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)

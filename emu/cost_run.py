@@ -40,8 +40,8 @@ class RunCosts:
 
     Costs that belong to no instruction have the address None.
 
-    The cycles in `run` of all costs add up to those of the run. The cycles in `charges` of a core
-    add up to the cycles of the run, times the units of the core.
+    The cycles in `run` of all costs add up to the cycles of the run. The cycles in `charges` of a
+    core add up to the cycles of the run, times the units of the core.
     """
 
     device: Device  # after the run

@@ -1,7 +1,7 @@
 """The device: its cores, its memory and the clock that lets them act in order.
 
-A device is built from a configuration and the tables of `isa`. For each table it calls `build` of
-the folder of `emu` with the name of the table's module, which makes the cores. This module names no
+A device is built from a configuration and the tables of `isa`. Each table names a module; `build`
+in the folder of `emu` with this name makes the cores. So the module here contains no name of a
 core.
 """
 

@@ -1,4 +1,4 @@
-"""Arithmetic of host values, which are fp16 or fp32 numbers: it rounds each result once.
+"""Arithmetic of host values, which are fp16 or fp32 numbers: each result is rounded once.
 
 All functions take and return arrays of one host type and of any shape. All NaNs in results have the
 same bits: positive, quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
@@ -56,8 +56,8 @@ def _one_nan(values: Host) -> Host:
 def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
     """Return the result of an operation in binary32, converted to the host type.
 
-    `operation` is a sum, difference or product. For fp16, rounding twice gives the same as rounding
-    once, because binary32 has more than twice as many digits.
+    `operation` is a sum, difference or product. For fp16, two roundings give the same result as
+    one, because binary32 has more than twice as many digits.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))
@@ -127,7 +127,7 @@ def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """Round a positive fraction to a host number, ties to even; a too large one becomes infinity.
+    """Round a positive fraction to a host number, ties to even; to infinity if it is too large.
 
     This is slow; callers use it for the few values for which binary64 is not precise enough.
     """

@@ -12,7 +12,8 @@ class MemoryFormat(NamedTuple):
     """A number format that a core uses in memory, which the debugger shows as a table.
 
     The debugger cuts memory into pieces of `size` bytes. `rows` decodes one piece into rows of a
-    table with these `columns`. It raises `ValueError` if the bytes are not numbers of the format.
+    table with these `columns`. `rows` raises `ValueError` if the bytes are not numbers of the
+    format.
     """
 
     meaning: str

@@ -105,7 +105,7 @@ class Inspectable(Agent):
     def boxes(self) -> Sequence[Box]:
         """The boxes of the block diagram of a unit; empty if the core has no diagram.
 
-        The unit is one of the deepest level in the core's table, such as a PE.
+        The unit is at the deepest level of the core's table, such as a PE.
         """
         return ()
 

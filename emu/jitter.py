@@ -1,10 +1,11 @@
-"""Noise in the timing of DRAM, so that two runs differ as two chips do.
+"""Noise in the timing of DRAM: runs with different seeds have different timing, like real chips.
 
-A DRAM is busy for two reasons. A refresh comes every jitter.refresh_interval cycles; the seed
-decides its phase. Other users of the memory come once in each jitter.others_interval cycles, for at
-most jitter.others cycles; the seed decides when and for how long. A request that comes while the
-DRAM is busy starts afterwards; noise does not interrupt a request that has started. So the busy
-cycles depend on the seed alone, and not on how a run is simulated, stopped or restored. [ours]
+Macaw defines the noise; no seed mentions it. A DRAM is busy for two reasons. A refresh comes every
+jitter.refresh_interval cycles; the seed decides its phase. Other users of the memory come once in
+each jitter.others_interval cycles, for at most jitter.others cycles; the seed decides when and for
+how long. A request that comes while the DRAM is busy starts afterwards; noise does not interrupt a
+request that has started. So the busy cycles depend on the seed alone, and not on how a run is
+simulated, stopped or restored.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class Jitter:
     def _others(self, slot: int) -> tuple[int, int]:
         """Return begin and end of the time in which other users make the DRAM busy in one interval.
 
-        `slot` is the number of the interval, from 0. Each has jitter.others_interval cycles.
+        `slot` is the number of the interval, from 0. Each interval has jitter.others_interval
+        cycles.
         """
         known, begin, end = self._known
         if known != slot:

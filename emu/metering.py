@@ -1,6 +1,6 @@
 """Runs a device while meters count the activities of all cores.
 
-The run is that of the device, with the same state and cycles, but slower: cores with listeners act
+The run has the same state and cycles as without meters, but it is slower: cores with listeners act
 one cycle or instruction at a time.
 """
 
@@ -20,7 +20,10 @@ from macaw.isa import registry
 
 
 def meter(core: Core, memory: MeteredMemory) -> Meter:
-    """Return a new meter of a core, made by the core's folder; else a `Meter`."""
+    """Return a new meter of a core.
+
+    The module `meter` in the core's folder makes it. Without such a module, it is a `Meter`.
+    """
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.meter"
         if find_spec(name) is not None:
@@ -34,8 +37,8 @@ def run(
 ) -> tuple[Stop, dict[str, Meter], MeteredMemory]:
     """Run a loaded device to its end. Return the stop, the meters by core name, and the memory.
 
-    The device must not have run before. It keeps its listeners, so it must not be used for another
-    run. In a compiled network, each count has the number of its layer.
+    The device must not have run before. The device keeps its listeners, so it must not be used for
+    another run. In a compiled network, each count has the number of its layer.
     """
     memory = MeteredMemory(device)
     meters = {core.name: meter(core, memory) for core in device.order}

@@ -84,7 +84,7 @@ def fixed_point(
     """Apply `curve` to fixed-point integers `values`, and return fixed-point integers.
 
     `values` have `shift` fraction bits. The results have `bits` - 1 fraction bits. `curve` takes
-    and returns real numbers; its results are in [-1, 1]. They are rounded half to even and
+    and returns real numbers; its results are in [-1, 1]. The results are rounded half to even and
     saturated, so 1 becomes the greatest signed number of `bits` bits. (`spu activation` of
     integers, docs/timing-pe.md.)
     """

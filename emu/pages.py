@@ -91,9 +91,9 @@ class Pages:
 
     `bytes`, `halves` and `words` are views of the same little-endian memory, for the hot paths of
     an engine. Code that writes through a view must execute `if marks[page] != WRITTEN: touch(page)`
-    for each page that it wrote. It may omit this if the mark is SHARED and `watched` is 0 for each
-    4-byte word that it wrote. The methods here do not check offsets; `Memory.locate` and the ports
-    do.
+    for each page that it wrote. The code may omit this if the mark is SHARED and `watched` is 0 for
+    each 4-byte word that it wrote. The methods here do not check offsets; `Memory.locate` and the
+    ports do.
     """
 
     def __init__(self, size: int) -> None:
@@ -232,7 +232,7 @@ class Pages:
         return dict(self._saved)
 
     def restore(self, snapshot: Mapping[int, bytes]) -> None:
-        """Restore a result of `snapshot` of this memory, or of another memory of the same size."""
+        """Set all contents to a result of `snapshot`, of this memory or of one of the same size."""
         self._replace(snapshot)
 
     def _replace(self, contents: Mapping[int, bytes]) -> None:

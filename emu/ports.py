@@ -28,8 +28,8 @@ class Port(Endpoint):
 
     A core that reads and writes in the same cycle has two ports (a row: one for its bus and one for
     its return bus). The argument `time` is always the cycle in which the core acts, `core.time`.
-    Results named `ready` are the first cycle in which the core may use the result. They are not
-    aligned to the core's divider.
+    Results named `ready` are the first cycle in which the core may use the result. These cycles are
+    not aligned to the core's divider.
 
     | memory | read is ready | write is ready |
     |---|---|---|
@@ -115,10 +115,11 @@ class Port(Endpoint):
         """Request a read or write of bytes in one half of one on-chip unit.
 
         Without `data` the request reads all `ranges` (address, bytes) in their order. With `data`
-        it writes them; the sum of their lengths must be that of `data`. All banks are used in the
-        same cycle. A request that needs two words of one bank is split, in order, into pieces of
-        one cycle each. The bytes move when the last piece is granted, and the core then gets the
-        answer by its `granted`. The port must not be busy. Raises `Fault` (out-of-range access).
+        it writes these ranges; the sum of their lengths must be the length of `data`. All banks are
+        used in the same cycle. A request that needs two words of one bank is split, in order, into
+        pieces of one cycle each. The bytes move when the last piece is granted, and the core then
+        gets the answer by its `granted`. The port must not be busy. Raises `Fault` (out-of-range
+        access).
         """
         self.memory.banks.post(self, time, ranges, data)
 

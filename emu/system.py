@@ -66,9 +66,10 @@ class Copier(Protocol):
         """
 
     def finished(self, ticket: int) -> bool:
-        """Return whether the transfer with this ticket is done; for ticket 0, whether all are done.
+        """Return whether the transfer with this ticket is done.
 
-        Raises `Fault` (bad mask) for a ticket that was never issued.
+        For ticket 0, return whether all transfers are done. Raises `Fault` (bad mask) for a ticket
+        that was never issued.
         """
 
 

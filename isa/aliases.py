@@ -1,8 +1,8 @@
 """Finds the pseudo-instruction that a disassembly prints for a word: `ret` for `jalr zero, 0(ra)`.
 
 A pseudo-instruction is an alias if its expansion is a single instruction with at least one fixed
-operand. Of several matching aliases, the one with the most fixed operands is used. If several have
-equally many, the first one in the table is used.
+operand. If several aliases match, the alias with the most fixed operands is used. If several of
+these have the same number, the first one in the table is used.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """End the program before word `place`: check its last chain, and that end_chain ends it."""
+        """End the program before word `place`: check its last chain and its last instruction."""
         yield from self._close("")
         self._scalars.clear()
         if not ended:

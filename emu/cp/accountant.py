@@ -1,4 +1,4 @@
-"""The accountant of cp."""
+"""The accountant of cp: it charges each cycle of cp to a cause."""
 
 from __future__ import annotations
 

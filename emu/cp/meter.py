@@ -1,4 +1,4 @@
-"""The meter of cp."""
+"""The meter of cp: it counts the operations and memory accesses of cp's instructions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The instructions of Xcp (`macaw.isa.cp.XCP`).
 
-Each instruction is executed by the function with its mnemonic as name. Each function calls a
-service of the device. If the instruction cannot finish yet, the function calls the core's `wait`
-with a mask of cores. The core tries the instruction again when one of these cores has changed.
+The function with the name of a mnemonic executes its instruction, by a service of the device. If
+the instruction cannot finish yet, the function calls the core's `wait` with a mask of cores. The
+core tries the instruction again when one of these cores has changed.
 """
 
 from __future__ import annotations

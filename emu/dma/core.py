@@ -46,8 +46,8 @@ MOST_SHAPES = 1024  # the greatest number of shapes of transfers that are kept, 
 class DmaCore(Core):
     """The base class of the dma's two engines. The instructions of the dma are transfers.
 
-    An engine adds `advance`. It calls `act` for each cycle, or has the same effects for many cycles
-    at once. It may extend `load_transfer` and `request_beat`.
+    An engine adds `advance`, which calls `act` for each cycle, or has the same effects for many
+    cycles at once. The engine may extend `load_transfer` and `request_beat`.
     """
 
     state: DmaState
@@ -117,9 +117,10 @@ class DmaCore(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """Return whether the transfer with this ticket is done; for ticket 0, whether all are done.
+        """Return whether the transfer with this ticket is done.
 
-        Raises `Fault` (bad mask) for a ticket that was never issued.
+        For ticket 0, return whether all transfers are done. Raises `Fault` (bad mask) for a ticket
+        that was never issued.
         """
         if ticket == 0:
             return not self.state.transfers
@@ -271,7 +272,7 @@ class DmaCore(Core):
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """Return the first cycle in which the next beat after that of cycle `time` can start.
+        """Return the first cycle in which a beat can start that follows a beat in cycle `time`.
 
         Both beats are on the side of `address`, which is not on-chip memory.
         """
@@ -370,9 +371,9 @@ class DmaCore(Core):
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index in the queue of the oldest transfer that can act in cycle `time`.
 
-        The search skips the first `skip` transfers, and those that would overtake an older transfer
-        through the same window. If no transfer can act, return the list of windows for which they
-        wait.
+        The search skips the first `skip` transfers, and each transfer that would overtake an older
+        one through the same window. If no transfer can act, return the list of windows for which
+        they wait.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []

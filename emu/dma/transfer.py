@@ -56,7 +56,7 @@ class Transfer(NamedTuple):
 
     @property
     def first_copy(self) -> Transfer:
-        """The transfer to the first unit of a multicast; another transfer returns itself."""
+        """The transfer to the first unit of a multicast; for any other transfer, itself."""
         further = self.further_units
         return self._replace(dst=self.dst - (further << MORE_SHIFT)) if further else self
 

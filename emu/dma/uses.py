@@ -28,7 +28,7 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
-        """Report all uses to the trace block as those of transfer number `number`, and clear them.
+        """Report all uses to the trace block as uses of transfer number `number`, and clear them.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """

@@ -67,7 +67,7 @@ class _Progress:
 
 
 class IslandAccountant(Accountant):
-    """Charges the cycles of an island, times its banks.
+    """Charges each cycle of each bank of an island to a cause.
 
     A word that computes or moves columns is at work for one cycle for each of its commands.
     """

@@ -132,8 +132,8 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
     """Return a quotient or square root, rounded to binary32 and then to the lanes' format.
 
-    For fp16 the two roundings give the same as one, because binary32 has two digits more than twice
-    those of fp16.
+    For fp16 the two roundings give the same result as one rounding, because binary32 has 24 binary
+    digits: twice the 11 of fp16, plus two.
     """
     dtype = operands[0].dtype
     with np.errstate(all="ignore"):

@@ -1,8 +1,8 @@
 """Access rules of buffers: which block may write the columns and move the pointers (seed 004 ¶50).
 
 While a block has the lock of a buffer, only that block may write the buffer's columns and move its
-pointers by `mmr`. While no block has the lock, only the producer may. The producer is the first
-block that pushed a column or moved the end pointer.
+pointers by `mmr`. While no block has the lock, only the producer may do so. The producer is the
+first block that pushed a column or moved the end pointer.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
 def _check_push(island: Island, block: Block, number: int) -> None:
     """Raise `Fault` unless a block may push one column for each of its banks to a buffer.
 
-    It must not push if another block writes the buffer, or if the buffer has no room.
+    The block must not push if another block writes the buffer, or if the buffer has no room.
     """
     buffer, count = island.buffers[number], len(block.banks)
     check_producer(island, block, number, "push")

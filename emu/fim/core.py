@@ -188,7 +188,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
                 yield block
 
     def _check_breaks(self) -> Stop | None:
-        """Return the stop before one of the words that start in this cycle, or None.
+        """Return the stop before one of the words that start in this cycle; None without a stop.
 
         The core tests the break at a word only once for each execution of the word.
         """

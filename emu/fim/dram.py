@@ -111,7 +111,7 @@ class Dram:
     # Commands
 
     def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
-        """Return the bounds of one command to all these banks, without those of the channel.
+        """Return the bounds of one command to all these banks, without the bounds of the channel.
 
         A bound is a pair: the first cycle that a constraint allows, and the name of the constraint.
         """

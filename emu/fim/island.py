@@ -70,7 +70,7 @@ class Island(Core):
         return self.dram.access(place.bank, place.row, time, writes, step)
 
     def settle(self) -> None:
-        """Set the island's time and wait, from those of its blocks and its host operations.
+        """Set the island's time and wait by the times and waits of blocks and host operations.
 
         The island waits only if all running blocks wait and the end of no wait is known.
         """
@@ -101,7 +101,7 @@ class Island(Core):
 
     @property
     def acting_address(self) -> int | None:
-        """The address of another core's instruction that sends a host operation now, or None."""
+        """The address of the instruction that sends a host operation now; None if there is none."""
         acting = self.device.acting
         return None if acting is None else acting.next_address
 

@@ -211,7 +211,7 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Return how many repeats can be done together with the one at cycle `at`, and their timing.
+    """Return how many repeats can be done together, from the one at cycle `at` on, and when.
 
     `busy` is the time that the ALU needs for a repeat, in cycles of the island. A batch has at most
     `most` repeats, all requested before `limit`. Return the number of repeats, the cycles from one

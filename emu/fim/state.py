@@ -111,7 +111,7 @@ class Buffer:
 class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
-    The registers are those that `mmr` and stores of the host set.
+    The words `mmr` and stores of the host set these registers.
     """
 
     time: int = 0  # the first cycle in which the ALU can start an operation

@@ -172,8 +172,8 @@ def _batch_uses(
 ) -> list[Use]:
     """Return the uses of the repeats that a block has just done, for the trace.
 
-    They were requested from cycle `time` on. `bank_waits` is the sum of their waits in cycles, each
-    times the number of banks that waited.
+    The repeats were requested from cycle `time` on. `bank_waits` is the sum of their waits in
+    cycles, each times the number of banks that waited.
     """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
@@ -194,8 +194,8 @@ def _pending_repeats(
 ) -> PendingRepeats:
     """Return a record of the repeats that a block has just done, to be reported later.
 
-    They were requested from cycle `time` on. `bank_waits` is the sum of their waits in cycles, each
-    times the number of banks that waited.
+    The repeats were requested from cycle `time` on. `bank_waits` is the sum of their waits in
+    cycles, each times the number of banks that waited.
     """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
@@ -221,8 +221,8 @@ def _pending_repeats(
 def report_until(island: Island, time: int, index: int = 0, exactly: bool = True) -> None:
     """Report pending repeats that were requested before cycle `time`.
 
-    For blocks with numbers below `index`, also report those requested in cycle `time`. Without
-    `exactly`, skip a block if some of its pending repeats cannot be reported yet.
+    For blocks with numbers below `index`, also report the repeats requested in cycle `time`.
+    Without `exactly`, skip a block if some of its pending repeats cannot be reported yet.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:

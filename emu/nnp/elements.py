@@ -202,7 +202,7 @@ class Elements:
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """Return row `row` of a MatrixRf tile, of shape (N,), before announcement `before`."""
+        """Return row `row` of a MatrixRf tile before announcement `before`, of shape (N,)."""
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)

@@ -76,8 +76,8 @@ class Execution:
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
         """Return the vectors that enter the first MFU, of shape (count, vectors, N).
 
-        They are read from the chain's source, and multiplied if the chain has a product. `popped`
-        has the vectors from NetInQ, or is None.
+        The vectors are read from the chain's source, and multiplied if the chain has a product.
+        `popped` has the vectors from NetInQ, or is None.
         """
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)

@@ -138,7 +138,7 @@ class ChainOrigins(Origins):
                     self.on_move("write", self.now(), now.base + place * size, size)
 
     def record_tiles(self, values: Host) -> None:
-        """Record the tiles (count, N, N) that an iteration has moved, and complete its record.
+        """Record the tiles (count, N, N) that an iteration moved; complete the iteration's record.
 
         `values` are the tiles as the host values that the iteration read.
         """

@@ -140,7 +140,7 @@ class Quantised:
     """Native vectors of codes, int16 of shape (..., N), with their exponents, int8.
 
     The exponents have shape (...); in the kind mx they have shape (..., blocks) if a vector has
-    several blocks. They are 0 for kinds whose elements share no exponent.
+    several blocks. The exponents are 0 for kinds whose elements share no exponent.
     """
 
     codes: NDArray[np.int16]

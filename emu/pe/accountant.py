@@ -34,7 +34,7 @@ _RESULTS = "results of the same list"
 
 
 class RowAccountant(Accountant):
-    """Charges the cycles of a row, times its PEs."""
+    """Charges each cycle of each PE of a row to a cause."""
 
     core: Row
     mendable = ("bus", "packets", "imbalance")

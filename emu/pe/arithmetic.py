@@ -109,7 +109,7 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 def requantise(values: Values, shift: int, value_type: str) -> Values:
     """Return values / 2**shift in the range and precision of `value_type`.
 
-    The result's array type is that of `values`. Integers are rounded half to even, then saturated.
+    The result has the array type of `values`. Integers are rounded half to even, then saturated.
     Floating values are scaled exactly, then rounded.
     """
     if values.dtype.kind == "f":
@@ -122,9 +122,9 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
 def rescale(values: Values, scales: Values, value_type: str) -> Values:
     """Return values times scales in the range and precision of `value_type`.
 
-    `scales` are float32 and have the shape of `values`. The result's array type is that of
-    `values`. Values and products are rounded to float32, half to even. If `value_type` is an
-    integer type, the products are then rounded to integers, half to even, and saturated.
+    `scales` are float32 and have the shape of `values`. The result has the array type of `values`.
+    Values and products are rounded to float32, half to even. If `value_type` is an integer type,
+    the products are then rounded to integers, half to even, and saturated.
     """
     with np.errstate(over="ignore"):
         products = values.astype(np.float32) * scales

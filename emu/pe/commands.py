@@ -11,9 +11,9 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 @dataclass(frozen=True)
 class Command:
-    """The properties of one command."""
+    """What one command requires in its packet, and which units of a cluster it needs."""
 
-    # describes the `macaw.isa.pe.PAYLOADS` of the command, for messages
+    # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"
     takes_buffer: bool = False  # whether it reserves its instruction buffer
     parses: bool = False  # whether the parser 606 takes its payload
@@ -47,5 +47,5 @@ COMMANDS = {
 
 
 def command_of(packet: Packet) -> Command:
-    """Return the record in this module for the command of a packet."""
+    """Return the item of `COMMANDS` for the command of a packet."""
     return COMMANDS[packet["mnemonic"]]

@@ -227,7 +227,7 @@ def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
     """Return the masks of accumulators that a step of the instruction `word` reads and writes.
 
     The keys are `reads` and `writes`. `sums` is the mask of all accumulators that the step uses. A
-    step that follows from flags (`implied`) writes none.
+    step that follows from flags (`implied`) writes no accumulator.
     """
     reads, writes = touched_registers(CORE, decode_word(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

@@ -62,7 +62,7 @@ class PeArrays:
         return [self._part(slice(first, first + pes)) for first in range(0, self.pes.size, pes)]
 
     def _part(self, part: slice) -> PeArrays:
-        """Return the views of the PEs in `part`; the memories stay those of the whole row."""
+        """Return the views of the PEs in `part`; the arrays of memories remain whole."""
         views = copy(self)
         for name in _OF_PES:
             setattr(views, name, getattr(self, name)[part])

@@ -89,7 +89,7 @@ class RowProvenance(ProvenanceRecords):
 
         Number i of `entries` is the index of an entry in the segment. That entry went to index i of
         `places`, which counts through the weight queues of all PEs. `data` has the bytes of the
-        segment. With `sliding`, they are dense.
+        segment. With `sliding`, these bytes are dense.
         """
         kind = segment_type(self.clusters, packet, segment)
         entry = entry_type(dtype_of(kind))

@@ -112,7 +112,7 @@ class RowTrace:
     # Memory
 
     def storing(self, cluster: int) -> int:
-        """Return the number of the exe whose results a cluster stores, or `UNNUMBERED`."""
+        """Return the number of the exe whose results a cluster stores; `UNNUMBERED` if none."""
         buffer = self.state.units[cluster][STORE]
         run = None if buffer == FREE else self.context.clusters[cluster].run_of(buffer)
         return UNNUMBERED if run is None else run["number"]

@@ -88,7 +88,7 @@ class SpecialUnits:
     def apply(
         self, cluster: int, job: SfuJob, values: NDArray[Any], pes: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Apply the function of the instruction to each value. `pes` has the PE of each value."""
+        """Apply the instruction's function to each value; `pes` has the PE of each value."""
         if job["function"] == REDUCE:
             return values
         value_type = dtype_of(job["element"])
@@ -120,7 +120,7 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """Combine a value with the value so far of result number `result` of a reduction.
+        """Combine a value with the present value of result number `result` of a reduction.
 
         Raises `Fault`.
         """

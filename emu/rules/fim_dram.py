@@ -58,7 +58,7 @@ class Timings:
 
     @property
     def limits_activations(self) -> bool:
-        """Whether one bank's activation can delay another bank's."""
+        """Whether an activation in one bank can delay an activation in another bank."""
         return bool(self.t_rrds or self.t_rrdl or self.t_faw)
 
     @property
@@ -160,7 +160,7 @@ def _latest(times: Sequence[int], but: int) -> int:
 def use_channel(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
 ) -> Channel:
-    """Return the channel after a column command of a bank in cycle `time`, with data on it."""
+    """Return the channel's state after a column command in cycle `time` whose data it carries."""
     group, end = geometry.group(bank), timings.data_end(time, writes)
     ends, last_read = channel.write_ends, time
     if writes:

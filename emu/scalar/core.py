@@ -125,7 +125,10 @@ class ScalarCore(Core, Startable, Instrumented):
         self.ask()
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of a control and status register, without the effects of a read."""
+        """Return the bits of a control and status register, without the effects of a read.
+
+        The result is None for a register of a group that the trace block does not have.
+        """
         name = self.specials[address].name
         if name in VALUES:
             return VALUES[name](self) & MASK

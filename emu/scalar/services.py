@@ -1,7 +1,7 @@
 """The instructions of the families csr and system.
 
-Each instruction is executed by the function with its mnemonic as name. The function gets the core
-and the operands, and takes effect at once. A function that stops the program returns the `Stop`.
+The function with the name of a mnemonic executes its instruction. The function gets the core and
+the operands, and takes effect at once. A function that stops the program returns the `Stop`.
 """
 
 from __future__ import annotations

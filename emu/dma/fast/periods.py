@@ -3,8 +3,8 @@
 Between two cycles in which another core acts, the next act of such a transfer depends only on the
 state of the dma and the channel, relative to the present cycle and to the next byte. If this
 relative state comes back, the acts in between will come back too, with the next bytes. The search
-is Brent's: it compares the present state with one earlier state, and replaces that one after 1, 2,
-4, ... acts.
+is Brent's: it compares the present state with one earlier state, and replaces the earlier state
+after 1, 2, 4, ... acts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.emu.dma.core import DmaCore
 
 
 class _Present(NamedTuple):
-    """A state of the dma before an act: its relative part, and numbers that a period adds to."""
+    """A state of the dma before an act: the relative part, and numbers that grow in each period."""
 
     relative: tuple[object, ...]
     time: int

@@ -18,9 +18,9 @@ from macaw.emu.nnp.quantisers import Quantised, Quantiser
 class PreparedTiles:
     """A cache of the `Tiles` of a register file, by first entry and shape.
 
-    `codes` (tiles, N, N) and `exponents` (tiles, N), or (tiles, N, blocks), are the file's own
-    arrays; the file stores each exponent plus the quantiser's bias. The cache uses at most 16 bytes
-    for each number of the file, and drops the least recently used tiles first.
+    `codes` (tiles, N, N) and `exponents` (tiles, N), or (tiles, N, blocks), are the arrays of the
+    register file, which stores each exponent plus the quantiser's bias. The cache uses at most 16
+    bytes for each number of the file, and drops the least recently used tiles first.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ class Scheduler(Protocol):
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
         """Return when the vectors of `count` iterations are read, and how long each read takes.
 
-        The iterations are those from number `first` on. No vector is read before cycle `now`. The
+        These are the iterations from number `first` on. No vector is read before cycle `now`. The
         second array has the cycles for which each vector occupies the reading unit. Both arrays
         have shape (iterations, vectors).
         """

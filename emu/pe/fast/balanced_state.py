@@ -27,8 +27,8 @@ class BalancedMacs:
     """The state of the macs of whole clusters, in the cycle in which their plan starts.
 
     Arrays have shape (PEs,) unless a comment says otherwise. The loads of a PE are in the order in
-    which they reach its MAC or its left neighbour: first those in queue 2, then those in queue 1,
-    then those that its comparator will find.
+    which they reach its MAC or its left neighbour: first the loads in queue 2, then the loads in
+    queue 1, then the loads that its comparator will find.
     """
 
     shape: Shape
@@ -85,7 +85,7 @@ class RunningSums:
 class BalancedState:
     """The state of several macs in any cycle up to their ends, or up to cycle `cycles`.
 
-    `loads` has the loads of each PE from index `first` on: its own loads, and those that its
+    `loads` has the loads of each PE from index `first` on: its own loads, and the loads that its
     neighbour gave it. `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If
     `cycles` is None, `ends` has the last cycle of each cluster's mac. `handing` then has the cycle
     in which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the

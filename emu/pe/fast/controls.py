@@ -109,8 +109,8 @@ class LockstepControls(ClusterControls):
     def accepts(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free in all clusters of the packet.
 
-        If the packet is for clusters of the group and needs other buffers than their runs, this
-        splits the group.
+        If the packet is a config for clusters of the group, and their runs do not use its buffer,
+        this splits the group.
         """
         if self._meets_group(packet):
             assert self.group is not None  # the packet goes to its clusters
@@ -139,8 +139,7 @@ class LockstepControls(ClusterControls):
     def activate(self, packet: Packet, cycle: int) -> None:
         """React to the command byte of an exe packet, which was on the bus in `cycle`.
 
-        For clusters of a group this only records the call. It is repeated when they leave the
-        group.
+        For clusters of a group this only records the call, to repeat it when the group splits.
         """
         group = self.group
         if group is None or group.members.isdisjoint(packet["clusters"]):

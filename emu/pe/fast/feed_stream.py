@@ -46,7 +46,7 @@ class FeedStream:
         return self.last_beat(cycle + 1) == cycle
 
     def last_beat(self, now: int) -> int:
-        """Return the cycle of the last beat before cycle `now`, or -1."""
+        """Return the cycle of the last beat before cycle `now`; -1 if there is none."""
         cycles = self.stream.cycles
         number = int(np.searchsorted(cycles, now)) - 1  # the last segment that began before `now`
         return -1 if number < 0 else min(cycles[number] + self.stream.beats, now) - 1

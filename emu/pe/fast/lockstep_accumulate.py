@@ -256,7 +256,7 @@ class LockstepAccumulator:
     def apply(self, place: int, number: int) -> None:
         """Write the state of cluster `clusters[place]` after mac `number`.
 
-        The declared state of the cluster must be that at the start of this mac.
+        The declared state of the cluster must be its state at the start of this mac.
         """
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]

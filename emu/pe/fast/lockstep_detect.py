@@ -47,8 +47,8 @@ def lockstep_group(
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a
-    loop in which the weights stay, or of one iteration. They must be equal in everything that the
-    group computes only once for all clusters.
+    loop in which the weights stay, or of one iteration. The runs must be equal in everything that
+    the group computes only once for all clusters.
     """
     context = controls.context
     state = context.state

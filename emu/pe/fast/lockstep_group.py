@@ -62,8 +62,8 @@ class LockstepGroup:
     """The clusters of `units`, whose runs are equal and begin a mac in cycle `now`.
 
     Times are arrays of shape (clusters,), in the order of `units`. `members` has the numbers of the
-    clusters that belong to the group now. `next_packet` is that of `repetition`. The constructor
-    raises `Unplannable` or `Fault` if no group can form.
+    clusters that belong to the group now. `next_packet` is the argument of `repetition`. The
+    constructor raises `Unplannable` or `Fault` if no group can form.
     """
 
     def __init__(
@@ -296,9 +296,9 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return the base address of a mac, and those of later macs that can be computed with it.
+        """Return the base addresses of a mac and of later macs that can be computed with it.
 
-        All activations have arrived.
+        The caller ensures that all activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]
@@ -343,7 +343,7 @@ class LockstepGroup:
     def reserves(self, packet: Packet, segment: int) -> bool:
         """Return whether the group prevents the bus from sending a segment of another packet.
 
-        It does if, in any cluster, its run may still use what the ld of the segment needs.
+        It does so if a run of the group may still use something that the segment's ld needs.
         """
         if not self.triggers:
             return False

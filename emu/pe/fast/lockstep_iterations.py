@@ -62,7 +62,7 @@ class Stream:
     """Segments that the bus sends to a group: segments `first` to `first` + n - 1 of `packet`.
 
     `targets` has the element at which the PEs store each one, and `cycles` the cycle of its first
-    beat. Each takes `beats` cycles.
+    beat. Each segment takes `beats` cycles.
     """
 
     packet: Packet
@@ -97,9 +97,10 @@ def repetition(
 ) -> Repetition | None:
     """Return the next iterations if the group can compute them at once; None otherwise.
 
-    `steps` are those of the previous iteration. `next_packet` returns the packet on the bus if the
-    row can send its segments without asking memory for each beat, or None. The last two iterations
-    of a run are never included, because the run's last state contains some of their steps.
+    `steps` are the steps of the previous iteration. `next_packet` returns the packet on the bus if
+    the row can send its segments without asking memory for each beat, or None. The last two
+    iterations of a run are never included, because the run's last state contains some of their
+    steps.
     """
     run = loop.run
     if run["taken"] < len(run["segments"]):

@@ -171,9 +171,9 @@ class Pattern:
     ) -> Ints:
         """Return when the bus sends the first beat of a step's segment, of shape (n,).
 
-        The rules are those of `ControlUnit.can_take`.
-        `ready` (n, clusters) is the cycle in which the step's operands are ready, `known` that in
-        which the iteration begins. `starts` and `ends` are the times of the earlier steps.
+        The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
+        the step's operands are ready, `known` the cycle in which the iteration begins. `starts` and
+        `ends` are the times of the earlier steps.
         """
         opens = reduce(np.maximum, starts, known)
         for at in step.opens_after:

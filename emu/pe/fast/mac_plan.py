@@ -32,8 +32,8 @@ class Plan:
     """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
     Inside the class, cycle 0 is `start`. Only `ends`, the last cycle of each cluster's mac, has
-    cycles of the row. The loads of a PE form one sequence: those in queue 2, those in queue 1, then
-    those that the comparator will find.
+    cycles of the row. The loads of a PE form one sequence: the loads in queue 2, the loads in queue
+    1, then the loads that the comparator will find.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:

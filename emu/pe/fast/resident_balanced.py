@@ -1,7 +1,7 @@
 """Computes balanced macs over resident weights (`resident_weights`) for many base addresses.
 
-The sums are those of macs without balance, because an integer sum does not depend on which PE adds
-a product. Cycles and counters come from `queue_occupancy`.
+The sums are the same as without balance, because an integer sum does not depend on which PE adds a
+product. Cycles and counters come from `queue_occupancy`.
 """
 
 from __future__ import annotations

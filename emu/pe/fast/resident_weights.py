@@ -85,7 +85,8 @@ class ResidentWeights:
         """Return the activations that macs would read if their bases held `contents`.
 
         `contents` has shape (macs, slices, elements), and `slices` has the slice of each PE. The
-        result has the shape that `gather` returns. It is None if a mac would read more elements.
+        result has the shape that `gather` returns. It is None if a mac would read more elements
+        than `contents` has.
         """
         if int(self.reach.max()) >= contents.shape[2]:
             return None
@@ -135,8 +136,8 @@ class ResidentWeights:
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5a for each PE of each mac, as three arrays.
 
-        They are the busy cycles, the cycles before the first product, and zeros in place of the
-        greatest numbers of loads in queue 1, which design 5a does not have.
+        The arrays are the busy cycles, the cycles before the first product, and zeros in place of
+        the greatest numbers of loads in queue 1, which design 5a does not have.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
@@ -148,8 +149,8 @@ class ResidentWeights:
     ) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5b for each PE of each mac, as three arrays.
 
-        They are the busy cycles, the cycles before the first product, and the greatest number of
-        loads in queue 1. Each block of pairs takes one look-up in `table`.
+        The arrays are the busy cycles, the cycles before the first product, and the greatest number
+        of loads in queue 1. Each block of pairs takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]

@@ -75,8 +75,8 @@ class Datapath:
     def _multiply(self, multiplies: Mask) -> None:
         """Multiply a load from load queue 2 in the MAC 506 of each PE in the mask `multiplies`.
 
-        The weight and the activation of a load that the right neighbour gave are those of that
-        neighbour, the owner. The MAC adds the product of such a load to the helper accumulator
+        If the right neighbour, the owner, gave a load, its weight and activation are in the
+        memories of the owner. The MAC adds the product of such a load to the helper accumulator
         that has the number of the owner's accumulator.
         """
         arrays = self.arrays

@@ -47,19 +47,19 @@ class Translator(Counting):
     # Methods that other cores extend
 
     def enter(self) -> Iterable[str]:
-        """Return further lines at the start of the function, for a core with more state."""
+        """Return further lines at the start of the function; none in this class."""
         return ()
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Return further lines before an instruction, for a core with more state."""
+        """Return further lines before an instruction; none in this class."""
         return ()
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return further lines after an instruction, for a core with more state."""
+        """Return further lines after an instruction; none in this class."""
         return ()
 
     def count_branch(self, cost: int) -> None:
-        """Count a branch or jump that takes `cost` cycles, for a core with more state."""
+        """Count a branch or jump that takes `cost` cycles. This class counts nothing."""
         return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
@@ -67,7 +67,7 @@ class Translator(Counting):
         return None
 
     def finish(self) -> Iterable[str]:
-        """Return further lines at the end of the function, for a core with more state."""
+        """Return further lines at the end of the function; none in this class."""
         return ()
 
     # The text

@@ -27,7 +27,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
     ) -> Block:
         """Translate instructions from `address` on to a block; `code` has their words.
 
-        `edition` says how the block serves the trace.
+        `edition` says what the block counts for the trace.
         """
         return VectorTranslator(self, address, instructions, edition).block(code)
 
