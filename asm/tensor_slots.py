@@ -1,4 +1,4 @@
-"""The slots of tensors: the positions of the copies of tensors in the memory of each part."""
+"""The slots of tensors: the positions of their copies in each part's memory."""
 
 from __future__ import annotations
 

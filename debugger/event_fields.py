@@ -21,7 +21,7 @@ Values = Mapping[str, Any]  # the values of an announcement, by name
 def place_of(core: Core, values: Values) -> Place:
     """Return the place of an announcement.
 
-    Its indices are values of the announcement, with the names of the core's levels of units.
+    Its indices are the values of the announcement that have the names of the core's levels.
     """
     units = []
     for level in core.table.levels:

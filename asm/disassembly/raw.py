@@ -184,7 +184,8 @@ def _changes(start: int, end: int, notes: Notes) -> list[str]:
 def _data(section: Section, labels: Labels, start: int, end: int, notes: Notes) -> list[str]:
     """Return the bytes from `start` to `end` as lines of hexadecimal numbers and characters.
 
-    Consecutive lines of zeros become one line `...`. The relocations of bytes follow their line.
+    Consecutive lines of zeros become one line `...`. After the line of some bytes come the lines of
+    their relocations.
     """
     inside = [place for place in labels.addresses() if start <= place < end]
     lines: list[str] = []

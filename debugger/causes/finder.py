@@ -116,8 +116,8 @@ class CauseFinder:
         """Yield the causes of bytes in memory, as they were before announcement number `before`.
 
         There is at least one cause for each group of adjacent bytes with the same last write. Bytes
-        that no step wrote get the name that they have in the layer that is running in cycle `time`,
-        by default now.
+        that no step wrote get their name in the layer that is running in cycle `time`, by default
+        now.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None

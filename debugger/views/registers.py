@@ -81,7 +81,7 @@ def _is_zero(row: Register) -> bool:
 
 
 def _shape(short: Sequence[Register], area: Area) -> tuple[int, int, int]:
-    """Return the cells of a name and of a column, and the number of columns."""
+    """Return the widths in cells of a name and of a column, and the number of columns."""
     names = max((cell_len(row.name) for row in short), default=0)
     wide = names + 1 + max((cell_len(row.text) for row in short), default=0)
     return names, wide, max(1, (area.width + GAP) // (wide + GAP))

@@ -44,8 +44,8 @@ class DebuggerFiles:
     """The files that debugger commands read and write (`macaw.debugger.commands.files.Files`).
 
     No command overwrites a file with which the session was started: the program and all files that
-    it reads, inputs, the device file. A command that writes an array also does not overwrite a
-    script that the session has read, but a command that saves commands may.
+    it reads, inputs, the device file. Only a command that saves commands may overwrite a script
+    that the session has read.
     """
 
     def __init__(self, protected: Iterable[str] = ()) -> None:

@@ -94,8 +94,8 @@ def command(
 ) -> int:
     """Assemble FILEs together into one ELF executable, or into an image for a loader.
 
-    With -c the result is an object: symbols that no FILE defines are those of other
-    objects, and a linker with the script of --ld-script makes the executable.
+    With -c the result is an object: symbols that no FILE defines are symbols of other objects, and
+    a linker with the script of --ld-script makes the executable.
 
     If there are errors, all of them are printed with their places in the source, and nothing is
     written.

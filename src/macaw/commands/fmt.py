@@ -20,11 +20,11 @@ _STDIN = "-"
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @plain_option
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
-    """Format FILEs and print the names of those that changed.
+    """Format FILEs and print the names of the files that changed.
 
     Only blanks and empty lines change. A folder means all .s files in it. - means standard input,
     whose formatted text goes to standard output. A file is written only if its statements stay the
-    same. If it assembles by itself, its program must stay the same, too.
+    same. If the file assembles by itself, its program must stay the same, too.
     """
     from macaw.terminal import console
 

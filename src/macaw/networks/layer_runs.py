@@ -51,7 +51,7 @@ def run_layers(
 ) -> Iterator[LayerRun]:
     """Run a program and yield each layer when it has ended.
 
-    `entries` are the symbols of the layers' subroutines of cp in the order of their calls, and
+    `entries` are the symbols of cp's subroutines for the layers, in the order of their calls, and
     `outputs` the symbols of their results. `end` is the symbol of the code after the last call.
     Raises `RunError` if the program stops before `end`.
     """

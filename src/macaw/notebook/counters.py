@@ -13,7 +13,7 @@ MOST_CORES = 8  # of a kind that have columns of their own
 
 
 def counter_tables(device: Device, counters: Mapping[str, Mapping[str, int]]) -> list[Markup]:
-    """Return for each kind of core of a device a table of the counters that are not zero.
+    """Return, for each kind of core of a device, a table of the counters that are not zero.
 
     If a kind has at most `MOST_CORES` cores, the table has a column for each core that did some
     work, and a column for all cores together.

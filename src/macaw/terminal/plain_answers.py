@@ -30,8 +30,8 @@ def plain_answer_text(answer: Answer, line: str = "") -> str:
 def _records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield the rows of a table as records.
 
-    Cells of None are left out. The name of a file, which heads a column of source lines, comes
-    once, before the lines.
+    Cells of None are left out. If a file's name is the heading of a column of source lines, it
+    comes once, before the lines.
     """
     *before, last = columns
     if before in LISTING:
