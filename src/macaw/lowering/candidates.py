@@ -62,7 +62,7 @@ def _partitions(
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound of the cycles of the multiplications on `size` (rows, clusters)."""
+    """Return a lower bound of the cycles of the multiplications on an array of this `size`."""
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix
     part = array_partition(product, split, size)

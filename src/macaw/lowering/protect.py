@@ -334,7 +334,7 @@ def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
         blocks = _blocks(array, plan, layer)
         bits = blocks.view(blocks.dtype.str.replace(blocks.dtype.kind, "u"))
         order = plan.order_of[layer]
-        # The nodes that share an order refine its names one after another, for all orders at once.
+        # Each node that shares an order refines the names. All orders are handled at the same time.
         _, first = np.unique(order, return_index=True)
         place = np.arange(len(order)) - first[order - order[0]]
         for turn in range(int(place.max()) + 1):

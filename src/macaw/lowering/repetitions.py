@@ -42,7 +42,10 @@ def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
 
 
 def _nested(line: str, levels: Sequence[Level]) -> list[str]:
-    """Return a line in repetitions that add steps to its numbers."""
+    """Return the lines of nested repetitions around `line`.
+
+    Each number of the line gets terms for its steps in the repetitions.
+    """
     column = iter(range(len(levels[0][1])))
 
     def with_terms(number: re.Match[str]) -> str:

@@ -29,8 +29,8 @@ from macaw.profiling.model import (
 from macaw.profiling.timeline import Start
 
 CYCLES_GOAL = "cycles"
-LEAST_SHARE = 0.005  # of the run; what takes or costs less is ignored as a next step
-LEAST_UNHIDDEN = 0.05  # of the run; cost from which the work of another row is named
+LEAST_SHARE = 0.005  # of the run's cycles; the next step ignores what takes or costs less
+LEAST_UNHIDDEN = 0.05  # of the run's cycles; a row whose work costs this much is named
 
 
 # Thresholds ------------------------------------------------------------------------------------

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 HEAT, HEAT_ASCII = " ░▒▓█", " .:*#"
 HEAT_COLUMN = 3  # the sign of heat, beside the share
 HEAT_STYLES = ("", "green", "yellow", "red", "bold red")
-LEAST_SOURCE = 12  # cells for the source, however narrow the screen is
+LEAST_SOURCE = 12  # least number of cells for the source on a narrow screen
 TAB = 8
 NARROW = 100  # columns below which several blanks of the source become one
-# the number of causes beside a line, on screens of at least so many columns
+# (least columns of the screen, number of causes beside a line)
 CAUSES = ((160, 3), (120, 2), (0, 1))
 OVERLAPPED = "overlapped"  # in place of a cause: the run waited for another line
 

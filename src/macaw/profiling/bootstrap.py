@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEVEL = 0.99  # probability that the interval contains the true difference
-LEAST_RUNS = 5  # of each sample; with fewer, too many resamples have no spread
+LEAST_RUNS = 5  # the least size of a sample; with fewer runs, too many resamples have no spread
 RESAMPLES = 10_000
 
 
@@ -34,7 +34,7 @@ def difference_interval(before: Sequence[float], after: Sequence[float]) -> tupl
     olds, news = (x[random.integers(len(x), size=(RESAMPLES, len(x)))] for x in (old, new))
     shifts = news.mean(axis=1) - olds.mean(axis=1) - difference
     errors = np.sqrt(_squared_error(olds) + _squared_error(news))
-    # A resample without spread says nothing about its error: it is an extreme on its side.
+    # The error of a resample without spread is 0, so its ratio counts as infinite.
     ratios = np.where(errors > 0, shifts / np.where(errors > 0, errors, 1), np.sign(shifts) * 1e9)
     low, high = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return difference - float(high) * error, difference - float(low) * error

@@ -22,7 +22,7 @@ from macaw.profiling.model import Difference, Profile, Subject
 
 ALLOWABLE = ("program", "inputs", "shape")  # what may differ if the user allows it
 NO_DIFFERENCE = "no difference"  # the end of a sentence
-EQUAL = 0.0005  # of a value; a smaller change prints as 0.0%
+EQUAL = 0.0005  # share of a value; a smaller change prints as 0.0%
 
 
 def check_allowed(allowed: Collection[str]) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from macaw.emu.charges import IDLE, Charge, CoreLog
 from macaw.profiling.model import Interval
 
-Shares = Mapping[Charge, float]  # of the cycles of a charge, those that vanish: 0 to 1
+Shares = Mapping[Charge, float]  # by charge: the share of its cycles that vanishes, 0 to 1
 
 
 @dataclass(frozen=True)

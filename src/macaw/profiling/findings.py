@@ -28,10 +28,10 @@ from macaw.profiling.counterfactual import CoreWork, RunGraph
 from macaw.profiling.model import Finding
 from macaw.profiling.source_lines import NOWHERE, SourceLine
 
-LEAST_SAVED = 0.03  # of the run; what saves less is no finding
-LEAST_CYCLES = 10  # nor is what saves less than these cycles
-MOST_PRICED = 64  # places, those with most cycles: each takes a simulation
-MOST_DISTANCE = 12  # lines; lines of one cause that are closer are one place
+LEAST_SAVED = 0.03  # of the run's cycles; a cause that saves less is no finding
+LEAST_CYCLES = 10  # a cause that saves fewer cycles is no finding, either
+MOST_PRICED = 64  # the most places that are priced, most cycles first: each takes a simulation
+MOST_DISTANCE = 12  # lines; lines of one cause that are not farther apart are one place
 
 
 @dataclass
@@ -40,10 +40,10 @@ class _Evidence:
 
     line: SourceLine
     cycles: float = 0.0  # times units
-    # by core: the cycles of the mean of its units
+    # by core: cycles, as a mean over its units
     cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
-    # by core: how long it spent cycles on the cause, each time anew
+    # by core: the cycles of each period that it spent on the cause
     lengths: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices of their waits
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))

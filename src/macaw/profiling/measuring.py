@@ -81,7 +81,7 @@ def _chart(run: Measured, cycles: int) -> MemoryChart:
         links.append(Link("channel", "in all", sum(shared), width))
     for name, meter in run.meters.items():
         if meter.peak_operations or not meter.access_bytes:
-            continue  # only the dma moves bytes and computes nothing
+            continue  # the dma is the only core that moves bytes and computes nothing
         for writes, verb in ((False, "reads"), (True, "writes")):
             for place, moved in moved_bytes(meter, writes).items():
                 links.append(Link(name, f"{verb} {place}", moved, meter.access_bytes / 2))

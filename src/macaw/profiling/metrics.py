@@ -120,7 +120,7 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
             if takes == "count":
                 continue
             counted = _COUNT_OF.get(_OF[name])
-            if counted is None:  # of a time of instructions, which no counter counts
+            if counted is None:  # a time that depends on instructions, which no counter counts
                 some, first = True, not sums["t_end"]
             else:
                 some, first = bool(item.counters[counted]), not sums[counted]

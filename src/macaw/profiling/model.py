@@ -39,8 +39,8 @@ class Slice:
     name: str = ""  # of the first instruction: "dma.wait x0", "transfer 3"
     place: str = ""  # of the first instruction in the source: "layer.s:12"
     counters: Mapping[str, int] = field(default_factory=dict)  # by `macaw.isa.trace.GROUP`
-    waited: int = 0  # cycles of it in which the core waited for others
-    layer: str = ""  # of a network: the layer in which it began
+    waited: int = 0  # cycles of the slice in which the core waited for others
+    layer: str = ""  # the layer of a network in which the slice began
 
     @property
     def cycles(self) -> int:
@@ -163,8 +163,8 @@ class Finding:
     saved: int  # cycles that the run would save at most without the cause
     cycles: int  # of the cause in these lines, times the units of the cores
     advice: str
-    whom: tuple[str, ...] = ()  # who is waited for, who takes most cycles first
-    others: tuple[str, ...] = ()  # the other lines, those with most cycles first
+    whom: tuple[str, ...] = ()  # what the cores waited for, most cycles first
+    others: tuple[str, ...] = ()  # the other lines, most cycles first
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class MissedThreshold:
     cycles: int = 0  # of these slices
     slices: int = 1
     cost: int = 0  # cycles that the run would save at most; 0: unknown
-    others: tuple[str, ...] = ()  # the other places, those with most cycles first
+    others: tuple[str, ...] = ()  # the other places, most cycles first
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ class Series:
     name: str  # "external reads", "transfers of dma"
     unit: str
     points: tuple[tuple[int, float], ...] = ()
-    row: str = ""  # the row that it belongs to; empty: to all rows
-    most: float | None = None  # its limit: a queue's depth, the width of a memory
+    row: str = ""  # the row of the timeline to which it belongs; empty: all rows
+    most: float | None = None  # the limit: the depth of a queue, the width of a memory
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,10 @@ class Bottleneck:
     slice: Slice | None
     why: str
     saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles saved without its work
-    # By other row: cycles saved without its work between the first and last work of this row.
+    # By other row: cycles saved without the other row's work between this row's first and last
+    # work.
     between: Mapping[str, int] = field(default_factory=dict)
-    # By row: cycles saved if it never started late.
+    # By row: cycles saved if the row never started late.
     sooner: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -220,7 +221,7 @@ class Merge:
     mean: float  # of the cycles of the runs
     error: float  # (total - mean) / mean
     runs: tuple[int, ...]  # the cycles of each run
-    true: int  # cycles of the run that recorded all
+    true: int  # cycles of the run that recorded all instructions
     offsets: tuple[float, ...] = ()  # added to the times of each segment
     shift: float = 0.0  # mean distance in cycles of slices from the true timeline
     core: str = ""  # the core that these numbers describe
@@ -230,7 +231,7 @@ class Merge:
 class Goal:
     """A goal of the optimisation (seed 001, step 430), and whether the profile meets it."""
 
-    key: str  # "cycles", or a metric's
+    key: str  # "cycles", or the key of a metric
     wanted: float
     got: float | None
     met: bool
@@ -278,7 +279,7 @@ class Profile:
     program: str
     device: str
     cycles: int  # with `repeat`, the rounded mean
-    tracks: tuple[Track, ...]  # six rows; below a row of several cores those that have slices
+    tracks: tuple[Track, ...]  # six rows; after a row, those of its several cores that have slices
     groups: tuple[Group, ...] = ()
     missed_thresholds: tuple[MissedThreshold, ...] = ()
     series: tuple[Series, ...] = ()
@@ -292,7 +293,7 @@ class Profile:
     line_differences: tuple[LineDifference, ...] = ()  # if both profiles have accounts
     mode: str = ""  # "mark", "auto"
     jitter: int | None = None  # the first run's seed
-    runs: tuple[int, ...] = ()  # cycles of each run of the mean
+    runs: tuple[int, ...] = ()  # the cycles of each run of which the mean is taken
     exit_code: int = 0  # of the program; with `repeat`, of the first run
     ratios: Mapping[str, tuple[Metric, ...]] = field(
         default_factory=dict

@@ -50,9 +50,9 @@ from macaw.profiling.recording import (
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
-MOST_RECORDS = 512  # records of a core without --num, if it executes more than MOST_SINGLE
-MOST_SINGLE = 4096  # instructions of a core, up to which each has a record of its own
-MOST_GROUPS = 400  # slices whose metrics are kept
+MOST_RECORDS = 512  # most records of a core without --num that executes more than MOST_SINGLE
+MOST_SINGLE = 4096  # a core with at most these instructions has a record for each
+MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
@@ -86,7 +86,7 @@ class ProfileOptions:
     causes: bool = False  # also account for the cycles of each core
     roofline: bool = False  # also measure operations and bytes
     energy: EnergyTable | None = None  # also estimate energy, with this table
-    allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what `against` may have otherwise
+    allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what may differ from `against`
     lines: bool = False  # also annotate the lines of the source
     findings: bool = True  # in auto mode: also say which causes make the run longer
 

@@ -112,8 +112,9 @@ def list_schedule(
 ) -> list[Option]:
     """Return the options that a list schedule chooses, in the order of issue.
 
-    A task in `grouped` is done in its group if possible. An option is chosen for the cycle in which
-    it ends, plus `weight` times the cycles in which it keeps the dma from the islands' other work.
+    A task in `grouped` is done in its group if possible. The option with the least sum is chosen:
+    the cycle in which it ends, plus `weight` times the cycles in which it keeps the dma from the
+    islands' other work.
     """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):

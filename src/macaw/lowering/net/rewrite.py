@@ -191,7 +191,7 @@ class _Rewriter(Rewriting):
     def _turned(self, layer: PoolLayer) -> bool:
         """Append a pool between transposes, so that the pool reduces the device's first axes.
 
-        vc can reduce no other axes. Return False if the pool can stay as it is.
+        The core vc can reduce no other axes. Return False if the pool can stay as it is.
         """
         x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
         rank = len(x.shape)

@@ -97,9 +97,10 @@ def _split(draft: Draft, node: Node) -> list[Node]:
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
-    """Return a Softmax over one axis for one of an operator set before 13.
+    """Return nodes that replace a Softmax of an operator set before 13 by one over one axis.
 
-    There, `axis` and all axes after it count as one axis, so they are flattened.
+    In the earlier operator sets, `axis` and all axes after it count as one axis, so the nodes
+    flatten them.
     """
     value = draft.values[node.inputs[0]]
     rank = len(value.shape)

@@ -74,7 +74,7 @@ class Columns:
     def fold(self, positions: int) -> int:
         """Return how many positions to treat as one, so that each begins at a multiple of 16 bytes.
 
-        The result is 1 if `positions` is not a multiple of that number, or equal to it.
+        The result is 1 if `positions` is not a multiple of that number, or is equal to it.
         """
         count = VECTOR_BYTES // self.granule
         return count if positions % count == 0 and positions > count else 1
