@@ -1,7 +1,4 @@
-"""The corpus of small sources:
-
-Macaw gives the bytes of GNU as and ld, or a documented difference.
-"""
+"""Macaw gives the bytes of GNU as and ld for small sources, or a documented difference."""
 
 from __future__ import annotations
 

@@ -397,10 +397,7 @@ def test_an_executable_without_debug_information_does_not_say_types(tmp_path):
 
 
 def test_a_unit_beside_the_focused_one():
-    """An index replaces the focused unit of its level:
-
-    `bank[2]` is a bank of the focused island.
-    """
+    """An index replaces the focused unit of its level, so `bank[2]` is in the focused island."""
     run = Interpreter(session("fim_mlp"), DebuggerFiles())
     run.execute("goto 3000")
     run.execute("focus fim[0].3")

@@ -54,7 +54,7 @@ def test_reads_of_a_register():
 
 
 def test_accesses_of_a_register():
-    """Accesses to s1:
+    """An access watch of s1 stops at each instruction that reads or writes s1.
 
     `addi s1, s1, 3` reads and writes it; `andi s2, s1, 7` and `sw s1, 4(s3)` read it.
     """
@@ -106,7 +106,7 @@ def test_ways_of_a_run_over_a_watch():
 
 
 def test_vector_registers():
-    """By hand:
+    """A read watch of vr3 stops at 36 reads, as counted by hand.
 
     `pmac` with acc reads vr3 16 times, `vsum` and `vext` once each; all of this twice.
     """

@@ -1,4 +1,4 @@
-"""A product of three square matrices by an island: two circuits, a chain of buffers."""
+"""(A B) C of square matrices by two circuits of an island, with a chain of buffers between them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def address(bank):
 
 
 def stage(side, sources, targets):
-    """A block's words: the rows in some buffers times a matrix, into others.
+    """The words of a block that multiplies the rows of some buffers by a matrix into other buffers.
 
-    Dots fill 16 slots, so a row of the result is `parts` times 16 numbers, each the sum of `parts`
-    dots: parts of a row are pulled again for each, the next one while the present one is multiplied.
+    A dot fills 16 slots, so a row of the result consists of `parts` times 16 numbers. Each number
+    is the sum of `parts` dots. The block pulls all parts of a row again for each 16 numbers. It
+    pulls the next part while it multiplies the present one.
     """
     parts = side // 16
     uses = [(r, g, k) for r in range(side) for g in range(parts) for k in range(parts)]
@@ -75,7 +76,7 @@ def program(side, apart):
 
 @cache
 def cycles_of_chain(side, apart):
-    """The cycle of the last word."""
+    """The cycle of the last word of the chain, whose result and counters are asserted."""
     random = np.random.default_rng(side)
     a, b, c = (random.integers(-1, 2, (side, side)).astype(np.float16) for _ in range(3))
     machine = Machine(program(side, apart), device=DEVICE)

@@ -1,4 +1,4 @@
-"""Runs of the programs for islands."""
+"""Run the programs for islands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def outputs_of(folder, engine="fast"):
 
 
 def chain(rows, apart=False):
-    """(A B) C of rows x 16 by 16 x 16: a block a product; `apart`: the second one after the first."""
+    """Words of (A B) C, A of rows x 16, B and C of 16 x 16; each of two blocks does one product.
+
+    With `apart` the second block waits for the end of the first one.
+    """
     # A buffer for each 32 rows, in bank 3 and 1 in turn: where one pushes and where one pulls are
     # rows of two banks.
     produce, consume = ["mmr op, mul", "mmr arrange, dot"], ["mmr op, mul", "mmr arrange, dot"]

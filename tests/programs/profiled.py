@@ -1,4 +1,4 @@
-"""The programs that are profiled: a layer, and one that keeps six cores busy."""
+"""The two programs that tests of the profiler use: a layer, and a program that uses six cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts beside the programs: they belong to no package."""
+"""Import scripts below programs/, which belong to no package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
 def script(path: str, name: str = "") -> ModuleType:
-    """The module of a file below programs/; under `name` others find it, and dataclasses."""
+    """The module of a file below programs/; `sys.modules` keeps it as `name` for later imports."""
     name = name or path.removesuffix(".py").replace("/", "_")
     spec = importlib.util.spec_from_file_location(name, PROGRAMS / path)
     assert spec is not None

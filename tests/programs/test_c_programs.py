@@ -1,4 +1,4 @@
-"""programs/c_layer and c_vector: the kept executables are of these sources, and C gives the same."""
+"""programs/c_layer and c_vector: executables match their C sources and give recorded outputs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_other_compilers_and_linkers(folder: Path, compiler: str, linker: str) -
 
 
 def check(folder: Path, executable: str) -> None:
-    """The executable gives what is recorded, but for the cycles of another compiler's code."""
+    """The executable writes the recorded outputs; its cycles may differ, as compilers do."""
     run = macaw.run(folder / executable, x=np.load(folder / "x.npy"))
     assert run.exit_code == 0
     for name, array in expected(folder.name).items():
@@ -114,7 +114,7 @@ KEPT = {name: ROOT / "programs" / name / f"{name}.elf" for name in PROGRAMS}
 
 
 def line_of(name: str, text: str) -> int:
-    """The number of the line of main.c with a text."""
+    """The number of the first line of main.c that contains `text`."""
     lines = (ROOT / "programs" / name / "main.c").read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
@@ -122,7 +122,10 @@ def line_of(name: str, text: str) -> int:
 def test_the_sources_beside_an_executable_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From any folder; in their own they keep their short names."""
+    """Macaw finds the C sources beside an executable from any folder.
+
+    If they are in the current folder, they have their short names.
+    """
     path = KEPT["c_layer"]
     monkeypatch.chdir(tmp_path)
     program = macaw.load(path)

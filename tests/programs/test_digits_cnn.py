@@ -48,7 +48,10 @@ def test_images_are_those_of_the_perceptron(reference: ModuleType) -> None:
 
 
 def _plain(layer: Any, x: list[list[list[int]]], row: int, column: int, channel: int) -> int:
-    """One sum of a convolution, by loops over plain numbers; outside the map is zero."""
+    """One sum of a convolution by loops over Python integers.
+
+    Numbers outside the map are zero.
+    """
     weights = layer.weights.tolist()[channel]
     total = int(layer.bias[channel])
     for i in range(layer.weights.shape[1]):
@@ -64,7 +67,7 @@ def _plain(layer: Any, x: list[list[list[int]]], row: int, column: int, channel:
 
 
 def test_layers_against_plain_python(reference: ModuleType) -> None:
-    """No NumPy arithmetic; `round` of a Fraction is half to even."""
+    """The layers of reference.py equal those of plain Python; its Fractions round half to even."""
     network = reference.load()
     images = reference.load_test_set()[0][::100]
     found = reference.outputs(images)

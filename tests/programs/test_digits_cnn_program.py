@@ -1,4 +1,4 @@
-"""digits_cnn.s: every layer's maps against the reference, and what its queues did."""
+"""digits_cnn.s computes every layer as reference.py does, and its queues work as intended."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def reference() -> Any:
 
 @pytest.fixture(scope="module")
 def images(reference: ModuleType) -> NDArray[np.int8]:
-    """The last eighty test images; the golden recording has the first."""
+    """The last eighty test images; the golden test runs the first eighty."""
     found: NDArray[np.int8] = reference.load_test_set()[0][-RUN:]
     return found
 
@@ -42,7 +42,7 @@ def run(images: NDArray[np.int8]) -> Any:
 
 
 def _in_units(run: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    """An int8 array of the rows' part, (row, ...)."""
+    """The int8 arrays of this name in the memory parts of all rows, stacked to (rows, ...)."""
     program, done = run
     address = program.symbol(name).value
     data = [
@@ -73,7 +73,10 @@ def test_shifts_are_those_of_the_network(reference: ModuleType) -> None:
 def test_every_layer_is_the_reference(
     reference: ModuleType, run: Any, images: NDArray[np.int8]
 ) -> None:
-    """Logits of all images, maps of the inner layers, the convolution's of the last group."""
+    """All logits equal the reference's, and so do the maps that a run leaves in memory.
+
+    These are all inner maps, and the convolution's maps for the last group of images.
+    """
     conv, depthwise, pointwise, logits = reference.outputs(images)
     assert np.array_equal(run[1].outputs["y"], logits)
     # Images of a row: (group, cluster, image of the pair).
@@ -95,11 +98,11 @@ def test_every_layer_is_the_reference(
 def test_weights_rotate_and_windows_slide(
     reference: ModuleType, run: Any, images: NDArray[np.int8]
 ) -> None:
-    """What the PEs examined and multiplied, by hand.
+    """The PEs examine as many weights, and do as many MACs, as a calculation by hand gives.
 
-    Rotation: the bus brings a layer's weights once an exe, each output position examines them again.
-    Sliding window: 16 windows of 9 entries come out of four strips of 27, so 36 entries of
-    each PE were seen twice; of their products only those of the kernel's zeros are skipped.
+    Rotation: the bus brings a layer's weights once for each exe; each output position examines them
+    again. Sliding window: 16 windows of 9 entries come out of four strips of 27 entries, so a PE
+    sees 36 entries twice. The PEs skip only the products with zeros of the kernel.
     """
     conv, depthwise, pointwise, dense = reference.load()
     nonzero = [np.count_nonzero(layer.weights) for layer in (conv, depthwise, pointwise, dense)]
@@ -130,7 +133,10 @@ def test_weights_rotate_and_windows_slide(
 
 
 def test_sequences_are_in_the_states_of_the_seed() -> None:
-    """Convolutions rotate, the depthwise one slides (seed 000 ¶112-113, ¶122-123)."""
+    """Sequences of convolutions rotate; that of the depthwise one slides.
+
+    See seed 000 ¶112-113, ¶122-123.
+    """
     text = (FOLDER / "digits_cnn.s").read_text("utf-8")
     heads = [line.split(".seq")[1] for line in text.splitlines() if line.strip().startswith(".seq")]
     states = {
@@ -148,7 +154,7 @@ def test_sequences_are_in_the_states_of_the_seed() -> None:
 
 
 def test_figures_of_the_readme(reference: ModuleType) -> None:
-    """Those that a run of all images is not needed for."""
+    """The README has the figures that need no run of all 400 images."""
     text = (FOLDER / "README.md").read_text("utf-8")
     record = json.loads((FOLDER / "expected" / "run.json").read_text("utf-8"))
     assert f"{record['cycles']:,} for the first eighty" in text

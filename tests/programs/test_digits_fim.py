@@ -1,4 +1,4 @@
-"""The digits network from its ONNX file over islands: the accuracy that the README states."""
+"""The digits network, lowered from ONNX to islands, reads as many images right as documented."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_file_is_that_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_two_islands_at_work(lowered: GraphLowering) -> None:
-    """While one half's blocks run, so do the other's."""
+    """Blocks of the two islands run at the same time."""
     plan = lowered.plan
     runs = [
         (row.begin, row.end, plan.steps[row.step].option.island)

@@ -1,4 +1,4 @@
-"""The digits network in block floating point: the reference's bits, and the README's table."""
+"""The digits network in block floating point: bits of the reference, accuracies of the README."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def reference() -> ModuleType:
 
 
 def right(width: str) -> int:
-    """Images that the README says are read with that width."""
+    """The number of images that the network reads right with this width, as the README states."""
     text = (FOLDER / "README.md").read_text("utf-8")
     (row,) = re.findall(rf"^\| {width} \| (\d+) \|", text, re.M)
     return int(row)
@@ -39,7 +39,10 @@ def test_logits_are_the_reference_s(reference: ModuleType, width: int) -> None:
 
 @pytest.mark.once
 def test_the_emulator_confirms_the_fine_tuned_network(reference: ModuleType) -> None:
-    """Three bits: `finetune.py` trained the network through its PyTorch module (seed 003 ¶38, ¶42)."""
+    """The emulator gives the outputs of the network that finetune.py trained to 3 bits.
+
+    See seed 003 ¶38, ¶42.
+    """
     images, labels = reference.test_set()
     changed = {"nnp.vector_bits": 3, "nnp.matrix_bits": 3}
     device = macaw.configuration("base").changed(changed)

@@ -1,4 +1,4 @@
-"""The programs of the islands against NumPy; their numbers are whole and their sums exact."""
+"""The programs of islands compute what NumPy does; their numbers are whole, so sums are exact."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def expected(folder):
 @pytest.mark.parametrize("folder", [name for name in SHAPES if name != "fim_activation"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_products(folder, engine):
-    """The rule of seed 004 ¶56-59, ¶64."""
+    """Islands compute matrix, outer and elementwise products as NumPy (seed 004 ¶56-59, ¶64)."""
     found = outputs_of(folder, engine)
     for name, matrix in expected(folder).items():
         data = found[name].astype(np.float16)
@@ -63,7 +63,10 @@ DIMM = {"fim.organisation": "dimm"}
 )
 @pytest.mark.parametrize("engine", ENGINES)
 def test_organisations_differ_in_time(folder, expected, engine):
-    """The table of docs/timing-fim.md: HBM and DIMM, ranks, chips (seed 004 ¶45)."""
+    """Cycles of HBM and DIMM, by ranks and chips, are the documented ones (seed 004 ¶45).
+
+    The page is docs/timing-fim.md.
+    """
     program = macaw.assemble(PROGRAMS / folder / f"{folder[4:]}.s")
     found = []
     for changes in ({}, TWO, DIMM, DIMM | TWO, DIMM | TWO | {"fim.chip_bits": 8}):
@@ -82,7 +85,7 @@ def test_files_are_those_of_the_script():
 
 
 def test_a_layer_behind_its_activation():
-    """The rule of seed 004 ¶52."""
+    """An island computes tanh of a layer's input before its product (seed 004 ¶52)."""
     m = matrices("fim_activation")
     found = outputs_of("fim_activation")["y"]
     wide = np.tanh(m["x"].astype(np.float64)) @ m["w"].astype(np.float64)
@@ -95,7 +98,7 @@ def test_a_layer_behind_its_activation():
 
 @pytest.mark.parametrize("rows", [16, 64])
 def test_the_consumer_begins_before_the_producer_ends(rows):
-    """The rule of seed 004 ¶40-41, ¶48-49."""
+    """A consumer pulls its first row long before the producer ends (seed 004 ¶40-41, ¶48-49)."""
     seen, machine = run_chain(rows, apart=False)
     words = {address: time for time, address in seen}
     table = machine.program
@@ -108,9 +111,9 @@ def test_the_consumer_begins_before_the_producer_ends(rows):
 
 
 def test_the_speed_up_grows_to_its_limit():
-    """The two circuits one after the other, and together: 2 if both took as long for a row.
+    """Two circuits at the same time are up to twice as fast as one after the other (seed 004 ¶40).
 
-    The rule of seed 004 ¶40.
+    The speed-up grows with the rows. It would be 2 if both took equally long for a row.
     """
     speed = []
     for rows in (16, 64, 256):

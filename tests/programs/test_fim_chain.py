@@ -1,4 +1,4 @@
-"""(A B) C of equal square matrices: a producer and a consumer against one after the other."""
+"""(A B) C of square matrices: two circuits at the same time beside one after the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 
 @pytest.mark.parametrize("side", [16, 32, pytest.param(64, marks=pytest.mark.long)])
 def test_both_compute_the_same(side):
-    """The rule of seed 004 ¶48-49, ¶41."""
+    """The chain is exact, and faster with both circuits at once (seed 004 ¶48-49, ¶41)."""
     assert cycles_of_chain(side, apart=False) < cycles_of_chain(side, apart=True)
 
 
@@ -26,7 +26,7 @@ def test_both_compute_the_same(side):
     [((16, 32), 1.9), pytest.param((16, 32, 64), 1.95, marks=pytest.mark.long)],
 )
 def test_the_speed_up_grows_to_its_limit(sides, least):
-    """Two circuits of equal work cannot be more than twice as fast as one after the other (seed 004 ¶41)."""
+    """Two circuits at once are at most twice as fast as one after the other (seed 004 ¶41)."""
     speed = [
         cycles_of_chain(side, apart=True) / cycles_of_chain(side, apart=False) for side in sides
     ]
@@ -36,7 +36,7 @@ def test_the_speed_up_grows_to_its_limit(sides, least):
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_run_without_cp_ends_when_its_last_block_does(apart):
-    """Also of an engine that goes on for many cycles in its last turn (seed 004 ¶51)."""
+    """Without a program of cp, a run ends when its last block does (seed 004 ¶51)."""
     ends = {
         engine: Machine(program(16, apart), device=DEVICE, engine=engine).done()
         for engine in ENGINES

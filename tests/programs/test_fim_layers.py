@@ -1,7 +1,7 @@
-"""Layers and cells on the islands, bit for bit against NumPy.
+"""Layers and cells on the islands equal NumPy's, bit for bit.
 
-fp16, and each step rounded: a product of numbers, each sum of the tree of adjacent pairs, and the
-sum with what Rz held before. Sigmoid and tanh are rounded once, from binary64.
+Each step is rounded to fp16: the products, each sum in the tree of adjacent pairs, and the sum with
+the former number of Rz. Sigmoid and tanh are computed in binary64 and rounded once.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from tests.programs.scripts import PROGRAMS
 
 
 def tree(products):
-    """Sums of 16 adjacent numbers: pairs, pairs of these, and so on, each rounded to fp16."""
+    """Sums of 16 adjacent numbers along the last axis, pair by pair, each sum rounded to fp16."""
     while products.shape[-1] > 1:
         products = products[..., 0::2] + products[..., 1::2]
     return products[..., 0]
 
 
 def dots(matrix, vector):
-    """Rows of a matrix times a vector, 16 columns of it at a time, one part after the other."""
+    """A matrix times a vector, 16 columns at a time; the sums of the parts are added in order."""
     parts = [tree(matrix[:, k : k + 16] * vector[k : k + 16]) for k in range(0, vector.size, 16)]
     total = parts[0]
     for part in parts[1:]:
@@ -61,7 +61,7 @@ def gru(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gru(engine):
-    """The rule of seed 004 ¶53, ¶63."""
+    """An island computes a GRU as NumPy does, bit for bit (seed 004 ¶53, ¶63)."""
     found = outputs_of("fim_gru", engine)["h"]
     m = matrices("fim_gru")
     same_bits(found, gru(m))
@@ -81,7 +81,7 @@ def mlp(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_mlp(engine):
-    """The rule of seed 004 ¶63."""
+    """An island computes a network of two layers as NumPy does, bit for bit (seed 004 ¶63)."""
     found = outputs_of("fim_mlp", engine)["y"]
     m = matrices("fim_mlp")
     same_bits(found, mlp(m))
@@ -91,7 +91,7 @@ def test_mlp(engine):
 
 
 def conv(m):
-    """Kernels one number after the other, row by row: the first product, then products and sums."""
+    """A convolution whose kernels add the products of their numbers in order, row by row."""
     planes = []
     for k in m["k"]:
         total = None
@@ -104,7 +104,7 @@ def conv(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conv(engine):
-    """The rule of seed 004 ¶59, ¶63."""
+    """An island computes a convolution as NumPy does, bit for bit (seed 004 ¶59, ¶63)."""
     found = outputs_of("fim_conv", engine)["y"]
     m = matrices("fim_conv")
     same_bits(found, conv(m))
@@ -123,7 +123,7 @@ def scattered(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gather_and_scatter(engine):
-    """The rule of seed 004 ¶63."""
+    """An island gathers rows of a table and adds them to rows as NumPy does (seed 004 ¶63)."""
     m = matrices("fim_gather")
     same_bits(outputs_of("fim_gather", engine)["y"], scattered(m))
     # The pairs are worth a test: rows named twice, on both sides, in both rows of the bank.

@@ -1,4 +1,4 @@
-"""programs/lowered: the sources are what `macaw lower` writes, and compute what NumPy does."""
+"""programs/lowered: `macaw lower` writes these sources, and their outputs are NumPy's."""
 
 import re
 import shlex
@@ -29,7 +29,10 @@ def test_each_operation_is_there() -> None:
 
 @pytest.mark.parametrize(("command", "name"), COMMANDS.items(), ids=COMMANDS.values())
 def test_sources_are_current(command: str, name: str, tmp_path: Path) -> None:
-    """Where it fails after a change of `lower`: run the README's command, and look at the source."""
+    """Each source is what the README's command writes.
+
+    If this fails after a change of `lower`: run the README's command, and read the new source.
+    """
     made, kept = tmp_path / name, FOLDER / name
     made.mkdir()
     given = ("weights.npy", "bias.npy", "x.npy", "golden.toml")
@@ -68,7 +71,7 @@ def _wanted(name: str, x: NDArray[np.int64]) -> NDArray[Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_are_those_of_numpy(name: str) -> None:
-    """The rule of seed 000 ¶132-133."""
+    """The lowered programs compute exactly what NumPy does (seed 000 ¶132-133)."""
     x = np.load(FOLDER / name / "x.npy")
     run = macaw.run(macaw.assemble(FOLDER / name / f"{name}.s"), x=x)
     wanted = _wanted(name, x.astype(np.int64))
@@ -78,20 +81,20 @@ def test_outputs_are_those_of_numpy(name: str) -> None:
 
 
 def _rows(name: str) -> list[dict[str, int]]:
-    """The counters of the rows of the array."""
+    """The counters of each row of the array after a run."""
     folder = FOLDER / name
     run = macaw.run(macaw.assemble(folder / f"{name}.s"), x=np.load(folder / "x.npy"))
     return [dict(values) for core, values in run.counters.items() if core.startswith("pe[")]
 
 
 def _states(name: str) -> list[tuple[str, str]]:
-    """The sequences that name a state, with it."""
+    """(name, state) of each sequence that names a state."""
     source = (FOLDER / name / f"{name}.s").read_text("utf-8")
     return re.findall(r"^ *\.seq +(\w+), state=(\w+)", source, re.M)
 
 
 def test_kernels_rotate() -> None:
-    """A kernel's weights are in the queue once; each of 100 positions examines all of them (seed 000 ¶92)."""
+    """A kernel comes into the queue once; 100 positions examine all its weights (seed 000 ¶92)."""
     assert _states("conv2d") == [("product0", "rq")]
     weights, rows = np.load(FOLDER / "conv2d" / "weights.npy"), _rows("conv2d")
     assert sum(row["weights_examined"] for row in rows) == 100 * np.count_nonzero(weights)
@@ -100,10 +103,10 @@ def test_kernels_rotate() -> None:
 
 
 def test_windows_slide() -> None:
-    """Six windows of nine come out of a strip of (6 - 1) · 6 + 9 = 39 activations, in eight PEs.
+    """Six windows of nine come out of a strip of (6 - 1) · 6 + 9 = 39 activations in eight PEs.
 
-    A row has three strips; the second and third come when six and twelve entries have left. The
-    kernel's zeros are skipped, zeros of the activations are not.
+    A row has three strips; the second and third come when six and twelve entries have left. The PEs
+    skip zeros of the kernel, but not zeros of the activations.
     """
     assert _states("depthwise") == [("product0", "sw")]
     weights, rows = np.load(FOLDER / "depthwise" / "weights.npy"), _rows("depthwise")

@@ -1,4 +1,4 @@
-"""The nnp programs compute what their layers are, in plain NumPy, as near as the numbers allow."""
+"""The nnp programs compute their layers as plain NumPy does, within the rounding of the formats."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ LAYERS = {
 
 
 def found(name: str) -> Any:
-    """What a program gives, its vectors without what fills them up."""
+    """The program's output and NumPy's; the output is without the zeros that fill vectors up."""
     path = PROGRAMS / name / "x.npy"
     given = {"x": np.load(path)} if path.exists() else {}
     y = macaw.run(macaw.assemble(PROGRAMS / name / f"{name}.s"), given).outputs["y"]
@@ -96,7 +96,10 @@ def found(name: str) -> Any:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_is_what_numpy_says(name: str) -> None:
-    """Mantissas of 16 bits and fp16 between: 11 bits of what is summed, a few roundings (seed 003 ¶26-33, ¶45, ¶50-57)."""
+    """A layer with mantissas of 16 bits differs from NumPy's by a few roundings of fp16.
+
+    See seed 003 ¶26-33, ¶45, ¶50-57.
+    """
     y, wanted = found(name)
     assert np.abs(y - wanted).max() < 2e-3 * max(1.0, np.abs(wanted).max())
     if name == "nnp_maxpool":
@@ -115,14 +118,17 @@ def test_files_are_those_of_the_script(name: str) -> None:
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:
-    """The tensors have the names of the hints; the program holds the start of a state itself (seed 003 ¶40, ¶61-62)."""
+    """Concordant software gives the program's bits (seed 003 ¶40, ¶61-62).
+
+    Its tensors have the names of the hints; the program itself holds the start of a state.
+    """
     software = macaw.concord(PROGRAMS / name / f"{name}.s", target)
     assert set(software.inputs) - set(TENSORS[name]) <= {"start"}
     assert software.check(TENSORS[name]) is None
 
 
 def four_bits(x: Numbers) -> Numbers:
-    """Rows in four bits: the least exponent with all below 2^e, halves to even, saturated."""
+    """Rows in 4 bits, rounded half to even, saturated, with the least e that has all below 2^e."""
     e = np.frexp(np.abs(x).max(axis=-1, keepdims=True))[1]
     return np.clip(np.rint(x * 2.0 ** (3 - e)), -8, 7) * 2.0 ** (e - 3)
 
@@ -133,7 +139,10 @@ def host(x: Numbers) -> Numbers:
 
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: str) -> None:
-    """Q 226 and Q 266, and in the software Q 426 and Q 466 (seed 003 ¶41-42, ¶59-60)."""
+    """Figure 2 quantises one product of two, by Q 226 and Q 266 (seed 003 ¶41-42, ¶59-60).
+
+    The software does so by Q 426 and Q 466.
+    """
     layer = macaw.concord(PROGRAMS / "nnp_fig2" / "nnp_fig2.s", target)
     given = layer.tensors.select({})
     assert layer.check(given) is None
@@ -143,7 +152,11 @@ def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: st
     x0, x1 = four_bits(t["x"])
 
     def part(number: int, second: Any, first: Any = lambda x: x) -> Numbers:
-        """MAC, what is done to its result, the other MAC, and the bias."""
+        """One half of the layer, from two products.
+
+        `first` changes the result of the first product, `second` the sum of the second product and
+        it.
+        """
         one, other = weights[2 * number : 2 * number + 2]
         return host(host(second(host(other @ x1)) + first(host(one @ x0))) + t["b"][number])
 
@@ -161,7 +174,7 @@ def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: st
 
 
 def test_plain_software_gives_other_bits() -> None:
-    """In floating point a layer is only near to what the processor gives (seed 003 ¶37, ¶39)."""
+    """Plain NumPy differs in bits, concordant software does not (seed 003 ¶37, ¶39)."""
     y, plain = found("nnp_lstm")
     assert (y != plain.astype(np.float16)).mean() > 0.1
     software = macaw.concord(PROGRAMS / "nnp_lstm" / "nnp_lstm.s")
@@ -171,7 +184,10 @@ def test_plain_software_gives_other_bits() -> None:
 
 @pytest.mark.parametrize("name", ["nnp_mlp", "nnp_gru"])
 def test_the_number_of_tile_engines_changes_no_bit(name: str) -> None:
-    """Tiles of a sum meet in BFP long before it is converted (seed 003 ¶46)."""
+    """Outputs do not depend on the number of engines (seed 003 ¶46).
+
+    The tiles of a sum are added in BFP, before the sum is converted.
+    """
     program = macaw.assemble(PROGRAMS / name / f"{name}.s")
     given = {"x": np.load(PROGRAMS / name / "x.npy")}
     configuration = load(program.device)

@@ -1,4 +1,4 @@
-"""programs/pe_filter: a filter that each PE begins at a place of its own."""
+"""programs/pe_filter: a filter in which each PE begins at an address of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def signal() -> np.ndarray:
 
 
 def test_the_filter_against_numpy():
-    """An operand a PE: the parser makes it from the written one (seed 000 ¶8, ¶88, ¶106)."""
+    """Each PE has its own operand, from the one that is written (seed 000 ¶8, ¶88, ¶106)."""
     taps = np.load(FOLDER / "taps.npy")[0].astype(int)
     run = macaw.run(macaw.assemble(FOLDER / "pe_filter.s"), x=signal())
     expected = np.correlate(signal().astype(int)[:63], taps, "valid")
@@ -24,7 +24,7 @@ def test_the_filter_against_numpy():
 
 
 def test_it_needs_its_strides():
-    """Without them all PEs compute the same: the results of eight PEs are one."""
+    """Without `.stride` all eight PEs compute the same results."""
     source = (FOLDER / "pe_filter.s").read_text()
     plain = "\n".join(
         line for line in source.splitlines() if not line.strip().startswith(".stride")

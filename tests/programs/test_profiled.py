@@ -1,4 +1,4 @@
-"""The programs that docs/profile.md is about: the same layer written badly and well, and all six cores at once."""
+"""The programs of docs/profile.md: one layer written badly and well, and all six cores at once."""
 
 from __future__ import annotations
 

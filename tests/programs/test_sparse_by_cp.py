@@ -37,7 +37,7 @@ _start: la      a0, w
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("density", [0.0, 0.3, 1.0])
 def test_records_are_those_of_the_directive(seed, density):
-    """What cp makes is what `.sparse` makes when the program is assembled (seed 000 ¶91)."""
+    """cp makes the records that `.sparse` makes for the same weights (seed 000 ¶91)."""
     rng = np.random.default_rng(seed)
     rows, columns = int(rng.integers(1, 9)), int(rng.integers(1, 40))
     if seed == 5:
@@ -54,7 +54,7 @@ def test_records_are_those_of_the_directive(seed, density):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_layer_against_numpy(seed):
-    """Weights that come with the run, whatever their zeros (seed 000 ¶91)."""
+    """The layer equals NumPy's for weights that come with the run (seed 000 ¶91)."""
     rng = np.random.default_rng(seed)
     w = rng.integers(-128, 128, (8, 64)) * (rng.random((8, 64)) < seed / 3)
     x = rng.integers(-128, 128, 64)

@@ -1,4 +1,4 @@
-"""Sample programs with all traces recording all the time and switched off: equal but for the records."""
+"""Sample programs run alike with all traces recording and with tracing off, but for records."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ SOURCES = sorted(
 
 
 def inputs(path: Path) -> dict[str, np.ndarray]:
-    """What its golden test binds; of a batch a run takes the first item."""
+    """The inputs of the program's golden test, by tensor; {} if it has no such test."""
     if not (path.parent / golden_description.DESCRIPTION_FILE).exists():
         return {}
     found = golden_description.read_description(path.parent)
@@ -32,7 +32,7 @@ def inputs(path: Path) -> dict[str, np.ndarray]:
 
 
 def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
-    """How the program ended, and how many records of each core there are."""
+    """How the program ended, and the number of records of each core."""
     program = macaw.load(path)
     assert program.device
     own = path.parent / f"{program.device}.toml"
@@ -82,7 +82,7 @@ LONG = ("digits_cnn", "digits_protected")
     ids=lambda path: f"{path.parent.name}/{path.stem}",
 )
 def test_recording_takes_no_cycle(path: Path) -> None:
-    """The rule of seed 001 ¶47."""
+    """A program ends in the same cycle and state with recording and without (seed 001 ¶47)."""
     (with_it, some), (without, none) = ended(path, True), ended(path, False)
     assert with_it == without
     assert some["cp"] > 0

@@ -1,4 +1,4 @@
-"""Whole programs with all traces recording: both engines have the same registers and records."""
+"""Whole programs with all traces recording have the same registers and records in both engines."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ SOURCES = {
 
 
 def inputs(folder: Path, tensor: Tensor) -> NDArray[Any]:
-    """What the program's folder has for it, or numbers up and down."""
+    """The tensor of the program's folder, or small numbers from -6 to 6 in turn."""
     path = folder / f"{tensor.name}.npy"
     if path.exists():
         found: NDArray[Any] = np.load(path)
@@ -44,7 +44,7 @@ def inputs(folder: Path, tensor: Tensor) -> NDArray[Any]:
 
 
 def traced(path: Path, program: Program, engine: str, parameters: dict[str, int]) -> Device:
-    """A device that has the program, and records."""
+    """A device with the program and its inputs, all cores of which record."""
     own = path.parent / f"{program.device}.toml"
     device = Device(configuration(own if own.exists() else program.device), engine=engine)
     device.load(program)
@@ -78,7 +78,10 @@ def test_both_engines_record_the_same(name: str, parameters: dict[str, int]) -> 
 
 
 def test_clusters_that_go_on_as_one_record_the_same() -> None:
-    """A lowered product whose weights stay: they tell what they have done when they part."""
+    """Clusters that the fast engine runs as one group record what the reference's clusters do.
+
+    The program is a lowered product whose weights stay in the PEs.
+    """
     rng = np.random.default_rng(1)
     weights = rng.integers(-3, 4, (16, 40)).astype(np.int8)
     found = macaw.lower("spmm", weights, rows=24, device="tiny", mapping="weight", split="e")

@@ -1,4 +1,4 @@
-"""Sample programs of nnp and fim with markers in them: the same whether anything is recorded or not."""
+"""Programs of nnp and fim with markers run alike whether a trace records or not."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ SOURCES = sorted(  # not fim_host: cp alone has a program there
 
 
 def marked(path: Path) -> Program:
-    """The program with a marker at the start and the end of its blocks, or of its part."""
+    """The program with a marker at the start and at the end of each block, or of its nnp code."""
     begin, end = MARKED[path.parent.name[:3]]
     text = re.sub(rf"(?m)^(\s*{begin}.*)$", r"\1\n trace_begin 0", path.read_text())
     text = re.sub(rf"(?m)^(\s*{end}\s*(#.*)?)$", r" trace_end 0\n\1", text)
@@ -38,7 +38,7 @@ def marked(path: Path) -> Program:
 
 
 def ended(program: Program, path: Path, recording: bool) -> tuple[object, dict[str, int]]:
-    """How the program ended, and how many records each core has."""
+    """How the program ended, and the number of records of each core."""
     assert program.device
     own = path.parent / f"{program.device}.toml"
     config = configuration(own if own.exists() else program.device)

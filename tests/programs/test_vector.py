@@ -1,4 +1,4 @@
-"""The programs of the SIMD core against NumPy, on their own inputs and on others."""
+"""The programs of the SIMD core compute what NumPy does, for committed and for other inputs."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def program(folder: str, name: str) -> macaw.Program:
 
 
 def sums(x: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    """b + (((m0 + m1) + m2) + m3), each step in binary32, as a node of the figure."""
+    """b + (((m0 + m1) + m2) + m3) in binary32: what a node of figure 8 computes."""
     m = weights * x
     assert m.dtype == np.float32
     return biases + (((m[:, 0] + m[:, 1]) + m[:, 2]) + m[:, 3])
 
 
 def figure_8(x: np.ndarray) -> np.ndarray:
-    """Nodes 4 to 9."""
+    """The outputs of nodes 4 to 9 of figure 8, float32 (6,)."""
     b = array("fig8", "b")
     first = sums(x, array("fig8", "w1"), b[:4])
     return np.concatenate((first, sums(first, array("fig8", "w2"), b[4:])))
 
 
 def test_every_scope_gives_the_outputs_of_the_plain_network_in_the_same_cycles() -> None:
-    """Shuffled weights compute what plain ones do, at the same cost (seed 002 ¶77, ¶79).
+    """Shuffled weights give the outputs of plain ones in the same cycles (seed 002 ¶77, ¶79).
 
     Each node adds its bias, which is in a3, to the weighted sum (seed 002 ¶102-103, ¶115-122).
     """
@@ -58,7 +58,7 @@ def test_every_scope_gives_the_outputs_of_the_plain_network_in_the_same_cycles()
 
 @pytest.mark.parametrize(("place", "name"), list(enumerate(ORDERS, 1)))
 def test_with_a_wrong_order_that_scope_alone_is_wrong(place: int, name: str) -> None:
-    """Without the right order the stored weights are of no use (seed 002 ¶76, ¶78)."""
+    """With a wrong order of one scope only that scope's outputs are wrong (seed 002 ¶76, ¶78)."""
     orders: dict[str, Any] = {other: array("fig8", other) for other in ORDERS}
     orders[name] = np.tile(np.arange(4, dtype=np.uint8), (*orders[name].shape[:2], 1))
     x = array("fig8", "x")
@@ -68,7 +68,7 @@ def test_with_a_wrong_order_that_scope_alone_is_wrong(place: int, name: str) -> 
 
 
 def test_the_stored_weights_are_those_of_the_seed() -> None:
-    """w40, w42, w43, w41, w50, ... with the order 0, 3, 1, 2 (seed 002 ¶107, ¶108)."""
+    """The order 0, 3, 1, 2 stores w40, w42, w43, w41, w50, ... (seed 002 ¶107, ¶108)."""
     assert array("fig8", "order_net").tolist() == [[[0, 3, 1, 2]]]
     for number in (1, 2):
         plain, stored = array("fig8", f"w{number}"), array("fig8", f"net{number}")
