@@ -70,14 +70,14 @@ CASES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What a benchmark yielded."""
+    """The figures that a benchmark yielded, and the peers that it left out."""
 
     figures: tuple[Figure, ...]
     skipped: tuple[Skipped, ...]
 
 
 def missing(name: str) -> Skipped | None:
-    """Why a benchmark cannot run here, if so."""
+    """The reason why a benchmark cannot run here; None if it can."""
     for need in CASES[name]:
         if find_spec(need) is None and shutil.which(need) is None:
             return Skipped(name, f"{need} is not installed")
@@ -107,7 +107,10 @@ def smoke(names: list[str]) -> None:
 
 
 def measure(names: list[str], resume: bool, path: Path) -> None:
-    """Run each in a process of its own, so that none inherits another's memory; save each result."""
+    """Run each benchmark in a process of its own, and save each result.
+
+    So no benchmark inherits another one's memory.
+    """
     from benchmarks.calibration import mix, speeds
 
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
@@ -131,7 +134,7 @@ def measure(names: list[str], resume: bool, path: Path) -> None:
 
 @contextlib.contextmanager
 def busy(processes: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many processes that compute beside the block."""
+    """Start this many processes, which compute while the caller's `with` block runs."""
     code = "while True: sum(range(100_000))"
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(processes)]
     try:
@@ -162,7 +165,7 @@ def _in_a_process(name: str) -> Measured:
 
 
 def compared(paths: list[str]) -> int:
-    """Print what became slower; the exit status."""
+    """Print what became slower; return the exit status, 1 if something did."""
     from benchmarks.comparison import compare, report
 
     if len(paths) > 2:
@@ -186,7 +189,7 @@ def _words() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Measure, or compare."""
+    """Measure, write the page or compare, as the command line says; return the exit status."""
     words = _words()
     if words.compare:
         return compared(words.names)
@@ -206,7 +209,7 @@ def main() -> int:
 
 
 def results_path(load: int, version: tuple[int, int]) -> Path:
-    """The file of results with so many busy processes beside, on a version of Python."""
+    """The file of the results for `load` busy processes and this version of Python."""
     from benchmarks.page import LOADED_RESULTS
 
     if load:
@@ -215,7 +218,10 @@ def results_path(load: int, version: tuple[int, int]) -> Path:
 
 
 def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
-    """Measure and write the page; what is a column of the goals is measured for them alone."""
+    """Measure, and write the page.
+
+    With busy processes, or on another Python than 3.11, measure only what has a goal.
+    """
     from benchmarks.goals import GOALS
 
     path = results_path(words.load, sys.version_info[:2])

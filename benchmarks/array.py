@@ -37,7 +37,7 @@ IMAGE, CHANNELS, KERNEL = (56, 56), 64, 3
 
 @dataclass(frozen=True)
 class Rates:
-    """What a whole run simulated, and the CPU seconds that it took."""
+    """The work that a whole run simulated, and the CPU seconds of each run."""
 
     cycles: int  # of the device
     macs: int  # effective
@@ -49,7 +49,7 @@ class Rates:
 def simulated(
     program: Program, settings: Configuration, x: NDArray[Any], wanted: NDArray[Any], rounds: int
 ) -> Rates:
-    """Run a program some times; its outputs must be those that are wanted."""
+    """Run a program `rounds` times; assert that its outputs equal `wanted`."""
     times = []
     for _ in range(rounds):
         device = Device(settings)
@@ -83,7 +83,7 @@ def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
 
 
 def balanced(found: Lowering) -> Program:
-    """The program with `balance` at every mac, as one writes it into the source."""
+    """The program with `balance` added to every mac."""
     lines = [
         f"{line}, balance" if line.split()[:1] == ["mac"] and "balance" not in line else line
         for line in found.source.splitlines()

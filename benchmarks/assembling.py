@@ -32,7 +32,7 @@ _DATA = {".word": "ints", ".half": "shorts", ".byte": "bytes"}
 
 
 def bronzebeard(text: str) -> str:
-    """The source as bronzebeard writes it: no sections, other words for data."""
+    """The source in the syntax of bronzebeard, without sections and with other words for data."""
     out = []
     for line in text.splitlines():
         words = line.split("#")[0].split(None, 1)
@@ -52,7 +52,10 @@ def bronzebeard(text: str) -> str:
 
 
 def commands(folder: Path, name: str) -> dict[str, list[str]]:
-    """The assemblers that are here, for the sources of that name; line tables are made by all."""
+    """The commands of the installed assemblers, by their names; all make line tables.
+
+    They assemble the sources with this name in the folder.
+    """
     source, out = str(folder / f"{name}.s"), str(folder / "out")
     found = {
         "macaw asm": [
@@ -93,7 +96,7 @@ def commands(folder: Path, name: str) -> dict[str, list[str]]:
 
 
 def write(folder: Path, name: str, text: str) -> int:
-    """Write a source for all assemblers; its lines."""
+    """Write a source for all assemblers; return the number of its lines."""
     (folder / f"{name}.s").write_text(text)
     (folder / f"{name}.macaw.s").write_text(".core cp\n" + text)
     (folder / f"{name}.bb.s").write_text(bronzebeard(text))
@@ -125,7 +128,10 @@ def _of_size(
     empty: Mapping[str, Cost],
     smaller: dict[str, list[float]],
 ) -> Iterator[Figure]:
-    """The figures of a source of so many lines. `smaller` has the rates of smaller ones."""
+    """Yield the figures of a source of `size` lines.
+
+    `smaller` has Macaw's rates for the smaller sources, and gets those for this one.
+    """
     lines = write(folder, f"lines{size}", assembly(size, core=""))
     found, slow = commands(folder, f"lines{size}"), {}
     if size > SIZES[0] and "bronzebeard" in found:

@@ -31,7 +31,7 @@ BRONZEBEARD, TINYRV, SCIPY = 21.6, 447.0, (4.27, 1.62, 1.13)
 
 
 class _Counter:
-    """An object with an attribute and a method, as interpreters in Python have them."""
+    """An object with an attribute and a method, like the objects of an interpreter in Python."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -41,7 +41,7 @@ class _Counter:
 
 
 def interpret() -> int:
-    """Integers, attributes, calls, dictionaries, lists and strings."""
+    """Work of the interpreter: integers, attributes, calls, dictionaries, lists and strings."""
     counter, places = _Counter(), {}
     words = [f"r{number % 32}, {number}" for number in range(2_000)]
     for turn in range(150):
@@ -53,7 +53,7 @@ def interpret() -> int:
 
 
 def calculate() -> int:
-    """Arrays from a few to a million elements: arithmetic, sorting, indices, sums."""
+    """Work of NumPy: arithmetic, sorting, indices and sums of 64 to a million elements."""
     rng = np.random.default_rng(1)
     large = rng.integers(-128, 128, 1_000_000, dtype=np.int32)
     matrix = rng.integers(0, 9, (200, 200)).astype(np.int64)
@@ -69,7 +69,7 @@ def calculate() -> int:
 
 
 def mix(rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """CPU seconds of each kind of work, one of each after the other."""
+    """The CPU seconds of each kind of work, by its name; the kinds take turns in each round."""
     work: dict[str, Callable[[], int]] = {"interpreter": interpret, "NumPy": calculate}
     taken: dict[str, list[float]] = {name: [] for name in work}
     for _ in range(rounds):
@@ -84,7 +84,7 @@ def speeds(taken: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def anchors() -> dict[str, dict[str, float]]:
-    """How fast this machine is by each peer's line of docs/benchmarks.md. It needs the peers."""
+    """The speed of this machine by each peer's row of docs/benchmarks.md. It needs the peers."""
     from scipy.sparse import csr_array
 
     from benchmarks import assembling, sparse
@@ -121,7 +121,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 def main() -> None:
-    """Print what the peers' speeds make of the mix: `SECONDS`."""
+    """Print the seconds of the mix on the machine of docs/benchmarks.md, from the peers' speeds."""
     seconds, rows = {kind: median(times) for kind, times in mix().items()}, []
     for kind, peers in anchors().items():
         speed = geometric_mean(peers.values())

@@ -23,7 +23,7 @@ SAME_SPEED = 0.1  # calibrations further apart than this share are those of diff
 
 @dataclass(frozen=True)
 class Change:
-    """A figure that differs: `factor` is how many times as slow it is (below 1: faster)."""
+    """A figure that changed; it is `factor` times as slow as before (below 1: faster)."""
 
     case: str
     figure: str
@@ -67,7 +67,10 @@ def compare(old: Mapping[str, Result], new: Mapping[str, Result]) -> Comparison:
 
 
 def same_speed(old: Result, new: Result) -> bool:
-    """Whether both results come from machines of one speed; calibration decides."""
+    """Whether both results come from machines of the same speed.
+
+    The calibration decides; without it, the name of the machine.
+    """
     before, after = old.origin.speed, new.origin.speed
     kinds = before.keys() & after.keys()
     if not kinds:
@@ -121,6 +124,6 @@ def _changes(case: str, pairs: Sequence[tuple[Figure, Figure]], total: int) -> I
 
 
 def _costs(figure: Figure) -> list[float]:
-    """Logarithms of the samples, larger for slower."""
+    """Logarithms of the samples; the larger, the slower."""
     sign = 1 if figure.better == LOWER else -1
     return [sign * math.log(x) for x in figure.samples]

@@ -1,6 +1,6 @@
-"""What debugging costs: breakpoints, conditions and watches beside the plain run; checkpoints; a step back.
+"""The costs of debugging: breakpoints, conditions, watches, checkpoints and steps back.
 
-The loop of `benchmarks.scalar` on cp, its array's bytes; the digits perceptron on the array.
+The programs are the loop of `benchmarks.scalar` on cp, and the digits perceptron on the array.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _figures(found: dict[str, list[float]], table: str) -> Iterator[Figure]:
 
 
 def _interrupted(program: Program) -> float:
-    """Seconds from an interrupt to the stop, of a run that would not end."""
+    """Seconds from an interrupt to the stop, in a run that would not end by itself."""
     debug = _session(program, {}, NONE)
     asked: list[float] = []
 
@@ -110,7 +110,7 @@ def _interrupted(program: Program) -> float:
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
-    """Yield what points cost on cp and on the array, checkpoints, steps back and interrupts."""
+    """Yield the costs of breakpoints, checkpoints, steps back and interrupts, on two programs."""
     rounds = effort.rounds(ROUNDS)
     text = CP.replace("        ecall\n", "        ecall\nnever:  nop\n")
     if effort.small:
@@ -128,7 +128,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 class _Timed:
-    """A function that knows how long its calls have taken together."""
+    """A function that adds up the CPU seconds of its calls."""
 
     def __init__(self, act: Callable[..., int]) -> None:
         self.act, self.seconds = act, 0.0
@@ -141,7 +141,7 @@ class _Timed:
 
 
 def _demo(demo: Program, inputs: dict[str, object], rounds: int) -> Iterator[Figure]:
-    """Checkpoints and steps back on the demo."""
+    """Yield the figures of checkpoints and steps back in the digits perceptron."""
     shares, sizes, backs = [], [], []
     for _ in range(rounds):
         debug = _session(demo, inputs, NONE)

@@ -35,7 +35,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 async def _steps(width: int, height: int, steps: int) -> tuple[list[float], list[float]]:
-    """Of frames in the worker, and of redraws from them to what a terminal is sent."""
+    """Milliseconds of each frame, which the worker makes, and of each redraw of the terminal."""
     program = macaw.assemble(DEMO / "digits_mlp.s")
     debugged = make_interpreter(program, {"x": np.load(DEMO / "images.npy")[0]})
     terminal = Vt100_Output(StringIO(), lambda: Size(rows=height, columns=width), term="xterm")

@@ -57,12 +57,12 @@ GATES = {"GRU": ("r", "h", "z"), "LSTM": ("i", "f", "c", "o")}  # those that oth
 
 
 def _input(r: int, step: int) -> str:
-    """The chain that takes a step's input."""
+    """The chain that reads a step's input from NetInQ."""
     return f"\n        v_rd    NetInQ\n        v_wr    InitialVrf, {(1 + step % 2) * r}\n"
 
 
 def _input_half(kind: str, r: int, step: int) -> list[str]:
-    """Products of a step's input, into AddSubVrf0 with the biases added."""
+    """The chains of the products of a step's input, with biases added, into AddSubVrf0."""
     half, chains = step % 2, []
     for number in range(len(GATES[kind])):
         added = _gate(kind, r, number, half)
@@ -74,13 +74,17 @@ def _input_half(kind: str, r: int, step: int) -> list[str]:
 
 
 def _gate(kind: str, r: int, number: int, half: int) -> int:
-    """Where a gate's input half lies in AddSubVrf0, behind the biases."""
+    """The address in AddSubVrf0 of the input half of a gate, after the biases."""
     gates = len(GATES[kind])
     return (gates + half * gates + number) * r
 
 
 def _gru(r: int, step: int, last: bool, before: int) -> str:
-    """h' = h~ + z (h - h~); AddSubVrf1 has h~, MulVrf r and z, AddSubVrf0 h in turns."""
+    """h' = h~ + z (h - h~).
+
+    AddSubVrf1 holds h~, MulVrf r and z. AddSubVrf0 holds h and h', which change places in each
+    step.
+    """
     half = step % 2
     states = 9 * r
 
@@ -119,7 +123,7 @@ def _gru(r: int, step: int, last: bool, before: int) -> str:
 
 
 def _lstm(r: int, step: int, last: bool, before: int) -> str:
-    """c' = f c + i tanh(..), h' = o tanh(c'); MulVrf has i, o and c, AddSubVrf1 f c and c'."""
+    """c' = f c + i tanh(..), h' = o tanh(c'). MulVrf holds i, o and c; AddSubVrf1 f c and c'."""
     half = step % 2
 
     def gate(number: int) -> str:
@@ -157,22 +161,25 @@ def _lstm(r: int, step: int, last: bool, before: int) -> str:
 
 
 def tera_operations(layer: Layer, milliseconds: float) -> float:
-    """Return the operations (a product and a sum are two) of a layer's matrices, 10**12 a second."""
+    """Return the rate of a layer's matrices in 10**12 operations a second.
+
+    A product and its sum are two operations.
+    """
     matrices = 2 * len(GATES[layer.kind])
     operations = 2 * matrices * layer.hidden**2 * layer.steps
     return operations / milliseconds / 1e9
 
 
 def peak(device: Configuration) -> float:
-    """Return the operations of all lanes of a device, 10**12 a second."""
+    """Return the rate of all lanes of a device in 10**12 operations a second."""
     lanes = device["nnp.engines"] * device["nnp.lanes"] * device["nnp.native"]
     return float(2 * lanes * device["nnp.megahertz"] / 1e6)
 
 
 def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE) -> str:
-    """A layer's program of so many steps for a core of that native dimension.
+    """A layer's program of `steps` steps for a core of this native dimension.
 
-    `before` input products of the next step stand before the chain that ends a step.
+    `before` products of the next step's input stand before the chain that ends a step.
     """
     r = -(-hidden // native)
     gates = len(GATES[kind])
@@ -202,7 +209,7 @@ def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE
 
 
 def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: int = BEFORE) -> int:
-    """Of the whole run."""
+    """The cycles of the whole run of a layer's program."""
     native = int(device["nnp.native"])
     text = source(kind, hidden, steps, native, before)
     program = macaw.assemble(Source(text, "layer.s"), device=device)

@@ -1,6 +1,6 @@
 """The two engines of the dma side by side: one transfer many times, of several shapes.
 
-Both do it in the same cycles and end in the same state.
+Both engines take the same cycles and end in the same state.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ what:   .word   {dst}, {src}, {row_bytes}, {rows}, {dst_stride}, {src_stride}
 
 
 def copies_of(what: str) -> int:
-    """How many transfers of a shape a run has."""
+    """The number of transfers of this shape in a run."""
     _, _, row_bytes, count, _, _ = SHAPES[what]
     return BYTES // (row_bytes * count)
 
 
 def source_of(what: str, copies: int | None = None) -> str:
-    """The program of a shape; it moves `BYTES`, or makes so many copies."""
+    """The program of a shape; it makes `copies` transfers, or as many as move `BYTES`."""
     src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
     return SOURCE.format(
         copies=copies or copies_of(what),
@@ -98,7 +98,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 def measured(program: Program, engine: str, rounds: int) -> tuple[list[float], tuple[str, int]]:
-    """Megabytes a second, and the state and cycle at the end."""
+    """Megabytes a second of each run, and the state and the cycle at the end."""
     times = []
     for _ in range(rounds):
         device = Device(macaw.configuration("base"), engine=engine)

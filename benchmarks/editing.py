@@ -26,7 +26,7 @@ LINE = 40  # of main.s, from 0: `addi t0, t0, -STEP`
 
 
 class Session:
-    """A server, and what it publishes."""
+    """A language server, and the diagnostics that it publishes."""
 
     def __init__(self) -> None:
         self.client = LanguageClient("benchmark", "1")
@@ -54,7 +54,7 @@ class Session:
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
     def change(self, uri: str, version: int, place: types.Range, text: str) -> None:
-        """Replace the text at a place of a file."""
+        """Replace the text in a range of a file."""
         change = types.TextDocumentContentChangePartial(place, text)
         identifier = types.VersionedTextDocumentIdentifier(version, uri)
         self.client.text_document_did_change(
@@ -62,7 +62,7 @@ class Session:
         )
 
     async def close(self) -> None:
-        """Leave the server. Raises `RuntimeError` unless it ends with status 0."""
+        """End the server. Raises `RuntimeError` unless it ends with status 0."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
         server = self.client._server
@@ -100,7 +100,7 @@ Request = Callable[[LanguageClient, str, list[types.Diagnostic]], Awaitable[Any]
 
 
 def at(uri: str, line: int, column: int) -> dict[str, Any]:
-    """Return the parameters of a request about a position."""
+    """Return the parameters of a request for a position in a file."""
     return {
         "text_document": types.TextDocumentIdentifier(uri),
         "position": types.Position(line, column),
@@ -169,7 +169,7 @@ REQUESTS: dict[str, Request] = {
 async def requests(rounds: int) -> dict[str, list[float]]:
     """Seconds from each request to its answer, in a program of four files (wall clock).
 
-    Before each request a line of main.s has changed, so that the program is assembled again.
+    Before each request a line of main.s changes, so that the server assembles the program again.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
@@ -201,7 +201,7 @@ async def requests(rounds: int) -> dict[str, list[float]]:
 
 
 async def until(session: Session, uri: str, version: int) -> None:
-    """Wait for the diagnostics of a version of a file, of which there must be none."""
+    """Wait for the diagnostics of a version of a file. Raises `RuntimeError` if there is one."""
     while True:
         _when, params = await asyncio.wait_for(session.published.get(), 60)
         if params.diagnostics:

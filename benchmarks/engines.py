@@ -33,7 +33,10 @@ ENTRY = np.dtype([("index", "<u2"), ("value", "i1")])
 
 
 def program(clusters: int, weights: np.ndarray, x: np.ndarray, balance: int) -> dict[int, bytes]:
-    """What lies in the half of the unit, by offset: a list that loads, then multiplies."""
+    """The bytes of the feeding memory's half by offset: packets, a sequence, weights, activations.
+
+    The sequence loads, then multiplies `MACS` times.
+    """
     by = CORE.by_mnemonic
     load = codec.encode(by["ld"], {"destination": 3})
     macs = [codec.encode(by["mac"], {"acc": n % 4, "balance": balance}) for n in range(MACS)]
@@ -69,7 +72,7 @@ def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, byt
 
 
 def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine: str) -> Device:
-    """A device whose row begins with the list of `contents`."""
+    """A device whose row has begun with the packets of `contents`."""
     device = Device(configuration, [build], engine)
     half = device.memory.feeding_address(0)
     for offset, data in contents.items():
@@ -79,7 +82,7 @@ def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine
 
 
 def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
-    """The cycle in which the first mac begins: loading is not measured."""
+    """The cycle in which the first mac begins; the time to load before it is not measured."""
     device = _dispatched(configuration, contents, ENGINES[0])
     row = device.cores["pe[0]"]
     while not row.state.computing.any():
@@ -90,7 +93,7 @@ def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
 
 
 def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
-    """The figures of a kind of product on so many clusters."""
+    """Yield the figures of a kind of product on this number of clusters."""
     density, nonzero, balance = KINDS[kind]
     rng = np.random.default_rng(1)
     shape = (clusters * PES, INPUTS)

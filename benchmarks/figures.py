@@ -12,11 +12,11 @@ HIGHER, LOWER = "higher", "lower"  # which of two values is better
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured number: a cell of a table of the case.
+    """A measured number, which is a cell in a table of the case.
 
-    `samples` are in the unit that the column names. `better` is empty for a count that the speed of
-    the machine does not change, as cycles. A ratio names its `peer`; its samples are ratios of one
-    round each, where both sides were measured in rounds.
+    `samples` are in the unit that the column names. `better` is empty for a count that does not
+    depend on the machine's speed, such as cycles. A ratio names its `peer`; its samples are ratios
+    of one round each, where both sides were measured in rounds.
     """
 
     row: str
@@ -28,7 +28,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The row and the column, which no other figure of the case has."""
+        """The row and the column; no other figure of the table has both."""
         return f"{self.row}: {self.column}"
 
     @property
@@ -59,7 +59,7 @@ class Effort:
     small: bool = False
 
     def rounds(self, count: int) -> int:
-        """So many rounds, or one."""
+        """The number of rounds to measure: `count`, or 1 if `small`."""
         return 1 if self.small else count
 
 
@@ -77,7 +77,10 @@ def ratio(
     row: str, column: str, ours: Sequence[float], theirs: Sequence[float], better: str, peer: str,
     table: str = "",
 ) -> Figure:  # fmt: skip
-    """Ours divided by theirs, round by round; by their median if the rounds differ in number."""
+    """The samples `ours` divided by `theirs`, round by round.
+
+    If they differ in number, the median of `theirs` divides each sample.
+    """
     if len(ours) != len(theirs):
         theirs = [median(theirs)] * len(ours)
     samples = tuple(one / other for one, other in zip(ours, theirs, strict=True))

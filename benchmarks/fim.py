@@ -28,7 +28,7 @@ Halves = NDArray[np.float16]
 
 
 def source(groups: int = GROUPS, tiles: int = TILES) -> str:
-    """A block of all banks: slot s of Rz sums row s of a group, tile by tile."""
+    """A block of all banks: slot s of Rz adds up the dots of row s of a group, tile by tile."""
     lines = ["        .device base", "        .core   fim, island=0", "        .block  banks=0-15"]
     lines += ["mmr op, mul", "mmr arrange, dot"]
     for group in range(groups):
@@ -42,7 +42,7 @@ def source(groups: int = GROUPS, tiles: int = TILES) -> str:
 
 
 def memory(matrix: Halves, vector: Halves) -> Halves:
-    """What each bank holds: (banks, rows of memory, 32 columns, 16)."""
+    """The contents of each bank: (banks, rows of memory, 32 columns, 16)."""
     groups, tiles = matrix.shape[0] // BANKS // SIDE, len(vector) // SIDE
     found = np.zeros((BANKS, groups * tiles, 32, SIDE), np.float16)
     split = matrix.reshape(BANKS, groups, SIDE, tiles, SIDE).transpose(0, 1, 3, 2, 4)

@@ -1,4 +1,4 @@
-"""What NumPy or the interpreter takes at least, in the units of the goals that they limit.
+"""Floors: the least that NumPy or the interpreter takes, in the units of the goals they limit.
 
 Each floor does the part of the work that cannot be left out: it counts no cycles and reports no
 errors. A goal that a floor does not reach cannot be reached either.
@@ -26,7 +26,7 @@ AT_ONCE = 16  # rows of activations that are computed together: the arrays fit i
 
 
 def _reverse(memory: bytearray, passes: int) -> int:
-    """The loop of benchmarks.scalar as a Python function: sums wrap, bytes are swapped."""
+    """Run the loop of benchmarks.scalar as a Python function, which adds and swaps bytes."""
     total = 0
     for _ in range(passes):
         low, high = 0, 255
@@ -43,7 +43,7 @@ def _reverse(memory: bytearray, passes: int) -> int:
 
 
 def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
-    """The loop in plain Python beside Unicorn."""
+    """Yield the rate of the loop of cp in plain Python, beside Unicorn's."""
     rounds = effort.rounds(ROUNDS)
     peer = unicorn_rate(rounds)
     if peer is None:
@@ -57,7 +57,7 @@ def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
 
 
 def _calls(effort: Effort) -> Iterator[Figure]:
-    """NumPy calls on sixteen lanes."""
+    """Yield the rate of NumPy calls on sixteen lanes, as a pmac needs one."""
     rounds, calls = effort.rounds(ROUNDS), 10 if effort.small else CALLS
     one, other, out = np.ones(16, np.uint32), np.ones(16, np.uint32), np.empty(16, np.uint32)
 
@@ -71,7 +71,7 @@ def _calls(effort: Effort) -> Iterator[Figure]:
 
 
 def _layers(effort: Effort) -> Iterator[Figure]:
-    """A convolution with its conversions, and the products of an island one by one."""
+    """Yield the time of a convolution with its conversions, and of an island's rounded products."""
     rounds = effort.rounds(ROUNDS)
     random = np.random.default_rng(1)
     positions, channels = (16, nnp.NATIVE) if effort.small else (nnp.POSITIONS, nnp.CHANNELS)
@@ -134,7 +134,7 @@ def _macs(weights: NDArray[np.int8], x: NDArray[np.int8]) -> Callable[[], object
 
 
 def _sparse(effort: Effort) -> Iterator[Figure | Skipped]:
-    """The macs of the sparse products alone: no control units, no bus, no memory, no counters."""
+    """Yield the time of the macs of the sparse products without the rest of the array."""
     try:
         from scipy.sparse import csr_array
     except ImportError:

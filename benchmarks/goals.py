@@ -15,7 +15,7 @@ INTERPRETER, NUMPY = "interpreter", "NumPy"  # kinds of work of the calibration
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal for figures of a case. `floor` is the case, row and column of what bounds it."""
+    """A goal for figures of a case. `floor` names the figure that bounds it: case, row, column."""
 
     what: str
     case: str

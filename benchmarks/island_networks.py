@@ -1,4 +1,4 @@
-"""Which networks islands compute alone: nine light networks, and five of packages.
+"""Networks that islands compute alone: nine light networks, and five of packages.
 
     python -m benchmarks.island_networks [--plan] [NAME ...]
 
@@ -68,7 +68,7 @@ def model_of(name: str) -> onnx.ModelProto:
 
 
 def answer(model: onnx.ModelProto, plan: bool = False) -> Answer:
-    """Read a model as a graph of tasks, and plan it if wanted."""
+    """Read a model as a graph of tasks, and plan the graph if `plan`."""
     room, began = load("base")["mem.external_bytes"], time.process_time()
     tasks: Counter[str] = Counter()
     try:

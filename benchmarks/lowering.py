@@ -1,11 +1,12 @@
-"""How good the cost model's choice is: random layers, the taken plan beside the others.
+"""The cost model's choice of a plan beside the other plans, measured with random layers.
 
     python -m benchmarks.lowering --layers 100 --macs 200000
     python -m benchmarks.lowering --layers 40 --device base --density 0.4
 
-Of each layer the best plan of every mapping and split is run in the emulator, unless it is
-predicted to take more than `--prune` times the taken one's cycles. A line a layer: what was
-taken, its predicted and measured cycles, the best one's, and how many times those it took.
+For each layer, the emulator runs the best plan of every mapping and split. It leaves out plans that
+are predicted to take more than `--prune` times the cycles of the chosen plan. Each layer has a
+line: the chosen plan, its predicted and measured cycles, those of the fastest plan, and their
+ratio.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 
 
 def measured(item: Candidate, x: Any) -> int:
-    """Cycles of a plan's program. Its outputs must be NumPy's."""
+    """The cycles of a plan's program, whose outputs are asserted to equal NumPy's."""
     run = macaw.run(assemble_lowered(layer_source(item.plan, "layer"), "layer"), x=x)
     wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()

@@ -19,7 +19,7 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took."""
+    """The CPU time and the memory that a process took."""
 
     seconds: float  # user and system
     peak: int  # bytes
@@ -38,7 +38,7 @@ def run(command: Sequence[str]) -> Cost:
 def side_by_side(
     commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS
 ) -> dict[str, list[Cost]]:
-    """Each command so many times, one of each after another."""
+    """Run each command `rounds` times, one run of each command after the other."""
     found: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
@@ -47,7 +47,7 @@ def side_by_side(
 
 
 def middle(costs: Sequence[Cost]) -> Cost:
-    """The median of each figure."""
+    """The median of the seconds, and that of the peaks."""
     return Cost(median(x.seconds for x in costs), int(median(x.peak for x in costs)))
 
 
@@ -59,12 +59,15 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def output_of(command: Sequence[str]) -> str:
-    """What a command prints."""
+    """Run a command, and return what it prints."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[str] = ()) -> str:
-    """A Markdown table; all columns but the first, and those of words, are right-aligned."""
+    """A Markdown table.
+
+    All columns are right-aligned but the first one and those whose names are in `words`.
+    """
     rules = ["---" if name in words else "---:" for name in head[1:]]
     lines = [head, ["---", *rules], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"

@@ -78,7 +78,7 @@ def _digest(data: bytes) -> str:
 
 
 def _member(source: Source) -> bytes:
-    """The file of a package, which pip downloads without what the package depends on."""
+    """Download a package with pip, without its dependencies; return its file."""
     words = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest"]
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, *words, place, source.requirement]

@@ -104,7 +104,10 @@ def light(name: str, zeros: float) -> Case:
 def _numbers(
     operator: str, place: int, shape: tuple[int, ...], zeros: float, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Random numbers for an input of a node; weights keep the size of activations."""
+    """Random numbers for an input of a node.
+
+    Their size is such that a layer's outputs are about as large as its inputs.
+    """
     if operator == "BatchNormalization":
         factor = _FACTORS[place]
         return np.ones(shape) if factor == 1.0 else factor * rng.normal(size=shape)
@@ -116,7 +119,7 @@ def _numbers(
 
 
 def text_direction(count: int, zeros: float = 0.0) -> Case:
-    """The network that tells a text's direction; `zeros`: without its smallest weights."""
+    """The network that tells a text's direction, with the share `zeros` of its weights pruned."""
     try:
         from benchmarks.text_images import images
     except ImportError:
@@ -134,7 +137,10 @@ def text_direction(count: int, zeros: float = 0.0) -> Case:
 
 
 def real(name: str, count: int) -> Case:
-    """A network of a package with random inputs from a seed; three more for the calibration."""
+    """A network of a package with random inputs from a seed.
+
+    It has `count` samples, and three more for the calibration.
+    """
     rng, shape = np.random.default_rng(SEED), (count + 3, *REAL[name])
     numbers = rng.integers(0, _BYTES, shape) if name == "magika" else rng.normal(size=shape)
     dtype = np.int32 if name == "magika" else np.float32
@@ -176,7 +182,10 @@ def device_of(case: Case, name: str) -> Configuration:
 
 
 def compiled(case: Case, count: int, device: str) -> tuple[macaw.CompiledNetwork, float]:
-    """A network, quantised with the samples after the first `count`, and the seconds of compile."""
+    """The compiled network, and the seconds that the compilation took.
+
+    The samples after the first `count` calibrate the quantisation.
+    """
     first = case.model.graph.input[0]
     axes = [axis.dim_param for axis in first.type.tensor_type.shape.dim]
     sizes = dict(zip(axes, (1, *case.samples.shape[1:]), strict=True))
@@ -188,7 +197,7 @@ def compiled(case: Case, count: int, device: str) -> tuple[macaw.CompiledNetwork
 
 
 def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
-    """What was measured with some images of a network."""
+    """Compile a network, run `count` images if `emulate`, and return the measured row."""
     first = case.model.graph.input[0]
     network, seconds_of_compile = compiled(case, count, device)
     with tempfile.TemporaryDirectory() as folder:
@@ -223,7 +232,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
 
 
 def _shares(run: macaw.NetworkRun) -> str:
-    """How long cores were idle in a run, and the layers in which array, vc and cp all worked."""
+    """A text: how long cores were idle, and in which layers array, vc and cp all worked."""
     idle = ", ".join(f"{name} {1 - share:.0%}" for name, share in run.busy.items())
     together = [
         x.report.name for x in run.layers if min(x.busy[name] for name in ("pe", "vc", "cp")) > 0.01
@@ -267,7 +276,10 @@ def main() -> int:
 
 
 def _pruning(chosen: argparse.Namespace) -> int:
-    """Print the cycles of networks by the share of weights that are zero, and record them."""
+    """Print the cycles of networks by their share of zero weights, and record them.
+
+    Return the exit status.
+    """
     print("| network | zeros | cycles | times faster |")
     status, rows = 0, []
     for name in chosen.networks.split(","):
@@ -287,7 +299,10 @@ def _pruning(chosen: argparse.Namespace) -> int:
 
 
 def _weights_ahead(chosen: argparse.Namespace) -> int:
-    """Print the cycles in which layers wait for their first weights, by networks."""
+    """Print the cycles in which each network's layers wait for their first weights.
+
+    Return the exit status.
+    """
     print("| network | cycles predicted | of them first weights | share |")
     for name in chosen.networks.split(","):
         case = text_direction(1) if name == "text-direction" else light(name, chosen.zeros)

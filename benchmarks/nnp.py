@@ -81,7 +81,7 @@ def seconds(action: Callable[[], object], rounds: int) -> list[float]:
 
 
 def device(bits: int, tiles: int) -> Configuration:
-    """A device with one nnp that holds so many tiles."""
+    """A device with one nnp whose MatrixRf holds `tiles` tiles."""
     widths = {"nnp.vector_bits": bits, "nnp.matrix_bits": bits}
     sizes = {"nnp.native": NATIVE, "nnp.lanes": 16, "nnp.engines": 8, "nnp.matrix_rf": tiles}
     return Configuration("bench", {**widths, **sizes, "nnp.instructions": 65536})
@@ -96,7 +96,10 @@ def tiled(matrices: Floats) -> NDArray[np.float16]:
 
 
 def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
-    """Weights into MatrixRf, then the steps; h of each step goes to NetOutQ."""
+    """The program of an LSTM.
+
+    It loads the weights into MatrixRf, then runs the steps; h of each step goes to NetOutQ.
+    """
     k = hidden // NATIVE
     of_matrix = k * k
     places = {f"{i}k": i * k for i in range(1, 8)}
@@ -126,7 +129,7 @@ def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
 
 
 def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
-    """The steps in float32, as one writes them; h of the last one."""
+    """The h of the last step in NumPy, float32, written as one usually writes it."""
     x, h, *biases, c = vectors
     for _ in range(steps):
         i, f, g, o = (
@@ -139,7 +142,7 @@ def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
 
 
 def lstm(bits: int, hidden: int, number: int, rounds: int) -> tuple[list[float], list[float]]:
-    """CPU seconds of a step, emulated and plain. Loading the weights does not count."""
+    """CPU seconds of a step, emulated and in NumPy, without the time to load the weights."""
     random = np.random.default_rng(1)
     scale = np.float32(hidden**-0.5)
     weights = random.standard_normal((8, hidden, hidden), np.float32) * scale
@@ -172,7 +175,10 @@ def lstm(bits: int, hidden: int, number: int, rounds: int) -> tuple[list[float],
 
 
 def check(layer: str, error: float) -> None:
-    """Five bits are not many, but a wrong program is further off."""
+    """Exit with an error if the result of a layer is too far off.
+
+    Mantissas of five bits are not exact, but a wrong program is further off.
+    """
     if error > 0.5:
         raise SystemExit(f"{layer}: the result is off by {error}")
 
@@ -196,7 +202,7 @@ CONVOLUTION = """
 
 
 def convolution_source(positions: int = POSITIONS, channels: int = CHANNELS) -> str:
-    """A 1×1 convolution with relu, from Dram to Dram."""
+    """The program of a 1×1 convolution with relu, from Dram to Dram."""
     k = channels // NATIVE
     at = k * k * NATIVE  # in native vectors: where x begins
     return CONVOLUTION.format(
@@ -208,7 +214,7 @@ def convolution_source(positions: int = POSITIONS, channels: int = CHANNELS) -> 
 def convolution(
     bits: int, positions: int, channels: int, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """CPU seconds of the convolution emulated, and plain."""
+    """CPU seconds of the convolution, emulated and in NumPy."""
     random = np.random.default_rng(2)
     weights = random.standard_normal((channels, channels), np.float32) * np.float32(channels**-0.5)
     image = np.maximum(random.standard_normal((positions, channels), np.float32), 0)

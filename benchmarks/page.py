@@ -35,7 +35,7 @@ def page(folder: Path) -> str:
 
 
 def verdict(goal: Goal, results: Results) -> bool | None:
-    """Whether the figures meet a goal; None if they were not measured."""
+    """Whether the figures meet a goal; None if the figures were not measured."""
     found = worst(goal, results)
     if found is None:
         return None
@@ -43,7 +43,10 @@ def verdict(goal: Goal, results: Results) -> bool | None:
 
 
 def worst(goal: Goal, results: Results) -> tuple[str, float] | None:
-    """The row and the value, calibrated if the goal is, that is furthest from the goal."""
+    """The row that is furthest from the goal, and its value; None if not all rows were measured.
+
+    The value is calibrated if the goal is.
+    """
     if goal.case not in results:
         return None
     result = results[goal.case]
@@ -172,7 +175,7 @@ def _table(figures: Sequence[Figure]) -> str:
 
 
 def number(value: float) -> str:
-    """A number with three digits, or all digits of a whole part that has more."""
+    """A number as text with three digits, or with all digits before the point if these are more."""
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"

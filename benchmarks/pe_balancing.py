@@ -28,14 +28,14 @@ WORK = ("cycles_mac", "cycles_filling", "cycles_no_load", "cycles_handing", "cyc
 
 
 def matrix(rng: np.random.Generator, density: float) -> NDArray[np.int8]:
-    """Rows of weights, those of even PEs half as dense."""
+    """Random weights (PEs, inputs); rows of even PEs are half as dense as `density`."""
     share = np.where(np.arange(PES) % 2, density, density / 2)
     values = rng.integers(1, 8, (PES, INPUTS))
     return np.where(rng.random((PES, INPUTS)) < share[:, None], values, 0).astype(np.int8)
 
 
 def records(weights: NDArray[np.int8]) -> bytes:
-    """The weights as a segment: a count, then index and value, a row."""
+    """The bytes of the weights' segment: for each row a count, then an index and a value each."""
     found = []
     for row in weights:
         at = np.flatnonzero(row)
@@ -58,7 +58,7 @@ def packet(mnemonic: str, segments: Sequence[tuple[str, str, int, bytes]], **val
 def measure(
     weights: NDArray[np.int8], x: NDArray[np.int8], balance: bool
 ) -> tuple[int, float, list[int]]:
-    """Cycles of the mac, utilisation, and the sums."""
+    """The cycles of the mac, the utilisation (0 to 1), and the sums of the PEs."""
     settings = {"pe.rows": 1, "pe.clusters": 1, "pe.pes": PES}
     device = Device(Configuration("balancing", settings), build=[build])
     by = CORE.by_mnemonic

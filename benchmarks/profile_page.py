@@ -54,7 +54,7 @@ class Measured:
         self.x, self.y, self.width = left, top + height / 2, width
 
     def frames(self, name: str, act: object) -> None:
-        """Measure the frames while `act` gives input; `act` is called with numbers from 0 on."""
+        """Measure the frames while `act` gives input; `act` is called with 0 to 59."""
         assert callable(act)
         self.page.run(f"(performance.clearMeasures(), {WATCH}, 0)")
         for turn in range(60):

@@ -29,7 +29,7 @@ def network() -> ModuleType:
 
 
 def measured(protected: ModuleType, name: str, rounds: int) -> tuple[Run, list[float]]:
-    """A run on eighty images, and CPU seconds."""
+    """A run with eighty images, and the CPU seconds of each run."""
     images, _ = protected.reference.load_test_set()
     program = protected.program(name)
     values = protected.plain_inputs()

@@ -1,4 +1,4 @@
-"""Repetition beside GNU as: CPU time of the lines that `.rept` and macros make, by their bodies."""
+"""Repetition beside GNU as: CPU time of the lines that `.rept` and macros make, by kind of body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEVELS = 16  # macros in each other, of which each calls the next one twice
 
 @dataclass(frozen=True)
 class Case:
-    """A repetition: `before` it, its body, how many lines it makes."""
+    """A repetition: the lines `before` it, its body, and the number of lines that it makes."""
 
     before: str
     body: str
@@ -29,7 +29,7 @@ class Case:
 
 
 def _nested() -> str:
-    """Macros with an argument, of which the last one is 65,536 instructions."""
+    """Macros that call one another; a call of the last one makes 65,536 instructions."""
     levels = [f".macro m{n} r\nm{n - 1} \\r\nm{n - 1} \\r\n.endm\n" for n in range(1, LEVELS + 1)]
     return ".macro m0 r\naddi \\r, \\r, 1\n.endm\n" + "".join(levels)
 

@@ -1,4 +1,4 @@
-"""The file of results, docs/benchmarks.json: figures of each case, with when and where they came from."""
+"""The file of results, docs/benchmarks.json: figures of each case, with the date and the origin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOADED = 1.5  # the 1-minute load average above which a figure says so; a case a
 
 @dataclass(frozen=True)
 class Origin:
-    """When, where and of which commit a case was measured.
+    """The date, the machine and the commit of a case's measurement.
 
     `load` has the 1-minute averages before and after the case; `speed` the machine's speed by kind
     of work (benchmarks/calibration.py). Both are empty if they are unknown.
@@ -48,7 +48,7 @@ class ResultsError(Exception):
 
 
 def read(path: Path) -> dict[str, Result]:
-    """Read the results by their cases. Raises `ResultsError` if the file has none."""
+    """The results by the names of their cases. Raises `ResultsError` if the file has none."""
     try:
         found = json.loads(path.read_text("utf-8"))
         if found["format"] != FORMAT:
@@ -61,7 +61,10 @@ def read(path: Path) -> dict[str, Result]:
 
 
 def write(path: Path, results: Mapping[str, Result]) -> None:
-    """Write the results; the file is replaced when it is whole. A figure is one line."""
+    """Write the results, a figure on each line.
+
+    The new file replaces the old one only when it is complete.
+    """
     cases = {name: asdict(result) for name, result in results.items()}
     marks: dict[str, str] = {}
     for case in cases.values():
@@ -73,7 +76,7 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
 
 
 def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
-    """A mark for an item that has its own line in the file."""
+    """A mark that stands for an item, whose own line `marks` gets under that mark."""
     mark = f"@{len(marks)}@"
     kept = {key: value for key, value in item.items() if value != ""}
     marks[mark] = json.dumps(kept, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""Instructions a second of cp and vc, products of pmac.
+"""Instructions a second of cp and vc, and products a second of pmac.
 
-Beside them py65 (a 6502 in Python), tinyrv and riscv-model (RISC-V in Python) and Unicorn (QEMU's
+The peers are py65 (a 6502 in Python), tinyrv and riscv-model (RISC-V in Python) and Unicorn (QEMU's
 translator).
 """
 
@@ -132,7 +132,7 @@ PY65 = bytes((
 def rate_of(
     text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast", rounds: int = ROUNDS
 ) -> list[float]:  # fmt: skip
-    """What a core counts a second on the preset `base`, nothing traced."""
+    """The counts a second of a counter of a core, on the preset `base` without tracing."""
     program = macaw.assemble(Source(text, "bench.s"), device="base")
     rates = []
     for _ in range(rounds):
@@ -144,7 +144,7 @@ def rate_of(
 
 
 def py65_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of py65; None if it is not here."""
+    """Instructions a second of py65; None if py65 is not installed."""
     try:
         from py65.devices.mpu6502 import MPU
     except ImportError:
@@ -163,7 +163,7 @@ def py65_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_py65(mpu: MPU, counted: list[int]) -> None:
-    """Step until the next instruction is BRK; adds the number of steps."""
+    """Step until the next instruction is BRK; append the number of steps to `counted`."""
     step, memory, steps = mpu.step, mpu.memory, 0
     while memory[mpu.pc]:
         step()
@@ -172,7 +172,7 @@ def _run_py65(mpu: MPU, counted: list[int]) -> None:
 
 
 def unicorn_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of Unicorn on cp's program; None if it is not here."""
+    """Instructions a second of Unicorn on cp's program; None if Unicorn is not installed."""
     try:
         from unicorn import UC_ARCH_RISCV, UC_MODE_RISCV32, Uc
         from unicorn.riscv_const import UC_RISCV_REG_A0
@@ -194,7 +194,7 @@ def unicorn_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def tinyrv_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of tinyrv on cp's program; None if it is not here."""
+    """Instructions a second of tinyrv on cp's program; None if tinyrv is not installed."""
     try:
         from tinyrv import sim
     except ImportError:
@@ -216,7 +216,7 @@ def tinyrv_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
-    """Step to `end` or for a while; adds the number of steps."""
+    """Step to `end`, at most `PEER_STEPS` times; append the number of steps to `counted`."""
     step, steps = machine.step, 0
     while machine.pc != end and steps < PEER_STEPS:
         step(trace=False)
@@ -225,7 +225,7 @@ def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
 
 
 def riscv_model_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of riscv-model on cp's program; None if it is not here."""
+    """Instructions a second of riscv-model on cp's program; None if it is not installed."""
     try:
         from riscvmodel.code import decode
         from riscvmodel.model import Model
@@ -252,7 +252,7 @@ def riscv_model_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_model(model: Any, code: dict[int, Any], counted: list[int]) -> None:
-    """Issue decoded instructions for a while, or to the end; adds their number."""
+    """Issue decoded instructions to the end, at most `PEER_STEPS`; append their number."""
     issue, state, steps = model.issue, model.state, 0
     while steps < PEER_STEPS:
         found = code.get(int(state.pc))

@@ -1,4 +1,4 @@
-"""Sources to measure with: distinct, plain RISC-V lines as programs have them."""
+"""Sources to measure with: lines of plain RISC-V, all different, as programs have them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _LABELS = 7  # in a routine
 
 
 def assembly(lines: int, core: str = ".core cp", seed: int = 1) -> str:
-    """A source of that many lines: routines of code and data, their labels and comments.
+    """A source of `lines` lines: routines of code and data, with labels and comments.
 
-    It keeps to what GNU as, llvm-mc and Macaw read alike; `core` is the first
-    line, which the others do not have.
+    GNU as, llvm-mc and Macaw read its lines alike. Only Macaw's source has `core` as first line.
     """
     pick = random.Random(seed)
     out = [core] if core else []
@@ -89,8 +88,8 @@ def _instruction(pick: random.Random, labels: list[str], number: int) -> str:
 def program_of_four_files() -> dict[str, str]:
     """Return the texts of a program of 1,300 lines, by file name, with its golden.toml.
 
-    main.s is cp's part, kernels.s vc's, layer.s that of a row; all include common.inc. The program
-    assembles without a warning.
+    main.s has the code of cp, kernels.s that of vc, layer.s that of a row; all include common.inc.
+    The program assembles without a warning.
     """
     sizes = {"main.s": 500, "kernels.s": 420, "layer.s": 220, "common.inc": 160}
     lines = {
@@ -111,7 +110,7 @@ def _filled(lines: list[str], size: int) -> list[str]:
 
 
 def _main(size: int) -> list[str]:
-    """The part of cp: routines that call one another, and the start of vc."""
+    """cp's code: routines that call one another, and the start of vc."""
     out = [
         "# main.s - starts the kernels and calls some routines.",
         '        .include "common.inc"',
@@ -149,7 +148,7 @@ def _main(size: int) -> list[str]:
 
 
 def _kernels(size: int) -> list[str]:
-    """The part of vc: dot products."""
+    """vc's code: dot products."""
     out = [
         "# kernels.s - vector code.",
         '        .include "common.inc"',
@@ -181,7 +180,7 @@ def _kernels(size: int) -> list[str]:
 
 
 def _layer(size: int) -> list[str]:
-    """The part of a row: sequences and their packets."""
+    """The code of a row of the array: sequences and their packets."""
     out = [
         "# layer.s - the array.",
         '        .include "common.inc"',
@@ -208,7 +207,7 @@ def _layer(size: int) -> list[str]:
 
 
 def _common(size: int) -> list[str]:
-    """Constants and macros of all parts."""
+    """Constants and macros that all files include."""
     out = [
         "# common.inc - constants and macros.",
         "        .equ    LANES, 16",

@@ -28,7 +28,7 @@ ZERO = (0.5, 0.8, 0.9)  # the share of zeros, on both sides
 
 
 def values(seed: int, zero: float, size: int = SIZE) -> NDArray[np.int8]:
-    """A matrix with that share of zeros."""
+    """A random matrix (size, size) in which the share `zero` of the numbers is zero."""
     rng = np.random.default_rng(seed)
     kept = rng.random((size, size)) >= zero
     return (rng.integers(1, 10, (size, size)) * kept).astype(np.int8)

@@ -42,14 +42,14 @@ Step = Callable[[Array, Array], tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Decisions:
-    """The probabilities of a sound's chunks, and the chunk and the state that gave each."""
+    """The probabilities of a sound's chunks, with the chunk and the state of each."""
 
     probabilities: NDArray[np.float64]
     chunks: list[Array]
     states: list[Array]
 
     def different(self, other: Decisions) -> int:
-        """Return in how many chunks the decisions differ."""
+        """The number of chunks for which the decisions differ."""
         pairs = self.probabilities > THRESHOLD, other.probabilities > THRESHOLD
         return int(np.count_nonzero(pairs[0] != pairs[1]))
 
@@ -95,7 +95,10 @@ def chunks(samples: Array) -> Iterator[Array]:
 
 
 def decide(samples: Array, step: Step) -> Decisions:
-    """Return the probabilities; `step` computes one, and the next state, from chunk and state."""
+    """Return the decisions for all chunks of a sound.
+
+    `step` computes a probability and the next state from a chunk and a state.
+    """
     state = np.zeros((2, 1, 128), np.float32)
     probabilities, inputs, states = [], [], []
     for chunk in chunks(samples):
@@ -107,7 +110,7 @@ def decide(samples: Array, step: Step) -> Decisions:
 
 
 def runtime_step(model: onnx.ModelProto) -> Step:
-    """Return the step as onnxruntime computes it."""
+    """Return a step that onnxruntime computes."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(model.SerializeToString())
@@ -159,7 +162,7 @@ class Machine:
 
 
 def network_machine(model: onnx.ModelProto, kind: str) -> Machine:
-    """Return the network on the cores that `macaw compile` takes."""
+    """Return the network on the cores that `macaw compile` chooses."""
     network = compiled(model, kind)
 
     def step(chunk: Array, state: Array) -> tuple[Array, Array]:

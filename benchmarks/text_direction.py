@@ -1,4 +1,4 @@
-"""How often a quantised network is right: the one that tells a text's direction (docs/networks.md).
+"""The accuracy of the quantised network that tells a text's direction (docs/networks.md).
 
     python -m benchmarks.text_direction [--images 400] [--rows 1]
 

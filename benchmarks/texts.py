@@ -1,4 +1,4 @@
-"""The text of docs/benchmarks.md: what each case measures. Figures of this machine are not in it."""
+"""The text of docs/benchmarks.md, which says what each case measures; it contains no figures."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ Parameters = Callable[[int, int], dict[str, int]]
 
 
 def cycling(group: int) -> dict[str, int]:
-    """Everything in groups of so many instructions, over four register groups."""
+    """Parameters that record all in groups of `group` instructions, in four register groups."""
     return {"num": group, "step": group, "overhead": 4 * group, "mode": 1}
 
 
@@ -93,7 +93,7 @@ TRANSFERS = ("the same, 16 rows of 64, strided", "external to external, 64 KiB")
 
 @dataclass(frozen=True)
 class Case:
-    """A program that is run, and how many instructions make a group."""
+    """A program to run, with the number of instructions in a group."""
 
     name: str
     program: Program
@@ -103,7 +103,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Code of each core, and samples on which all record."""
+    """Yield a program for each core, and samples in which all cores record."""
     base = macaw.configuration("base")
 
     def assembled(text: str, config: Configuration = base) -> Program:
@@ -132,7 +132,7 @@ def cases() -> Iterator[Case]:
 
 
 def begun(case: Case) -> dict[str, int]:
-    """How many instructions each core begins."""
+    """The number of instructions that each core begins."""
     device = Device(case.config)
     device.load(case.program)
     for name, values in case.inputs.items():
@@ -143,7 +143,7 @@ def begun(case: Case) -> dict[str, int]:
 
 
 def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int]) -> float:
-    """A run, with the parameters of all cores set; None: they cannot record."""
+    """CPU seconds of a run with these parameters in all cores; with None they cannot record."""
     config = case.config.changed({"trace.recording": recording is not None})
     device = Device(config)
     device.load(case.program)
@@ -161,10 +161,10 @@ def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int])
 def measured(
     case: Case, recordings: Mapping[str, Parameters | None], effort: Effort
 ) -> dict[str, list[float]]:
-    """CPU seconds of `off`, and of the others what they take of it, of each round.
+    """The CPU seconds of `off` in each round, and the others' time as multiples of these.
 
-    In each round all take turns, in another order each time, until `off` has run for SHORTEST: what
-    the machine does meanwhile hits all of them.
+    In each round all recordings run in turn, in another order each time, until `off` has run for
+    SHORTEST. So other load on the machine affects all of them.
     """
     counts = begun(case)
     times = (
