@@ -22,7 +22,7 @@ SEED = 2024
 
 @dataclass(frozen=True)
 class Distortion:
-    """How far an image is changed, at most."""
+    """The largest changes of a distorted image."""
 
     rotate: float = 12.0
     """Degrees."""
@@ -34,7 +34,7 @@ class Distortion:
 
 @dataclass(frozen=True)
 class Pruning:
-    """Share of weights that stay; pruning starts and ends at these shares of the epochs."""
+    """The share of weights that stay; pruning begins and ends at these shares of the epochs."""
 
     density: float = 0.25
     begin: float = 0.2
@@ -150,9 +150,9 @@ def density_at(progress: float, pruning: Pruning) -> float:
 
 
 def prune(weights: Floats, mask: npt.NDArray[np.bool_], density: float) -> None:
-    """Mask all but the largest weights: at most this share stays.
+    """Mask all but the largest weights in place, so that at most the share `density` stays.
 
-    A pruned weight is zero, so it never outranks one that is left: masks only shrink.
+    A pruned weight is zero, so it is never larger than one that is left. So masks only shrink.
     """
     keep = int(density * weights.size)
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")

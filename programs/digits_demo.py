@@ -35,7 +35,7 @@ def draw(image: NDArray[Any], shades: str) -> Text:
 def gallery(
     images: NDArray[Any], labels: NDArray[Any], digits: NDArray[Any], which: list[int], shades: str
 ) -> Columns:
-    """Images side by side, each with its label and what the device says."""
+    """Images side by side, each with its label and the digit that the device reads."""
     panels = []
     for i in which:
         right = digits[i] == labels[i]
@@ -54,9 +54,10 @@ def demonstrate(
     expected: NDArray[np.int32],
     dense: int,
 ) -> int:
-    """Run `source` for all groups of images (runs, images of a run, ...); 0 if all is `expected`.
+    """Run `source` for all groups of images; return 0 if all logits are `expected`, else 1.
 
-    labels (images,), expected (runs, images of a run, 10); dense: products if no zero is skipped.
+    images (runs, images of a run, ...), labels (images,), expected (runs, images of a run, 10);
+    dense: products if no zero is skipped.
     """
     console = Console(highlight=False)
     shades = SHADES if (console.encoding or "").lower().startswith("utf") else SHADES_ASCII

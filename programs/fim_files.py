@@ -33,7 +33,7 @@ FRACTIONS: dict[str, dict[str, tuple[int, ...]]] = {
 
 
 def matrices(folder: str) -> dict[str, np.ndarray]:
-    """The matrices of a program, by name."""
+    """The matrices of a program, by the names of their files."""
     random = np.random.default_rng(sum(folder.encode()))
     if folder in FRACTIONS:
         found = {
@@ -51,7 +51,7 @@ def matrices(folder: str) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the matrices of all programs."""
     for folder in (*SHAPES, *FRACTIONS):
         (HERE / folder).mkdir(exist_ok=True)
         for name, matrix in matrices(folder).items():

@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 def tiles(matrix: Array, native: int) -> Array:
-    """A matrix (rows, cols) as native tiles, row after row of them: (tiles, native, native)."""
+    """A matrix (rows, cols) as native tiles, row by row: (tiles, native, native)."""
     rows, cols = (-(-size // native) for size in matrix.shape)
     whole = np.zeros((rows * native, cols * native), matrix.dtype)
     whole[: matrix.shape[0], : matrix.shape[1]] = matrix
@@ -33,13 +33,13 @@ def vectors(array: Array, native: int) -> Array:
 
 
 def normal(chance: np.random.Generator, *shape: int) -> Array:
-    """Numbers of the host format whose sums over the last axis are about 1."""
+    """Random fp16 numbers; sums over the last axis have a size of about 1."""
     found: Array = (chance.normal(size=shape) / shape[-1] ** 0.5).astype(np.float16)
     return found
 
 
 def tensors() -> dict[str, dict[str, Array]]:
-    """Every program's tensors by the names of its hints."""
+    """The tensors of every program, by the names of its hints."""
     chance = np.random.default_rng(3)
 
     def gates(names: str, weights: dict[str, tuple[int, int]], outputs: int) -> dict[str, Array]:
@@ -98,7 +98,7 @@ def native_of(name: str) -> int:
 
 
 def main() -> None:
-    """Write everything."""
+    """Write the files of all programs."""
     for name, given in tensors().items():
         native = native_of(name)
         for file, members in FILES[name].items():

@@ -20,7 +20,7 @@ def make(folder: str, scope: str, lanes: int, **arrays: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Write everything."""
+    """Write the files of the three programs."""
     chance = np.random.default_rng(2)
 
     def numbers(low: int, high: int, *shape: int) -> np.ndarray:

@@ -24,7 +24,10 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def arranged(network: tuple[reference.Layer, ...]) -> Arrays:
-    """Return the arrays of digits_cnn.s by name, a row of each a PE's; and the images of a run."""
+    """Return the arrays of digits_cnn.s, and the images of a run, by name.
+
+    The first axis of weights and biases is the PE.
+    """
     conv, depthwise, pointwise, dense = network
     found: Arrays = {}
 
@@ -60,7 +63,7 @@ def each_accumulator(bias: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write arranged/*.npy."""
     FOLDER.mkdir(exist_ok=True)
     for name, array in arranged(reference.load()).items():
         np.save(FOLDER / f"{name}.npy", array, allow_pickle=False)

@@ -38,7 +38,7 @@ from digits_data import (
 
 @dataclass(frozen=True)
 class Shape:
-    """What a layer is; `size` of its kernel, `outputs` of its channels."""
+    """The kind and the sizes of a layer: `size` of its kernel, `outputs` of its channels."""
 
     name: str
     kind: str
@@ -59,7 +59,7 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What was chosen by cross-validation."""
+    """The settings of the training, which cross-validation chose."""
 
     epochs: int = 300
     batch: int = 64

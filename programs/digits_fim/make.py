@@ -22,7 +22,7 @@ SIZES = (64, 64, 64, 10)
 
 
 def model() -> onnx.ModelProto:
-    """Two halves of the images, each through three layers; binary32 numbers that are fp16 ones."""
+    """The network over both halves of the images, three layers each; weights are fp16 numbers."""
     weights, biases = reference.load()
     constants = []
     for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
@@ -48,7 +48,7 @@ def model() -> onnx.ModelProto:
 
 
 def layers(half: str) -> Iterator[onnx.NodeProto]:
-    """Gemm nodes with relu between them."""
+    """The nodes of one half: Gemm, with Relu between them."""
     count = len(SIZES) - 1
     for layer in range(count):
         x, y = f"{half}{layer}", f"{half}{layer + 1}"

@@ -48,7 +48,7 @@ GROUP = 80
 
 @dataclass(frozen=True)
 class Settings:
-    """What was chosen by cross-validation."""
+    """The settings of the training, which cross-validation chose."""
 
     hidden: tuple[int, int] = (64, 64)
     epochs: int = 1000

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def quantise(x: NDArray[Any], width: int) -> Floats:
-    """Values of blocks of NATIVE numbers with one exponent, mantissas of `width` bits."""
+    """Numbers rounded in blocks of NATIVE with one exponent and mantissas of `width` bits."""
     blocks = x.astype(np.float64).reshape(*x.shape[:-1], -1, NATIVE)
     exponent = np.clip(np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1], -15, 16)
     unit = 2.0 ** (exponent - (width - 1))
@@ -46,7 +46,7 @@ def test_set() -> tuple[NDArray[np.float16], NDArray[np.uint8]]:
 
 
 def logits(images: NDArray[np.float16], width: int) -> NDArray[np.float16]:
-    """What the program gives for images (n, 64): (n, 10)."""
+    """The logits that the program gives for images (n, 64): (n, 10)."""
     x = images
     for k, (weight, bias) in enumerate(zip(*load(), strict=True)):
         product = (quantise(x, width) @ quantise(weight, width).T).astype(np.float16)

@@ -24,12 +24,12 @@ THIEVES = 20
 
 
 def right(run: macaw.Run, labels: NDArray[np.uint8]) -> float:
-    """The share of images that get their label."""
+    """The share of images that the run reads right."""
     return float((run.outputs["y"].argmax(axis=-1) == labels).mean())
 
 
 def row(name: str, found: macaw.Protection | None, run: macaw.Run, plain: macaw.Run) -> list[str]:
-    """A line of the table: what a scope is worth and what it costs."""
+    """A row of the table: a scope, its orders, how many orders are possible, and its cycles."""
     more = run.cycles - plain.cycles
     scope = str(found.layout.scope) if found else name
     orders = f"{len(found.order)}" if found else ""

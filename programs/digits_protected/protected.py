@@ -1,4 +1,4 @@
-"""What the digits network needs on the SIMD core: programs, parameters, orders.
+"""The digits network on the SIMD core: its programs, parameters and orders.
 
 Weights, shifts and images are those of `programs/digits_mlp`; so is the arithmetic, whose exact
 statement is `reference.py` there. `python protected.py` writes the files of the golden test:
@@ -43,12 +43,12 @@ reference = _reference()
 
 
 def program(name: str) -> macaw.Program:
-    """The program of a scope, or `plain`."""
+    """The program with this name: that of a scope, or `plain`."""
     return macaw.assemble(FOLDER / f"{name}.s")
 
 
 def biases() -> Inputs:
-    """By input: a bias in lane 0 of a vector register, (nodes, 4) int32."""
+    """The biases b1 to b3, each in lane 0 of a vector register: int32 (nodes, 4)."""
     found: Inputs = {}
     for number, bias in enumerate(reference.load().biases, 1):
         found[f"b{number}"] = np.pad(bias[:, None], ((0, 0), (0, 3))).astype(np.int32)
@@ -61,7 +61,7 @@ def weights() -> list[Int8]:
 
 
 def plain_inputs() -> Inputs:
-    """What plain.s takes besides images."""
+    """The inputs of plain.s other than the images."""
     return {**biases(), **{f"w{number}": w for number, w in enumerate(weights(), 1)}}
 
 
@@ -71,13 +71,16 @@ def protect(name: str, seed: int | None = None) -> macaw.Protection:
 
 
 def inputs(found: macaw.Protection, order: NDArray[np.uint8] | None = None) -> Inputs:
-    """What its program takes besides images; another `order` shows what a thief gets."""
+    """The inputs of a scope's program other than the images.
+
+    With another `order` the run shows what a thief gets who does not know the right one.
+    """
     stored = {f"w{number}": w for number, w in enumerate(found.weights, 1)}
     return {**biases(), **stored, "order": found.order if order is None else order}
 
 
 def run(what: macaw.Program, values: Mapping[str, NDArray[np.generic]], images: Int8) -> macaw.Run:
-    """The logits of eighty images, (80, 64), or of groups of eighty."""
+    """Run a program on eighty images (80, 64), or on groups of eighty; return the run."""
     return macaw.run(what, {**values, "x": images})
 
 

@@ -22,7 +22,7 @@ def save(name: str, array: object) -> None:
 
 
 def main() -> None:
-    """Write everything."""
+    """Write all files of the network."""
     chance = np.random.default_rng(8)
     weights = [chance.normal(size=(nodes, 4)).astype(np.float32) for nodes in (4, 2)]
     for number, layer in enumerate(weights, 1):

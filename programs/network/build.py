@@ -74,7 +74,7 @@ def model() -> onnx.ModelProto:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the models, the compiled network and the images."""
     onnx.save(model(), FOLDER / "digits.onnx")
     np.save(FOLDER / "images.npy", images()[-CALIBRATION:])
     np.save(FOLDER / "image.npy", images()[:1])

@@ -16,20 +16,20 @@ SHIFT = 6
 
 
 def weights() -> NDArray[np.int8]:
-    """(neurons, inputs); pruning left neurons a fifth to two fifths of their weights."""
+    """Pruned weights (neurons, inputs); a fifth to two fifths of each neuron's weights are left."""
     chance = np.random.default_rng(1)
     kept = chance.random((NEURONS, INPUTS)) < chance.uniform(0.2, 0.4, (NEURONS, 1))
     return (chance.integers(-9, 10, (NEURONS, INPUTS)) * kept).astype(np.int8)
 
 
 def images() -> NDArray[np.int8]:
-    """(images, inputs); what a ReLU left: half are zero."""
+    """Activations (images, inputs) as after a ReLU: half of them are zero."""
     chance = np.random.default_rng(2)
     return chance.integers(-20, 21, (IMAGES, INPUTS)).clip(0).astype(np.int8)
 
 
 def main() -> None:
-    """Write the files."""
+    """Write w.npy and x.npy."""
     np.save(HERE / "w.npy", weights())
     np.save(HERE / "x.npy", images())
 

@@ -17,7 +17,10 @@ SHIFT = 5
 
 
 def tensors() -> dict[str, NDArray[Any]]:
-    """Inputs and weights by the names of their files; fractions are such that no sum is rounded."""
+    """Inputs and weights by the names of their files.
+
+    Fractions are such that no sum is rounded.
+    """
     chance = np.random.default_rng(8)
     items = ROUNDS * ITEMS
     kept = chance.random((16, 256)) < 0.6
@@ -33,13 +36,13 @@ def tensors() -> dict[str, NDArray[Any]]:
 
 
 def tiles(matrix: NDArray[Any], native: int) -> NDArray[Any]:
-    """A matrix as native tiles, row after row of them."""
+    """A matrix as native tiles, row by row: (rows, cols, native, native)."""
     rows, cols = (size // native for size in matrix.shape)
     return np.asarray(matrix.reshape(rows, native, cols, native).swapaxes(1, 2)).copy()
 
 
 def reference(t: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """What the program computes."""
+    """The outputs of the program, by name, computed with NumPy."""
     sums = t["x"].astype(np.int64) @ t["w1"].T.astype(np.int64)
     hidden = np.clip(np.rint(sums / 2**SHIFT), -128, 127).clip(0).astype(np.int64)
     logits = hidden @ t["w2"].T.astype(np.int64)
@@ -52,7 +55,7 @@ def reference(t: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the files of all tensors."""
     made = tensors()
     made["wd"] = tiles(made["wd"], 4)
     for name, array in made.items():

@@ -42,7 +42,7 @@ def layers(given: dict[str, NDArray[np.int8]]) -> tuple[NDArray[np.int8], NDArra
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the inputs, the weights and the expected results."""
     given = tensors()
     hidden, golden = layers(given)
     golden_files: dict[str, NDArray[Any]] = {"golden_hidden": hidden, "golden": golden}
