@@ -22,7 +22,8 @@ class Clock:
     """
 
     cycle = 0
-    # the number of the agent that acted last in `cycle`; NEVER: all have, and the arbiter
+    # the number of the agent that acted last in `cycle`; NEVER: all agents and the arbiter have
+    # acted
     turn = -1
 
     def had_turn(self, agent: Agent) -> bool:

@@ -70,7 +70,7 @@ def _equal(core: Core, address: int, section: Section, at: int) -> float:
         return 0.0
     best = 0.0
     for present in _present(core, address - (at - begin), len(data)):
-        some = [a == b for a, b in zip(present, data, strict=True) if a or b]  # zeros are common
+        some = [a == b for a, b in zip(present, data, strict=True) if a or b]  # without equal zeros
         best = max(best, sum(some) / max(1, len(some)))
     return best
 

@@ -24,7 +24,7 @@ Doubles = NDArray[np.float64]
 
 _MARGIN = 2.0**-48
 _DIGITS = 60  # the number of digits of the first computation with decimals
-_GRID = 40  # fraction bits of an exponential, as many as BFP long has
+_GRID = 40  # fraction bits of an exponential; BFP long has the same number
 
 
 def sigmoid(values: Host) -> Host:

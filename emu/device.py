@@ -243,7 +243,7 @@ class Device(System):
                 if on_act is not None:
                     on_act(None)
                 if focus is not None and focus.retired >= target:
-                    # the access of another core, for which this core has waited
+                    # the arbiter has granted the access for which this core waited
                     return self._step_stop(focus)
                 continue
             if chosen is None:

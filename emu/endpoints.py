@@ -48,9 +48,9 @@ class Endpoint:
 
     def __init__(self, core: Requester) -> None:
         self.core = core
-        # its place among all ports, which are sorted by core number, then by creation
+        # its index among all endpoints, which are sorted by core number, then by creation
         self.place = -1
-        self.instruction: int | None = None  # the core to whose trace its accesses count
+        self.instruction: int | None = None  # number of the accessing instruction; None: the latest
         self.clear()
 
     def clear(self) -> None:

@@ -189,9 +189,9 @@ class Event:
     """An event of a core for which a debugger can wait (`catch NAME`).
 
     `announced` is the kind of the announcement with which the core reports the event
-    (`macaw.emu.core`). If it is empty, rules of the debugger derive the event from changes of the
-    state. The reference engine reports each event in the cycle in which it happens. If `late`, the
-    fast engines report it only at their next stop.
+    (`macaw.emu.core`). If `announced` is empty, rules of the debugger derive the event from changes
+    of the state. The reference engine reports each event in the cycle in which it happens. If
+    `late`, the fast engines report it only at their next stop.
     """
 
     name: str

@@ -22,7 +22,7 @@ from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, IOSA, ROP, SLOTS, Operation
 
-_MOST_RESULTS = 1 << 18  # so many numbers, over all banks and repeats, fit into a fast cache
+_MOST_RESULTS = 1 << 18  # this many numbers, over all banks and repeats, fit into a fast cache
 _UNKNOWN = -1
 
 

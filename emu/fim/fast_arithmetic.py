@@ -62,7 +62,7 @@ def dots(left: Host, right: Host) -> Wide | None:
         return None
     terms = widened(left) * widened(right)
     absolute = terms.view(np.uint32) & _ABSOLUTE
-    # Sums of so small products cannot become too large, however they are rounded.
+    # Sums of products below this limit cannot become too large, however they are rounded.
     if int(absolute.max(initial=0)) >= int(np.float32(32768 / terms.shape[-1]).view(np.uint32)):
         return None
     absolute -= 1  # now 0 counts as a large number: it needs no rounding

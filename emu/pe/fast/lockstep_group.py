@@ -428,7 +428,8 @@ class LockstepGroup:
     def next_event(self, now: int) -> int:
         """Return the first cycle after `now` in which the row must simulate the group, or NEVER.
 
-        Then a cluster leaves, all clusters can take the next segment, or a stream has ended.
+        In this cycle a cluster leaves, all clusters can take the next segment, or a stream has
+        ended.
         """
         cycle, packet = self._first, self.state.packet
         if self.stream is not None:

@@ -46,7 +46,7 @@ class Plan:
         self.q2_count = self.arrays.q2_count[self.pes]
         self.has_multiplied = self.arrays.mac_reached[self.pes]
         direct = self.shape.direct
-        # Entries of each PE: as many as the PE with the most has, rounded up to whole blocks.
+        # The number of entries of each PE: the greatest of all PEs, rounded up to whole blocks.
         self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
         block = 1 if self.tables is None else 2 * self.tables.pairs
         self.width = -(-max(int(self.entries_left.max()), 1) // block) * block

@@ -21,7 +21,7 @@ from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.mac_outcome import MacOutcome
 
 Ints = NDArray[np.int64]
-_NEAR = 8  # in so many rows of counts, nearly every column has a count that is not 0
+_NEAR = 8  # in this many rows of counts, nearly every column has a count that is not 0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from macaw.isa.codec import Decoded
 PLAIN, COUNTING, CROSSING = range(3)  # editions of a block: see `BlockCache`
 HOT = 24  # the number of jumps to an address after which its block is translated
 MOST = 512  # the greatest number of blocks in the cache
-CUT_HOT = 6  # after a border has cut a block so often, its edition that crosses borders replaces it
+CUT_HOT = 6  # after this many cuts by borders, the edition that crosses borders replaces a block
 FEW = 8  # a call of a block that executes fewer instructions costs more than it saves
 
 
