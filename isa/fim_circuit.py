@@ -70,7 +70,7 @@ class Function:
     """A function of the ALU (set by `mmr op`). It takes two operands, or the left one alone."""
 
     name: str
-    symbol: str  # written between or before operands; empty: the name is, with brackets
+    symbol: str  # written between or before operands; empty: a source writes `name(operand)`
     cycles: int  # the default of the setting with its cycles
     arithmetic: str  # what it computes, as rooflines and energies count it
     meaning: str

@@ -186,7 +186,7 @@ TYPE_MEMBERS = tuple(
 )
 OPERAND_TYPES = ("weights", "activations")  # segment types 0 and 1, which have element types
 RECORD_SIZE = STEP.size  # bytes of a record of any kind
-# The entry of an instruction's register file, and so of a step, to which a field belongs.
+# By field of an instruction: which of its two entries in the register file the field names.
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 

@@ -195,7 +195,7 @@ class Instruction:
     flow: str = ""  # "", "branch", "jump", "call", "return", "stop" (asm, debugger)
     carries: tuple[
         tuple[str, str], ...
-    ] = ()  # operands besides those of the word, in a source: form, meaning
+    ] = ()  # operands of a source that are not in the word: form, meaning
     arithmetic: str = ""  # what it computes, of `macaw.isa.activities.ARITHMETIC`
 
     @cached_property

@@ -19,12 +19,12 @@ class Schedule(NamedTuple):
 
     starts: Times  # (iterations): when the first vector is read
     free: dict[int, int]  # by unit: the cycle from which it is free again
-    readable: Times  # (iterations, vectors or tiles): from when it can be read in its destination
+    readable: Times  # (iterations, vectors or tiles): from when the result can be read
     stored: int  # the cycle from which all writes to Dram can be read; 0: no writes
-    reads: Times  # (iterations, vectors or tiles): when it is read
+    reads: Times  # (iterations, vectors or tiles): when each is read
     read_rates: Times  # the number of cycles that the read takes
-    writes: Times  # (iterations, vectors or tiles): when it enters the writing unit
-    # (iterations): from when the multiplier no longer needs the tiles
+    writes: Times  # (iterations, vectors or tiles): when each enters the writing unit
+    # (iterations): the cycle from which the multiplier no longer needs the tiles
     product_ends: Times | None = None
     read_waits: int = 0  # cycles in which reads waited until entries were written, if counted
     # cycles in which writes waited until a product had used an entry of MatrixRf
@@ -38,7 +38,7 @@ class Progress(Protocol):
     asked: int  # first cycle in which the chain could start if its entries were ready
     stored_before: int  # cycle in which writes of earlier chains to Dram can be read
     free: NDArray[np.int64]  # by unit: first cycle in which it can take another vector
-    used_matrix: NDArray[np.int64]  # for each tile of MatrixRf: from when no product needs it
+    used_matrix: NDArray[np.int64]  # by tile of MatrixRf: the cycle from which no product needs it
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
         """Return, for each entry of a register file, the cycle from which it can be read."""

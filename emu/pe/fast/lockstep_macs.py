@@ -48,7 +48,8 @@ class LockstepMacs:
         self._read = 0
         self._predicts = True  # False after a prediction in which no mac was right
         self._at = 0  # how many macs of the batch have been taken
-        # Macs from `_first` on read what the batch has for them: their base addresses and limits.
+        # For the macs from number `_first` of the batch on: their base addresses and limits. These
+        # macs read the activations that the batch has for them.
         self._first = 0
         self._bases: Sequence[int] = ()
         self._limits: Ints = np.zeros((0, 0), np.int64)
