@@ -80,10 +80,14 @@ def test_each_unit_of_a_comment_is_a_description() -> None:
     """A comment at a field's end, after several lines, or above the field is its description."""
     made = profile_schema.schema()
     slice_ = made["$defs"]["Slice"]["properties"]
-    assert slice_["waited"]["description"] == "cycles of it in which the core waited for others"
+    assert (
+        slice_["waited"]["description"] == "cycles of the slice in which the core waited for others"
+    )
     assert made["properties"]["ratios"]["description"] == "by row, from all its records"
     bottleneck = made["$defs"]["Bottleneck"]["properties"]
-    assert bottleneck["sooner"]["description"] == "By row: cycles saved if it never started late."
+    assert (
+        bottleneck["sooner"]["description"] == "By row: cycles saved if the row never started late."
+    )
     assert "description" not in bottleneck["why"]
     assert made["$defs"]["CauseCycles"]["properties"]["below"]["items"] == {
         "$ref": "#/$defs/CauseCycles"

@@ -116,7 +116,7 @@ def _block(config: Configuration) -> int:
 
 
 def _places(config: Configuration) -> int:
-    """Return the number of bits by which BFP long shifts the dot product of two blocks to the left."""
+    """Return the number of bits by which BFP long shifts a block's dot product to the left."""
     return max(0, 40 - sum(item.greatest_exponent - item.unit for item in _elements(config)))
 
 
