@@ -167,7 +167,7 @@ def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["recursion", "repetition", "argument", "long argument", "itself"])
 def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
-    """With the real limits, such a source ends in a process with 400 MB of address space."""
+    """With the real limits, a source that expands without end gives an error within 400 MB."""
     (tmp_path / "a.inc").write_text('nop\n.include "a.inc"\n')
     (tmp_path / "a.s").write_text(f".core cp\n{BOMBS[name]}")
 

@@ -131,7 +131,10 @@ def test_any_sections_are_in_the_image(pieces: list[tuple[int, bytes]], start: i
 
 
 def test_intel_hex_is_as_its_specification_writes_it() -> None:
-    """Two data records around the end of a 64 KiB block, upper addresses, start and end record."""
+    """Intel HEX divides data at the end of a 64 KiB block into two records.
+
+    Other records have the upper half of the address, the start and the end.
+    """
     program = Program(sections=(section(".a", 0x1FFFE, b"\x01\x02\x03"),), entry=0x1FFFE)
     assert images.write(program, "hex").splitlines() == [
         b":020000040001F9",

@@ -194,7 +194,10 @@ def test_corpus(path: Path) -> None:
 
 @pytest.mark.parametrize("mnemonic", sorted(CP.rows))
 def test_every_row(mnemonic: str) -> None:
-    """Each row with valid operands, alone in a program, so that no mistake hides another one."""
+    """Each row of the table, with valid operands, gives the same with and without the fast path.
+
+    It is alone in a program, so that no mistake hides another one.
+    """
     chance = random.Random(mnemonic)
     for row in CP.rows[mnemonic]:
         for _ in range(tries(6)):

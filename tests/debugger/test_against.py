@@ -173,9 +173,9 @@ numbers: .word 6, 7
 
 
 def test_registers_are_compared_too():
-    """Registers are compared, too: with y the addi is to blame, with the right a2 the shift.
+    """A reference may be a register: if a2 should be 10, the walk goes on to the addi that sets it.
 
-    a2 should be 10.
+    If a2 agrees with its reference, the walk ends at the shift after it.
     """
     run = of_source(SCALAR)
     run.cont()

@@ -124,9 +124,9 @@ def test_the_text_of_a_value_that_agrees() -> None:
 
 
 def test_the_text_of_a_walk() -> None:
-    """The text of a walk back, by hand.
+    """The text of a walk back equals one written by hand.
 
-    It has two stages, steps with several values, agreements, and values without a reference.
+    The walk has two stages, steps with several values, agreements, and values without a reference.
     """
     write = cause("y", "y", "sw", instruction="sw a0", is_mnemonic=True, cycle=20)
     earlier = cause("t", "t", "begin")

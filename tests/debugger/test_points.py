@@ -322,7 +322,10 @@ def test_a_line_without_a_file_means_the_file_where_it_was_set():
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["advance", "tbreak", "break"])
 def test_nothing_is_left_of_a_stop_that_is_over(engine, kind):
-    """A goal that was reached and a deleted breakpoint stop no later run, which passes 39 times."""
+    """A goal that was reached, or a deleted breakpoint, does not stop the rest of the run.
+
+    The run passes its address 39 more times.
+    """
     debug = of_source(STORE_LOOP, engine)
     if kind == "advance":
         assert debug.advance("loop").reason == "arrived"

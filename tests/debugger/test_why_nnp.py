@@ -101,7 +101,7 @@ def chains(request):
 
 
 def computed(cause, leaves):
-    """The value of a cause, computed from its ends by the meaning of their instructions."""
+    """The value of a cause, computed again from its ends as docs define its instructions."""
     if cause.ends:
         value = cause.value
         if isinstance(value, str):

@@ -31,7 +31,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @EXAMPLES
 @given(SEEDS, st.lists(st.sampled_from([1, 2, 7, 30, 50, 90, 200]), max_size=8))
 def test_programs(seed: int, pauses: list[int]) -> None:
-    """Random programs agree at pauses anywhere and at the end."""
+    """Both engines agree on random programs, at pauses anywhere and at the end."""
     fast, reference = random_devices(seed)
     for pause in [*pauses, None, None]:
         stops = [device.run(max_cycles=pause) for device in (fast, reference)]

@@ -93,7 +93,7 @@ def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list
 @EXAMPLES
 @given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Transfers of all kinds are recorded, with accesses of others, faults, and ends in between."""
+    """Records of random transfers are right, also with other accesses, faults and early ends."""
     made = [*random_devices(seed), random_devices(seed)[1]]
     check(made, Log(made[2]), parameters, pauses)
 
@@ -101,7 +101,7 @@ def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> N
 @settings(EXAMPLES, max_examples=30)
 @given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Transfers that let others pass are recorded separately."""
+    """Records are right if transfers that wait for a window let others pass."""
     made = []
     for engine in (*ENGINES, "reference"):
         pick = random.Random(seed)

@@ -60,7 +60,7 @@ def test_free_and_next_say_the_same(seed: int, numbers: dict[str, int], step: in
 @given(st.integers(0, 2**40), NUMBERS)
 @settings(max_examples=40, deadline=None)
 def test_how_much_is_taken(seed: int, numbers: dict[str, int]) -> None:
-    """A refresh is complete in each period; others take at most `jitter.others` in each slot."""
+    """Each period has a whole refresh; each slot has at most `jitter.others` other busy cycles."""
     period, refresh = numbers["jitter.refresh_interval"], numbers["jitter.refresh"]
     slot, most = numbers["jitter.others_interval"], numbers["jitter.others"]
     busy = taken(Jitter(seed, 0, numbers | {"jitter.others": 0}), 5 * period)

@@ -58,9 +58,9 @@ def planned(unit: Unit) -> tuple[Machine, Machine]:
 @settings(ENGINE_PAIRS, max_examples=12)
 @given(random_layers(), PAUSES)
 def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
-    """Random balanced layers agree: all element types, overflow modes, queue depths, thresholds.
+    """Both engines agree on random balanced layers of all element types and overflow modes.
 
-    No sum comes near the ends of its range.
+    Queue depths and thresholds differ, too. No sum comes near the ends of its range.
     """
     layer = dataclasses.replace(layer, config=layer.config | {"pe.design": "5b"}, balance=True)
     unit = build_layer(layer).machine.unit
@@ -96,7 +96,7 @@ def skewed(
 def test_clusters_that_go_on_apart(
     seed: int, pauses: list[int], depth: int, second: int, threshold: int
 ) -> None:
-    """Clusters begin their next macs at different times, balanced or not, and agree."""
+    """Both engines agree if clusters begin their next macs at different times, balanced or not."""
     queues = {
         "pe.load_queue_1": depth,
         "pe.load_queue_2": second,

@@ -25,7 +25,7 @@ def work(machine: Machine) -> int:
 
 
 def test_a_balanced_mac_cycle_by_cycle() -> None:
-    """A balanced mac, cycle by cycle (seed 000 ¶100-102).
+    """A balanced mac has the calculated state in each cycle (seed 000 ¶100-102).
 
     PE 0 has no weights; PE 1 has weights 1 to 6 for activations 10, 20, ..., 60.
     """

@@ -84,7 +84,7 @@ def test_config_over_a_narrow_bus() -> None:
 
 
 def test_a_layer_from_first_to_last_beat() -> None:
-    """A layer, cycle by cycle: loads, mac, move, store.
+    """Loads, mac, move and store of a layer come in the cycles calculated here.
 
     See seed 000 ¶90, ¶107-109, ¶114, ¶124-130.
     """

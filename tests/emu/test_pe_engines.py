@@ -43,7 +43,7 @@ pytestmark = pytest.mark.once
 @ENGINE_PAIRS
 @given(random_layers(), PAUSES)
 def test_layers(layer: Layer, pauses: list[int]) -> None:
-    """Random layers agree: all element types, overflow modes, queue depths, both designs."""
+    """Both engines agree on random layers: all element types, overflow modes and designs."""
     with np.errstate(all="ignore"):
         built = build_layer(layer)
     run_and_compare(built.machine.unit, pauses)
@@ -52,7 +52,7 @@ def test_layers(layer: Layer, pauses: list[int]) -> None:
 @ENGINE_PAIRS
 @given(SEEDS, PAUSES)
 def test_programs(seed: int, pauses: list[int]) -> None:
-    """Random lists agree: loops, windows, steps, chains of buffers, several buffers at once."""
+    """Both engines agree on random lists: loops, windows, steps, chains, buffers at once."""
     run_and_compare(random_packet_list(seed).unit, pauses)
 
 

@@ -189,7 +189,7 @@ def check(
 @EXAMPLES
 @given(random_layers(), PARAMETERS, PAUSES)
 def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Random layers are recorded: all element types and designs, two buffers in turn."""
+    """Records of random layers are right: all element types and designs, two buffers in turn."""
     with np.errstate(all="ignore"):
         unit = build_layer(layer).machine.unit
     check(unit, parameters, pauses)
@@ -198,7 +198,7 @@ def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> 
 @EXAMPLES
 @given(SEEDS, PARAMETERS, PAUSES)
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Random lists are recorded: several buffers at once, chains, windows, overlaps."""
+    """Records of random lists are right: several buffers at once, chains, windows, overlaps."""
     check(random_packet_list(seed).unit, parameters, pauses)
 
 

@@ -89,7 +89,7 @@ def run(bench, name, first, second, order, old, acc, source):
 
 
 def test_figure_4(bench):
-    """Fig. 4: four 32-bit floats in the order 2, 1, 3, 0 (seed 002 ¶52-56, ¶58-64, ¶73)."""
+    """pmac gives Fig. 4's sums of floats, order 2, 1, 3, 0 (seed 002 ¶52-56, ¶58-64, ¶73)."""
     src0, src1, seq = (2.0, 3.0, 5.0, 7.0), (11.0, 13.0, 17.0, 19.0), (2, 1, 3, 0)
     floats = [packed([SINGLE.rounded(Fraction(int(x))) for x in src], 32) for src in (src0, src1)]
     first, second = floats
@@ -99,7 +99,7 @@ def test_figure_4(bench):
 
 
 def test_figure_5(bench):
-    """Fig. 5: sixteen unsigned bytes in four groups (seed 002 ¶67-72, ¶74)."""
+    """pmac gives Fig. 5's sums of sixteen bytes in four groups (seed 002 ¶67-72, ¶74)."""
     seq = (0, 14, 2, 13, 1, 5, 9, 7, 8, 4, 10, 3, 12, 11, 6, 15)
     data = bytes(range(16))
     for source in ("vector", "general"):

@@ -145,9 +145,10 @@ def test_period_of_repeats(operation, periods):
 
 
 def test_columns_of_a_buffer():
-    """The cycle in which `count` columns of a buffer are stored; None if fewer were pushed.
+    """`columns_stored` gives the cycle in which `count` columns are stored, or None.
 
-    The buffer has columns 10 to 14; the last two are stored at 50 and 60.
+    The buffer has columns 10 to 14; the last two are stored at 50 and 60. None means that there are
+    fewer columns.
     """
     counts = [fim_circuits.columns_stored(10, 15, [50, 60], count) for count in (3, 4, 5, 6)]
     assert counts == [0, 50, 60, None]

@@ -220,7 +220,7 @@ def test_islands_of_a_preset_differ(device):
 
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_an_operation_s_products_results_and_levels_of_adders(lanes: int) -> None:
-    """Numbers of products, results and adder levels of an operation, counted result by result.
+    """`work` gives an operation's products, results and adder levels, as counted result by result.
 
     A level of adders halves the terms of a result until one is left.
     """

@@ -135,7 +135,7 @@ def test_a_vector_of_several_blocks_is_quantised_block_by_block() -> None:
 
 
 def test_ends_of_the_formats() -> None:
-    """Numbers too large, infinite or tiny, and zeros; a negative zero has the code of zero."""
+    """Too large or infinite numbers get the largest code; tiny ones and both zeros get 0."""
 
     def codes(values: list[float], element: str) -> tuple[list[int], int]:
         found = quantise(np.array(values, np.float32), Quantiser("mx", element=element))

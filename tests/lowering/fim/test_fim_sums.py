@@ -113,7 +113,7 @@ def sums(graph):
 
 
 def test_which_sums_there_are():
-    """Which sums exist: also sums of sums, but no product that is an output or read elsewhere."""
+    """A sum may have sums as terms, but no product that is an output or that another task reads."""
     graph = Graph()
     x = graph.tensor("x", 4, 4)
     parts = [graph.product(x, graph.constant(f"w{n}", numbers(4, 4, seed=n))) for n in range(4)]

@@ -218,7 +218,7 @@ def test_an_image_with_other_rows_is_not_read_early(monkeypatch):
 
 
 def test_other_layers_do_not_overlap():
-    """No overlap with the image of another layer, with another layout, or without an image."""
+    """Layers in the wrong order do not overlap, nor does a convolution of two images."""
     network, config = large(), load("base")
     plans, _ = fitting_plans(network, config)
     conv, pool = plans

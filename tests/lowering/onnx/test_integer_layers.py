@@ -291,7 +291,10 @@ def test_sums_and_products_with_constants():
 
 
 def test_products_of_two_images():
-    """The product of an image and a number for each channel, as in squeeze-and-excitation."""
+    """A quantised product of an image and a number for each channel equals its definition.
+
+    Squeeze-and-excitation has such products.
+    """
     made = quantised([NODE("Mul", ["a", "b"], ["c"])], {"x": (2, 3, 4, 4), "z": (2, 3, 1, 1)})
     random = np.random.default_rng(6)
     x, z = random_integers(random, (2, 3, 4, 4)), random_integers(random, (2, 3, 1, 1))

@@ -217,7 +217,7 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
 
 
 def test_716_no_ratio_of_the_bottleneck_does() -> None:
-    """If no ratio of the bottleneck does, the mapping is the next step (seed 001 ¶124).
+    """If each ratio of the bottleneck meets its threshold, the mapping is next (seed 001 ¶124).
 
     Findings below 0.5% of the cycles are left out. The text does not claim why a core waits (F26).
     """

@@ -39,7 +39,7 @@ def test_what_never_occurred_has_no_metric() -> None:
 
 
 def test_characterising() -> None:
-    """Bytes and computations a cycle, and whether they match, by hand (seed 001 ¶89-91, ¶93-94)."""
+    """Metrics are bytes and computations a cycle, and their match (seed 001 ¶89-91, ¶93-94)."""
     made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
     assert made["reads"].value == 8
     assert made["computes"].value == 2 * 4800 / 400 == 24
@@ -77,7 +77,7 @@ def test_the_tolerance_can_be_set() -> None:
 
 
 def test_partial_writes() -> None:
-    """The share of partial writes among external writes (seed 001 ¶95-97)."""
+    """A metric is the share of partial writes among external writes (seed 001 ¶95-97)."""
     made = found(e_xwr=20, e_xwr_partial=5)["partial"]
     assert (made.value, made.ok) == (0.25, False)
     assert made.sentence == "5 of 20 external writes are narrower than the memory's 32 bytes"
@@ -114,7 +114,10 @@ def test_the_widest_writes_of_the_cores() -> None:
 
 
 def test_blocked_accesses_of_both_kinds() -> None:
-    """The share of blocked accesses, and cycles lost to other cores for each (seed 001 ¶99)."""
+    """The metric is the share of blocked accesses; its sentence has the lost cycles.
+
+    See seed 001 ¶99.
+    """
     made = found(e_rd=60, e_wr=40, e_rd_blocked=10, e_wr_blocked=5)["blocked"]
     assert (made.value, made.ok) == (0.15, False)
     assert made.sentence == (
@@ -158,7 +161,7 @@ def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok
 
 
 def test_utilisation() -> None:
-    """The share of compute units at work while the array works (seed 001 ¶100-101)."""
+    """A metric is the share of compute units at work while the array works (seed 001 ¶100-101)."""
     made = found(e_cu=4000, e_array=1000)["utilisation"]
     assert (made.value, made.ok) == (0.25, False)
     assert made.sentence == (

@@ -51,7 +51,7 @@ def test_results_and_cycles(operation, seed, engine):
 
 
 def test_by_hand():
-    """By hand: a tie, saturation before and after the zero point, NaN, and factors of channels."""
+    """By hand: ties, saturation before and after the zero point, NaN and factors are right."""
     x = np.array([[3, 5], [-300, 300]], np.int32)
     found, _ = run(Convert("int32", (2, 2), "int8", (0.5, 1.0), result_zero=-10), x)
     assert found.tolist() == [[-8, -5], [-128, 127]]
