@@ -206,7 +206,7 @@ class Bottleneck:
     slice: Slice | None
     why: str
     saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles saved without its work
-    # By other row: cycles saved without its work between the first and last work of this row.
+    # By other row: cycles saved without that row's work between this row's first and last work.
     between: Mapping[str, int] = field(default_factory=dict)
     # By row: cycles saved if the row never started late.
     sooner: Mapping[str, int] = field(default_factory=dict)
