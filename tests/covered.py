@@ -20,7 +20,7 @@ def room_of(path: str) -> str:
 
 
 def table(files: Mapping[str, Mapping[str, Mapping[str, int]]]) -> Iterator[str]:
-    """A line for each room and one for all: statements, and the share of them that tests executed."""
+    """A line for each room and one for all: statements, and the share that tests executed."""
     statements: Counter[str] = Counter()
     executed: Counter[str] = Counter()
     for path, file in files.items():

@@ -19,7 +19,7 @@ def outcome(
     monkeypatch: pytest.MonkeyPatch,
     enabled: bool,
 ) -> object:
-    """Return all that a user can see of a run: executable, lines and warnings, or the diagnostics."""
+    """Return all that a user sees of a run: executable, lines and warnings, or the diagnostics."""
     monkeypatch.setattr(fast_path.FastPath, "enabled", enabled)
     try:
         program = assemble(sources, device=device)

@@ -12,7 +12,7 @@ _NAMES = [f"t{number}" for number in range(8)]
 
 
 def _operands(row: str, memories: list[str]) -> st.SearchStrategy[list[str]]:
-    """Draw operands of an instruction: its memory one of `memories`, 0 as the address of a queue."""
+    """Draw operands of an instruction: its memory is in `memories`; the address of a queue is 0."""
 
     def of(memory: str) -> st.SearchStrategy[list[str]]:
         queue = memory in BY_NAME and BY_NAME[memory].queue

@@ -162,7 +162,7 @@ def config_data(draw: st.DrawFn, sequence: str) -> str:
 
 @st.composite
 def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -> str:
-    """Draw a packet: a config of one of `sequences` (texts), an exe with operand data, or a marker."""
+    """Draw a packet: a config of one of `sequences` (texts), an exe with its data, or a marker."""
     to = draw(st.sampled_from(["", ", to=all", ", to=0", ", to=1", ", to=(0, 1)"]))
     kind = draw(st.integers(0, 2))
     if kind == 0 and sequences:

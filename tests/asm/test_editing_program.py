@@ -369,7 +369,7 @@ def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["c.inc", "b.s", "other.s"])
 def test_a_text_that_the_program_does_not_have_yet(tmp_path: Path, name: str) -> None:
-    """A new file knows the symbols of the sources that include it; any other, the first source's."""
+    """A new file knows the symbols of sources that include it; any other, the first source's."""
     (tmp_path / "c.inc").write_text("nop\n")
     texts = {"a.s": ".core cp\nx: .word 1\n", "b.s": '.core vc\n.equ x, 5\n.include "c.inc"\n'}
     sources = (Source(text, str(tmp_path / each), tmp_path) for each, text in texts.items())
@@ -414,7 +414,7 @@ def corrected(source: Document, text: str) -> tuple[int, str]:
 @pytest.mark.once
 @pytest.mark.parametrize("path", MISSPELT, ids=lambda path: path.stem)
 def test_each_did_you_mean_is_a_correction(path: Path) -> None:
-    """Each "did you mean" hint gives a correction; after the edit the error has changed or is gone."""
+    """Each "did you mean" hint gives a correction, after which the error has changed or is gone."""
     text = path.read_text("utf-8")
     while True:
         source = Document(text, str(path), path.parent)

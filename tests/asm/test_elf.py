@@ -403,7 +403,7 @@ NAMES_OF_SYMBOLS = st.text(
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    """Draw a program of any sections, symbols and tensors; sections follow one another in memory."""
+    """Draw a program of any sections, symbols, tensors; sections follow one another in memory."""
     sections, address, load = [], 0x10000, 0x80000000
     for number in range(draw(st.integers(0, 5))):
         align = 1 << draw(st.integers(0, 7))

@@ -96,7 +96,10 @@ def test_a_compiled_c_program_is_read(tmp_path: Path) -> None:
 
 
 def test_a_foreign_executable_is_written_with_our_note() -> None:
-    """A foreign executable, read and written, is the same program with a note of version 2 (F34)."""
+    """A foreign executable, read and written, is the same program with a note of version 2.
+
+    See F34.
+    """
     program = elf.read((ROOT / "tests" / "emu" / "c" / "tour.elf").read_bytes())
     assert program.note_version == 0
     again = elf.read(elf.write(program))

@@ -23,7 +23,7 @@ LAYOUTS = ("elementwise", "dot", "outer", "tensor")
 
 
 def model(matrix, layout, side):
-    """The tiles of seed 004 Fig. 3 by reshaping: rows and columns of tiles, then tiles of a 4 x 4."""
+    """The tiles of seed 004 Fig. 3 by reshaping: rows and columns of tiles, then 4 x 4 tiles."""
     lanes = 32 // matrix.itemsize
     down, right = {
         "elementwise": ((1, lanes),) * 3,

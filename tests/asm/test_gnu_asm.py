@@ -56,7 +56,7 @@ def test_symbols_that_are_set_again(text: str) -> None:
 
 @needs_gnu
 def test_a_name_of_a_symbol_that_depends_on_a_later_label() -> None:
-    """Macaw resolves `p = r` where r depends on a later label; GNU as gives 0 (docs/language.md)."""
+    """Macaw resolves `p = r` if r depends on a later label; GNU as gives 0 (docs/language.md)."""
     text = ".data\nbegin: .byte 1, 1\n.set r, here - begin\n.set p, r\nhere: .byte p\n"
     assert ours(text)[".data"] == "010102"
     assert gnu.live(text)[".data"] == "010100"

@@ -170,7 +170,7 @@ def test_without_c_they_are_undefined() -> None:
 
 @pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
-    """A definition in another object replaces the weak one; without any definition the value is 0."""
+    """A definition in another object replaces the weak one; without a definition it is 0."""
     text = (
         "        .weak   chosen, none\n        .core   cp\n        .global _start\n"
         "_start: call    chosen\n        la      a1, chosen\n        lui     a2, %hi(none)\n"

@@ -47,7 +47,7 @@ def test_only_the_package_itself_names_the_front() -> None:
 
 
 def test_docstrings_and_imports_need_no_syntax_tree() -> None:
-    """Docstring and imports, read from a module's text for pages, equal those of its syntax tree."""
+    """Docstring and imports, read from a module's text for pages, equal its syntax tree's."""
     for path in imports.modules().values():
         tree = trees.tree_of(path)
         origins = {

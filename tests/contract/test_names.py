@@ -86,7 +86,7 @@ def generic() -> list[str]:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The dotted names of modules that a file imports, and of the names that it imports from them."""
+    """The dotted names of modules that a file imports, and of names that it imports from them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (item.name for item in node.names)

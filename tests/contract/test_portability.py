@@ -71,7 +71,7 @@ def test_no_function_of_posix_is_used_unless_it_is_there() -> None:
 
 
 def test_processes_are_spawned() -> None:
-    """Processes are spawned, not forked: a fork copies locks of threads, and Windows has no fork."""
+    """Processes are spawned: a fork would copy locks of threads, and Windows has no fork."""
     contexts = [text for _, node, text in calls() if text.endswith("get_context")]
     assert contexts
     for name, node, text in calls():

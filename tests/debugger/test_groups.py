@@ -1,4 +1,4 @@
-"""`info groups` shows the activity of units, in agreement with counters, announcements and state."""
+"""`info groups` shows the activity of units, as counters, announcements and state do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`print`, `x`, `info`, `list`, `disassemble`, `display` and data files, compared with the state."""
+"""`print`, `x`, `info`, `list`, `disassemble`, `display` and data files agree with the state."""
 
 from __future__ import annotations
 

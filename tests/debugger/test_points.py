@@ -1,4 +1,4 @@
-"""Breakpoints, watches and events stop a run at the same place for the same reason on both engines."""
+"""Breakpoints, watches and events stop a run at the same place and reason on both engines."""
 
 from __future__ import annotations
 

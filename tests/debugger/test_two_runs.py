@@ -1,4 +1,4 @@
-"""Two runs side by side: the first difference, its causes in both runs, and commands for each run."""
+"""Two runs side by side: the first difference, its causes in both, and commands for each run."""
 
 from __future__ import annotations
 

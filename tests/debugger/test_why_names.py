@@ -1,4 +1,4 @@
-"""The names in answers of `why`: in both halves and other units, packets, transfers, instructions."""
+"""The names in answers of `why`: in halves and other units, packets, transfers, instructions."""
 
 from __future__ import annotations
 

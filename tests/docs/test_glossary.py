@@ -1,4 +1,4 @@
-"""docs/glossary.md: every page has a link to it; its entries are in order and end with a full stop."""
+"""docs/glossary.md: every page links to it; its entries are in order and end with a full stop."""
 
 import re
 from pathlib import Path

@@ -198,7 +198,7 @@ def vim_says(tmp_path_factory) -> dict[str, list[list[str]]]:
 
 
 def vim_kinds(text: str, lines: list[list[str]]) -> dict[tuple[int, int], str]:
-    """Vim's groups as kinds, at the spans of the assembler's words; "several: ..." if groups differ."""
+    """Vim's groups as kinds, at spans of the assembler's words; "several: ..." if groups differ."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     found = {}
     for start, end in kinds(text):

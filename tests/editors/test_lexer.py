@@ -1,4 +1,4 @@
-"""The Pygments lexer loses no text, finds no error in a good source, and agrees with the assembler."""
+"""The Pygments lexer loses no text, finds no error in good sources, agrees with the assembler."""
 
 import pytest
 from hypothesis import given

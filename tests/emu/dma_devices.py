@@ -38,7 +38,7 @@ def confined(number: int, script: list[Step], unit: int) -> Builder:
 
 
 def transfer(pick: random.Random) -> bytes:
-    """The description of a transfer: few or many rows; some over several halves, some overlapping."""
+    """The description of a transfer of few or many rows; some span halves, some overlap."""
     if pick.random() < 0.8:  # what programs do
         dst, src = pick.choice(
             [(HALVES[0], EXTERNAL), (EXTERNAL, HALVES[0]), (HALVES[2], HALVES[0])]

@@ -189,7 +189,7 @@ class Unit:
         last: int = 0,
         clusters: int | None = None,
     ) -> None:
-        """Add an exe; a segment is (type, mode, bytes), or gives the offsets of data placed before."""
+        """Add an exe; a segment is (type, mode, bytes), or the offsets of data placed before."""
         command = codec.encode(CORE.by_mnemonic["exe"], {"ib": ib, "shift": shift, "last": last})
         self.packet(command, segments, clusters, out or {})
 

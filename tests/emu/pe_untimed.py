@@ -87,7 +87,7 @@ def single(value: float) -> float:
 
 
 def scaled(value: int, scale: float) -> int:
-    """The float32 of the value, times the float32 `scale`, rounded to float32, then to an integer."""
+    """The float32 of the value, times float32 `scale`, rounded to float32, then to an integer."""
     return round(single(single(value) * scale))
 
 

@@ -136,7 +136,7 @@ def _body(chance: random.Random, has_vectors: bool, has_markers: bool) -> list[l
 
 
 def _patched(parts: list[list[Line]], at: int, chance: random.Random) -> list[Line]:
-    """The lines of a body after a store was added that changes the constant of one of its `addi`."""
+    """The lines of a body, with a store that changes the constant of one of its `addi`."""
     register = chance.choice(BODY)
     target = (ROWS["addi"], {"rd": register, "rs1": register, "imm": 1})
     word = encode(ROWS["addi"], {"rd": register, "rs1": register, "imm": chance.randint(2, 99)})

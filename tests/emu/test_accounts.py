@@ -37,7 +37,7 @@ Causes = Counter[str]
 
 
 def account(device: Device) -> dict[str, Causes]:
-    """Run a device and test what holds for all accounts; return the cycles of each core by cause."""
+    """Run a device and test what holds for all accounts; return cores' cycles by cause."""
     with np.errstate(all="ignore"):
         _, accountants = accounting.run(device, LIMIT)
     found = {}

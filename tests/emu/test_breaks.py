@@ -1,4 +1,4 @@
-"""Breaks, positions in the middle of a cycle and pauses are equal in both engines, and repeatable."""
+"""Breaks, positions inside a cycle and pauses are equal in both engines, and repeatable."""
 
 from __future__ import annotations
 

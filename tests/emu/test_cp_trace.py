@@ -1,4 +1,4 @@
-"""cp's trace block: records by hand and against a separate log of announcements; no cost in cycles."""
+"""cp's trace block: records by hand and against a log of announcements; no cost in cycles."""
 
 import pytest
 from hypothesis import given, settings

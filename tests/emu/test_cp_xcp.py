@@ -15,7 +15,7 @@ TABLE = 0x30000  # where the tests keep descriptions of transfers
 
 
 def test_a_copy_gives_tickets_and_wait_waits_for_them():
-    """`dma.copy` returns tickets, and `dma.wait` waits for the transfer of a ticket (seed 000 ¶48)."""
+    """`dma.copy` returns tickets; `dma.wait` waits for a ticket's transfer (seed 000 ¶48)."""
     rows = bytes(range(128))
     device = machine(
         f"""

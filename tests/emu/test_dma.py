@@ -32,7 +32,7 @@ def waited_until(device: Device) -> int:
 
 
 def test_external_to_onchip() -> None:
-    """A transfer from external to on-chip memory takes the cycles calculated here (seed 000 ¶83)."""
+    """A transfer from external to on-chip memory takes the calculated cycles (seed 000 ¶83)."""
     # 64 bytes, beats of 32: read at 4 and 5, each ready 20+1 later, 25 and 26; written in the
     # cycles that they are ready, granted at once; the end is in 26, the waiter goes on at 27.
     device = one(describe(UNIT, EXTERNAL, 64))
@@ -313,7 +313,7 @@ def test_a_multicast_waits_for_its_slowest_unit() -> None:
 @pytest.mark.parametrize("unit", [0, 1])
 @pytest.mark.parametrize("apart", [-40, -1, 0, 5, 64])
 def test_a_multicast_over_its_source_moves_as_by_memmove(unit: int, apart: int) -> None:
-    """A multicast whose target in one of two units overlaps the source moves bytes as memmove does."""
+    """A multicast that overlaps its source in one of two units moves bytes as memmove does."""
     source = UNIT + 2 * HALF * unit + 200
     target = UNIT + 200 + apart
     device = one(describe(target + MULTICAST, source, 150))

@@ -194,7 +194,7 @@ def recorder(pick: random.Random) -> list[Step]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
-    """A program that sets the dma's area during its transfer gets the same records on both engines."""
+    """If a program sets the dma's area during a transfer, both engines give the same records."""
     page = REGISTERS + (CORE.number << CORE_SHIFT) + MAPPED_PARAMETERS
     area = {"trace_spill": EXTERNAL, "trace_spill_end": EXTERNAL + 88}
     writes = [

@@ -86,7 +86,7 @@ def failure(name: str) -> RunError:
 
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_fault(name: str) -> None:
-    """Each program ends with its fault, among them locks and isolated islands (seed 004 ¶50, ¶54)."""
+    """Each program ends with its fault, also of locks and isolated islands (seed 004 ¶50, ¶54)."""
     wanted = expected(FOLDER / name)
     program = macaw.assemble(name)
     assert bool(program.warnings) == wanted.warns, program.warnings

@@ -33,7 +33,7 @@ Counts = dict[Count, int]
 
 
 def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
-    """Run a device and test what holds for all meters; return its stop and the counts of each core."""
+    """Run a device and test what holds for all meters; return its stop and each core's counts."""
     with np.errstate(all="ignore"):
         stop, meters, memory = metering.run(device, LIMIT)
     counters = device.counters()

@@ -196,7 +196,7 @@ SPMM = (
 
 
 def test_two_macs_share_a_segment_and_results_leave_without_spu() -> None:
-    """Two macs use one segment of weights, and st stores sums without spu (seed 000 ¶95-96, ¶131)."""
+    """Two macs use one segment of weights; st stores sums without spu (seed 000 ¶95-96, ¶131)."""
     unit = Unit()
     unit.config_packet(0, *SPMM, "st base=0", "st base=1")
     out = unit.out(64, "int32", stride=4, step=32)
@@ -500,7 +500,7 @@ def test_a_segment_waits_for_the_results_that_it_reads() -> None:
 
 
 def test_records_of_weights_are_what_the_comparator_sees() -> None:
-    """The comparator takes the entries of a record in their order, which may be any (seed 000 ¶91)."""
+    """The comparator takes a record's entries in their order, which may be any (seed 000 ¶91)."""
     # A record need not be in the order of its indices, and an index may come twice.
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(0, *LAYER)

@@ -136,7 +136,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: boo
     ],
 )
 def test_every_cycle(order: str, balance: bool, sums: str) -> None:
-    """A stop in any cycle of a group shows the reference's state; each stop is in a run of its own."""
+    """A stop in any cycle of a group shows the reference's state; each stop has its own run."""
     unit = LoopMaker(7, order, balance, sums, join=True).loop().unit
     last = machines_of_engines(unit)[1].device.run().cycle
     seen = 0

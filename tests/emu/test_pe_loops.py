@@ -36,7 +36,7 @@ def test_a_loop_of_two_stages_costs_nothing() -> None:
 
 
 def test_four_stages_fetch_after_the_write_back() -> None:
-    """With four stages, the next iteration is fetched after the write-back (seed 000 ¶110, ¶112)."""
+    """With four stages, iterations are fetched after the write-back (seed 000 ¶110, ¶112)."""
     unit = Unit()
     unit.config_packet(0, "ld weights", "ld activations base=0")
     unit.config_packet(
@@ -260,7 +260,7 @@ def test_a_later_exe_waits_for_what_a_loop_still_needs() -> None:
 
 
 def test_a_later_exe_overlaps_a_loop_that_needs_nothing_of_its_own() -> None:
-    """Loads for buffer 1 overlap the loop of buffer 0, if they use other blocks and accumulators."""
+    """Loads for buffer 1 overlap buffer 0's loop, if they use other blocks and accumulators."""
     unit = Unit()
     lines = ("ld both base={0}", "mac base={0} acc={0}", "st base={0}")
     unit.config_packet(0, *(line.format(0) for line in lines), state=1, inner=20)

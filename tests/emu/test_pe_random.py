@@ -145,7 +145,7 @@ def test_random_layers(layer: Layer) -> None:
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_dense_product_is_numpys(element: str, design: str) -> None:
-    """Dense products of small whole numbers, exact in each type, are NumPy's (seed 000 ¶134-137)."""
+    """Dense products of small whole numbers, exact in any type, are NumPy's (seed 000 ¶134-137)."""
     rng = np.random.default_rng(1)
     unit = Unit({"pe.element": element, "pe.design": design, "pe.clusters": 3, "pe.pes": 5})
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=3", "st base=3")

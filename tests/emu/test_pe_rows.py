@@ -99,7 +99,7 @@ class Case:
         return dict(codec.decode(CORE, word, self.row.format.width).values)
 
     def machine(self, chance: random.Random) -> Machine:
-        """A row before its packets, with random contents of all PEs; only cluster 0 gets the exe."""
+        """A row before its packets, with random contents of all PEs; only cluster 0 gets an exe."""
         unit = Unit({"pe.input_buffer": BUFFER, "pe.output_queue": QUEUE, "pe.weight_queue": 16})
         numbers = np.random.default_rng(chance.getrandbits(32))
         made = {

@@ -110,7 +110,7 @@ def test_a_reduction_takes_as_long_as_its_results() -> None:
 
 @pytest.mark.parametrize("reduction", [SCALAR_ADD, SCALAR_MAX])
 def test_the_scalar_unit_accumulates_over_a_loop(reduction: int) -> None:
-    """The scalar unit accumulates a sum or maximum over all iterations of a loop (seed 000 ¶104)."""
+    """The scalar unit accumulates a sum or maximum over a loop's iterations (seed 000 ¶104)."""
     rng = np.random.default_rng(11)
     unit = Unit()
     unit.config_packet(

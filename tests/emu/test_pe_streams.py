@@ -39,7 +39,7 @@ def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: An
 
 @pytest.fixture
 def streams(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
-    """A list with each stream that has ended: its number of segments, and whether it was complete."""
+    """A list with each ended stream: its number of segments, and whether it was complete."""
     seen: list[tuple[int, bool]] = []
     write = FeedStream.write
 

@@ -320,7 +320,7 @@ def test_a_marker_of_a_group_that_is_not_there() -> None:
 
 
 def test_units() -> None:
-    """With int16, a weight and an activation have 4 bytes together (`units()`, p of the formulas)."""
+    """With int16, a weight and an activation have 4 bytes (`units()`, p of the formulas)."""
     row = Unit({"pe.element": "int16"}).machine().row
     assert row.units()[:2] == (2 * 4, 4)
 

@@ -50,7 +50,7 @@ def test_sums_of_every_pair_of_types(types: tuple[str, str], form: str, engine: 
 
 @every_engine
 def test_a_sequence_without_types_has_those_of_the_array(engine: str) -> None:
-    """Without a record of types, a sequence on an array with wider types uses int8 with wide sums."""
+    """Without a record of types, an array with wider types uses int8 with wide sums."""
     unit = Unit(WIDE)
     lines = (*LAYER[:-1], "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1", "st base=1")
     unit.config_packet(0, *lines)
@@ -65,7 +65,7 @@ def test_a_sequence_without_types_has_those_of_the_array(engine: str) -> None:
 @every_engine
 @pytest.mark.parametrize("types", INTEGERS, ids="-".join)
 def test_results_are_of_the_type_of_activations(types: tuple[str, str], engine: str) -> None:
-    """Results have the type of activations: requantise saturates to it, tables have entries of it."""
+    """Results have the activations' type: requantise saturates to it, tables have its entries."""
     unit = Unit(WIDE)
     lines = (
         *("ld psums base=0", "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1"),

@@ -168,13 +168,13 @@ def test_end_of_a_block():
 
 
 def test_beats():
-    """A row of 70 bytes at offset 28 is cut at multiples of 32: 4 bytes, two beats of 32, 2 bytes."""
+    """A row of 70 bytes at offset 28 is cut at multiples of 32: 4 bytes, twice 32, 2 bytes."""
     assert [transfers.beat_length(28, at, 70, 32) for at in (0, 4, 36, 68)] == [4, 32, 32, 2]
     sizes = [(0, 32), (31, 2), (5, 27), (5, 28), (5, 0), (64, 96)]
     assert [transfers.channel_beats(*x, 32) for x in sizes] == [1, 2, 1, 2, 0, 3]
 
 
 def test_end_of_a_transfer():
-    """The end of a transfer is the cycle after its last write, or that in which its data are ready."""
+    """A transfer ends in the cycle after its last write, or when its data are ready."""
     assert transfers.transfer_end(10, 11) == 11
     assert transfers.transfer_end(10, 31) == 31

@@ -1,4 +1,4 @@
-"""cp without listeners (fast) and with listeners (plain) has the same state; rows say what changes."""
+"""cp with and without listeners (plain and fast) has the same state; rows say what changes."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ UNWRITTEN = {"time", "retired", "running", "waiting", "waited", "pc"}
 
 
 def prepared(row, values, chance):
-    """A device before an instruction, with random registers; base registers have valid addresses."""
+    """A device before an instruction, with random registers; bases have valid addresses."""
     word = encode(row, values).to_bytes(4, "little")
     device = machine(word + code("ebreak"), data=((0x40000, chance.randbytes(4096)),))
     hart = processor(device)

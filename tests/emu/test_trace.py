@@ -59,7 +59,7 @@ class Run:
 
 
 def direct(parameters: dict[str, int], groups: int, spans: list[tuple[int, int]]) -> list[Run]:
-    """A record for each (group, loop) that begins in the program while its register group is free."""
+    """A record for each (group, loop) that begins while its register group is free."""
     found = []
     for group in range(groups):
         free = (-1, -1)  # the (cycle, number) in which the group's last record was over

@@ -74,7 +74,7 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_scoreboard(name):
-    """One instruction issues a cycle; a unit accepts one while it works on another (seed 002 ¶45)."""
+    """One instruction issues a cycle; a busy unit accepts another one (seed 002 ¶45)."""
     source, cycle = INDEPENDENT[name]
     assert time_of(source)[0] == cycle
 
@@ -293,7 +293,7 @@ LATENCIES = {"mul": 3, "mulhu": 3, "div": 20, "remu": 20, "add": 1, "xor": 1, "a
 
 
 def named_registers(mnemonic, operands):
-    """The registers in an instruction's text, with pairs for orders of 16 lanes and 64-bit lanes."""
+    """The registers in an instruction's text; orders of 16 lanes and 64-bit lanes are pairs."""
     found = []
     for name in operands:
         if name.startswith("vr"):

@@ -1,4 +1,4 @@
-"""The schedule of a translated block of vc, by hand: known stalls, and places tested at run time."""
+"""The schedule of a translated block of vc, by hand: known stalls, places tested at run time."""
 
 from __future__ import annotations
 

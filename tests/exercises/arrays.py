@@ -38,7 +38,7 @@ def dataflow(random: np.random.Generator) -> Arrays:
 
 
 def block_floating_point(random: np.random.Generator) -> Arrays:
-    """Weights, inputs, and the error of weights with 4-bit mantissas and an exponent for each row."""
+    """Weights, inputs, and the error of weights with 4-bit mantissas and an exponent a row."""
     weights = (random.integers(-64, 65, (4, 8)) / 64).astype(np.float16)
     x = (random.integers(-32, 33, (2, 4)) / 16).astype(np.float16)
     tiles = macaw.native_tiles(weights, 4)

@@ -87,7 +87,7 @@ def _damage(rng: Random, lines: list[str]) -> None:
 
 
 def check(example: Example[str]) -> str:
-    """Parse a text; an accepted one is complete, in range, and equal when its own TOML is parsed."""
+    """Parse a text; an accepted one is complete, in range, and equal when its TOML is parsed."""
     try:
         found = config.parse(example.data)
     except ConfigError as error:

@@ -32,7 +32,7 @@ def character(rng: Random) -> str:
 
 
 def number(rng: Random, old: int, bits: int, others: Sequence[int] = ()) -> int:
-    """Another value for a field of this many bits: near the old one, extreme, or another field's."""
+    """Another value for a field of this many bits: near the old one, extreme, another field's."""
     kind = rng.randrange(5)
     if kind == 0:
         new = old + rng.choice((-4, -2, -1, 1, 2, 4))

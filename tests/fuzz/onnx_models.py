@@ -186,7 +186,7 @@ def _serialized(made: onnx.ModelProto, origin: bytes) -> bytes:
 
 
 def check(example: Example[bytes]) -> str:
-    """Read a model; an accepted one gives onnxruntime's results, some of them also in the emulator."""
+    """Read a model; an accepted one gives onnxruntime's results, some also in the emulator."""
     try:
         model = parse(example.data, Path("a.onnx"))
         dims = sizes_by_name(model)

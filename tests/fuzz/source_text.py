@@ -161,7 +161,7 @@ _WRAPPERS = (
 
 
 def _wrapped(rng: Random, lines: list[str]) -> None:
-    """Put some lines into a macro, repetition or conditional; perhaps insert a parameter in them."""
+    """Put lines into a macro, repetition or conditional; perhaps insert a parameter in them."""
     begin, end = rng.choice(_WRAPPERS)
     number = rng.choice((*"012345", "n", rng.choice(NUMBERS)))
     first = rng.randrange(len(lines) + 1)

@@ -107,7 +107,7 @@ def require(condition: bool, rule: str, detail: str = "") -> None:
 
 
 def sentence(text: str) -> None:
-    """Raise `Failure` unless a message is fit for a person: one printable line of limited length."""
+    """Raise `Failure` unless a message is fit for a person: one printable line, not too long."""
     require(bool(text.strip()), "a message is empty")
     require(text.isprintable(), "a message cannot be printed", repr(text[:LONGEST]))
     require(len(text) <= LONGEST, "a message is too long", f"{len(text)}: {text[:80]!r}...")

@@ -123,7 +123,7 @@ def make(rng: Random) -> Example[str]:
 
 
 def _place(bench: Bench, number: int) -> tuple[int, int]:
-    """The address of a byte of the program's memory, and the bytes from there to the region's end."""
+    """The address of a byte of the program's memory, and the bytes up to the region's end."""
     offset = number % sum(size for _, size in bench.regions)
     for start, size in bench.regions:
         if offset < size:

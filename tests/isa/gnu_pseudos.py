@@ -69,7 +69,7 @@ def words_of(row: Pseudo, name: str) -> tuple[str, ...]:
 
 
 def source() -> str:
-    """A source for both assemblers, with the label `far` before the lines and `near` in the middle."""
+    """A source for both assemblers, with labels: `far` before the lines, `near` in the middle."""
     every = lines()
     half = len(every) // 2
     body = [*every[:half], "near:", *every[half:]]

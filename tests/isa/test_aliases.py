@@ -1,4 +1,4 @@
-"""The disassembler chooses the pseudo-instructions that objdump chooses; they give the same words."""
+"""The disassembler chooses objdump's pseudo-instructions; they give the same words."""
 
 from __future__ import annotations
 

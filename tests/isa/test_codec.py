@@ -110,7 +110,7 @@ def sorted_out(core, word, width, address):
 
 
 def test_all_commands_of_pe():
-    """Of the 256 commands of 8 bits, those without reserved bits are decoded (seed 000 ¶115-117)."""
+    """Of 256 commands of 8 bits, those without reserved bits are decoded (seed 000 ¶115-117)."""
     decoded = [word for word in range(256) if sorted_out(pe.CORE, word, 8, 0x10000000 + word)]
     # exe: 128; config without the reserved bit: 32; markers: 64.
     assert len(decoded) == 128 + 32 + 64

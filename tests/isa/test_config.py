@@ -344,7 +344,7 @@ def test_any_value_of_a_field(name, value):
     ],
 )
 def test_settings_that_cannot_be_together_are_no_configuration(values, named):
-    """Settings that exclude each other are refused by the configuration, before a device is built."""
+    """A configuration refuses settings that exclude each other, before a device is built."""
     with pytest.raises(config.ConfigError, match=re.escape(named)):
         config.load("base").changed(values)
     with pytest.raises(config.ConfigError, match=re.escape(named)):

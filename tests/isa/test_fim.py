@@ -119,7 +119,7 @@ def test_hbm_of_the_page():
 
 
 def test_dimm():
-    """A DIMM has ranks, groups and chips; chips give 32 bits each at the same time (seed 004 ¶45)."""
+    """A DIMM has ranks, groups and chips; chips give 32 bits each in parallel (seed 004 ¶45)."""
     device = config.load("base").changed(
         {"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2, "fim.rows": 100}
     )

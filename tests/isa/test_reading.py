@@ -1,4 +1,4 @@
-"""Files that a user names: plain files up to a limit and pipes of the shell are read, nothing else."""
+"""Files that a user names: only plain files up to a limit and pipes of the shell are read."""
 
 from __future__ import annotations
 

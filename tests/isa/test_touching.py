@@ -31,7 +31,7 @@ def random_words(core, count):
 
 
 def test_the_base_names_its_registers_in_its_text():
-    """In RV32IM the first operand is written, except by stores and branches; the others are read."""
+    """Stores and branches of RV32IM read all operands; other instructions write the first."""
     for found in random_words(CP, 20):
         if found.row.family in ("csr", "system", "xcp"):
             continue

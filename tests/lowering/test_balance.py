@@ -50,7 +50,7 @@ LAYERS = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
-    """Channels with unequal weights are balanced, which is 1.5 times as fast, as predicted (F51)."""
+    """Balancing makes channels with unequal weights 1.5 times as fast, as predicted (F51)."""
     config = load("tiny")
     product = LAYERS[name]().validated(config)
     plan = choose(product, config).selection.plan

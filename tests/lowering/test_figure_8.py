@@ -48,7 +48,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("split", SPLITS)
 def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
-    """Each cluster gets Fig. 9's slices, and results are right (seed 000 ¶140-144, ¶149-170, ¶173)."""
+    """Each cluster gets Fig. 9's slices; results are right (seed 000 ¶140-144, ¶149-170, ¶173)."""
     found = lower("spmm", W, rows=4, device="tiny", mapping=mapping, split=split)
     run = macaw.run(found.assemble(), x=X)
     np.testing.assert_array_equal(run.outputs["y"], X.astype(int) @ W.T.astype(int))

@@ -41,7 +41,7 @@ def advised(hint):
     ],
 )
 def test_a_kernel_of_more_weights_than_the_queue_holds(shape, image, cut):
-    """A kernel with more weights than the queue holds is divided; its partial sums are added (F23)."""
+    """A kernel with too many weights for the queue is divided; partial sums are added (F23)."""
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 9, shape).astype(np.int8)
     operation = "conv2d" if len(shape) == 4 else "depthwise"

@@ -39,7 +39,7 @@ def all_words(lines: list[str]) -> list[list[int]]:
     st.booleans(),
 )
 def test_a_table_of_nested_loops(loops, cut, odd):
-    """Tables of up to four nested loops, some cut short or with another line, are restored exactly."""
+    """Tables of up to four nested loops, also cut short or with another line, are restored."""
     rows = [(0, 0x2000)]
     for count, step, other in loops:
         rows = [(a + step * n, b + 0x1000 * other * n) for n in range(count) for a, b in rows]

@@ -22,7 +22,7 @@ SECONDS_A_TEST = 60  # on the wall: then pytest-timeout fails the test
 
 
 def copy_tree(source: Path = ROOT, target: Path = TREE, only: Sequence[str] = ()) -> None:
-    """Copy the files that Git tracks, as they are in the working tree; with `only`, some of them."""
+    """Copy the files that Git tracks, as in the working tree; with `only`, some of them."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", *only],
         cwd=source,
@@ -64,7 +64,7 @@ def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, s
 
 @contextmanager
 def written(tree: Path, path: str, text: str) -> Iterator[None]:
-    """Write another text into a file of the tree; restore the file at the end of the `with` block."""
+    """Write another text into a file of the tree; restore the file after the `with` block."""
     file = tree / path
     before, status = file.read_bytes(), file.stat()
     file.write_text(text, "utf-8")

@@ -116,7 +116,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _patch(file: str, original: str, text: str, line: int) -> bool:
-    """Put the changed code into the functions that start at or around `line`; False if impossible."""
+    """Put the changed code into the functions at or around `line`; False if that is impossible."""
     before = {
         _key(code): code for code in _codes(compile(original, file, "exec", dont_inherit=True))
     }
@@ -138,7 +138,7 @@ def _patch(file: str, original: str, text: str, line: int) -> bool:
 
 
 def _patch_defaults(file: str, original: str, text: str) -> bool:
-    """Give functions their changed default values, if these are constants; False if there are none."""
+    """Give functions their changed default values; False if these are no constants."""
     before, after = defaults(original), defaults(text)
     changed = {line for line, values in after.items() if values != before.get(line)}
     for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:

@@ -1,4 +1,4 @@
-"""Runs programs of an island without cp: assembled, started at cycle 0, run by the device's clock."""
+"""Runs programs of an island without cp: assembled, started at cycle 0, run by the clock."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def test_bits(name, form):
 
 @pytest.mark.parametrize("name", ["div", "vssqrt", "mul", "add"])
 def test_fp16_is_rounded_once(name):
-    """A function of fp16 is rounded once, from float64, for each fp16 number (seed 004 ¶47, ¶52)."""
+    """A function of fp16 is rounded once, from float64, for each number (seed 004 ¶47, ¶52)."""
     mode = Mode(FUNCTION_NAMES.index(name))
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     y = np.random.default_rng(7).permutation(x)
@@ -231,7 +231,7 @@ def test_the_tree_rounds_each_sum():
 
 
 def test_accumulating_is_a_last_sum():
-    """With `accumulate`, the old result is added last, and the sum is rounded again (seed 004 ¶55)."""
+    """With `accumulate`, the old result is added last and rounded again (seed 004 ¶55)."""
     old = np.array([1.0], np.float16)
     assert accumulate(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
     assert accumulate(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]

@@ -140,7 +140,7 @@ def fault(lines, engine):
     "word", ["iosa[0] <- rz", "iosa[0] <- gio", "iosa[12:18] <- gio", "fim 4, 20, -1, 8"]
 )
 def test_a_lock_guards_the_columns(engine, word):
-    """While a block has the lock, a write of another block to its buffer is a fault (seed 004 ¶50)."""
+    """While a block has the lock, another block's write to its buffer faults (seed 004 ¶50)."""
     lines = [*PRODUCER, ".block banks=3", *A_WHILE, "act 0", word, "end"]
     found = fault(lines, engine)
     assert found.kind == "lock violation"
@@ -255,7 +255,7 @@ def test_a_column_that_another_block_pushes_into_an_open_row(engine):
 
 
 def test_a_producer_does_not_wait_for_its_consumer(engine):
-    """A producer's words take the same cycles with a slow consumer as without one (seed 004 ¶40)."""
+    """A producer's words take the same cycles with a slow consumer and without (seed 004 ¶40)."""
     produce = [".block banks=0", *BUFFER, "act 0", *["gio <- iosa[0]", "push gio"] * 4, "end"]
     slow = [".block banks=1", *WAITING, *WAITING, *["pull rop"] * 4, "end"]
     seen = []

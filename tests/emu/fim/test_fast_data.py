@@ -95,7 +95,7 @@ end
 
 
 def words(chance: Random) -> str:
-    """Lines that open rows, load Rop and multiply, sometimes with another operation between them."""
+    """Lines that open rows, load Rop and multiply, sometimes with another operation between."""
     lines = []
     for step in range(20):
         lines.append(f"act {chance.randrange(6)}")
@@ -177,7 +177,7 @@ FAULT_OF_A_SECOND_BLOCK = [
 
 @pytest.mark.parametrize("is_observed", [False, True])
 def test_nothing_is_deferred_after_a_fault(is_observed):
-    """When a block faults, the fast engine has computed all data, also if a listener observes it."""
+    """When a block faults, the fast engine has computed all data, with a listener or without."""
     states = []
     for engine in ENGINES:
         machine = Machine(FAULT_OF_A_SECOND_BLOCK, engine=engine)

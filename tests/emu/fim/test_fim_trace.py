@@ -50,7 +50,7 @@ class Word:
 
 
 class Log:
-    """Hears the island's events: the words in the order of their begins, and their begins and ends."""
+    """Hears the island's events: the words in the order of their begins, their begins and ends."""
 
     def __init__(self, machine):
         self.machine, self.order, self._present = machine, [], {}
@@ -95,7 +95,7 @@ def record(group, loop, first, words):
 
 
 def windows(acts, parameters, groups=4):
-    """The records of auto mode in the order of spilling; those open at the end in order of groups."""
+    """The records of auto mode in the order of spilling; open ones in the order of groups."""
     numbers: dict[int, int] = {}
     done: set[int] = set()
     opened: list[tuple[int, int, int] | None] = [None] * groups

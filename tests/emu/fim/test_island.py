@@ -180,7 +180,7 @@ def test_a_buffer_where_a_block_works_closes_its_row():
 
 
 def test_registers_begin_at_0_and_what_circuits_hold_stays():
-    """`mmr` registers start at 0 in each block; Rop, Rz and GIO keep their contents (seed 004 ¶47)."""
+    """`mmr` registers start at 0 in each block; Rop, Rz and GIO stay (seed 004 ¶47)."""
     machine = Machine(
         [".block banks=0", "mmr op, mul", "mmr rz_slot, 3", "act 0", "rop <- iosa[0]", "end"]
     )
@@ -223,7 +223,7 @@ TENSORS = """
 
 
 def test_tensors_in_an_island():
-    """A program's tensors lie in the island's memory; the host accesses them there (seed 004 ¶46)."""
+    """A program's tensors are in the island's memory; the host accesses them (seed 004 ¶46)."""
     program = macaw.assemble(macaw.Source(TENSORS, "tensors.s"))
     assert [item.address for item in program.tensors] == [0x40000000, 0x40000400]
     rows = np.random.default_rng(3).integers(-4, 5, (32, 16)).astype(np.float16)
@@ -258,7 +258,7 @@ COPIES = {0: ("gio", "iosa"), 1: ("iosa", "gio"), 2: ("rop", "iosa"), 3: ("rop",
 @pytest.mark.parametrize("number", COPIES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_operations_that_copy(number, engine):
-    """A copying operation of Fig. 1C copies one register into another, nothing else (seed 004 ¶47)."""
+    """An operation of Fig. 1C that copies changes only its target (seed 004 ¶47)."""
     lines = [".block banks=0", "mmr op, mul", "act 0", "gio <- iosa[1]", "rop <- iosa[2]",
              "rz <- iosa[3] * gio", f"fim {number}{', 5' if 'iosa' in COPIES[number] else ''}", "end"]  # fmt: skip
     machine = Machine(lines, engine=engine)

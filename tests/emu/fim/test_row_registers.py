@@ -17,7 +17,7 @@ HEAD = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "mmr accumulate, 
 
 
 def body(left, right, out):
-    """The words of 16 vector tiles (a row) times 16 weight tiles (a row), with the sum in a column."""
+    """The words of 16 vector tiles (a row) times 16 weight tiles (a row); a column gets the sum."""
     products = [
         word
         for tile in range(16)

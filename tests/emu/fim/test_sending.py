@@ -301,7 +301,7 @@ def source(items):
     st.one_of(st.none(), AUTO_TRACES),
 )
 def test_engines_agree(items, pauses, seed, traced):
-    """Engines agree in state and records at any cycle, while cp starts a block on bank 1 sometimes."""
+    """Engines agree in state and records at any cycle; cp may start a block on bank 1."""
     assert ARRANGEMENT_NAMES[1] == "dot"
     block = [
         *BLOCK[:2],
@@ -332,7 +332,7 @@ def test_engines_agree(items, pauses, seed, traced):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_sent_is_recorded_as_a_word(engine):
-    """Two operations of the host are recorded as two words: a column each, 16 products in 3 cycles."""
+    """Two operations of the host are recorded as two words of a column and 16 products each."""
     device, _ = started(
         [*store("op", 2), "lui s0, 0x40000", "fim.send 2, s0, zero", "fim.send 6, s0, zero",
          "li a0, 256", "core.wait a0"], engine,

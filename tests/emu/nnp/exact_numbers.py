@@ -81,7 +81,7 @@ def fitting(largest: Fraction) -> int:
 
 @cache
 def powers_below(square: Fraction, top: int) -> int:
-    """How many of 2**-top to 2**top are at most the power of two nearest to the root of `square`."""
+    """How many of 2**-top to 2**top are at most the power of two nearest to sqrt(`square`)."""
     # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
     return sum(square > POWER[2 * k - 1] for k in range(-top, top + 1))
 
@@ -120,7 +120,7 @@ class LeftRange(Exception):
 
 def accumulated(row: Sequence[Block], vector: Sequence[Block], digits: int, shared: bool,
                 unit: int) -> tuple[int, int]:  # fmt: skip
-    """V and exponent of one element of a product; `row` and `vector` have a block for each column."""
+    """V and exponent of one element of a product; `row` and `vector` have a block a column."""
     total = exponent = 0
     for column, (weights, x) in enumerate(zip(row, vector, strict=True)):
         dot = sum(a * b for a, b in zip(weights.whole, x.whole, strict=True))

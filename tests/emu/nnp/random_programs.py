@@ -46,7 +46,7 @@ class Case:
         return [encode(ROWS[name], values) for name, values in self.lines]
 
     def device(self, engine: str, late: int = 0) -> Device:
-        """A device that is ready to run; core 0 feeds and drains nnp `late` cycles after the start."""
+        """A device ready to run; core 0 feeds and drains nnp `late` cycles after the start."""
         size = vector_bytes(self.configuration)
         script: list[tuple[Any, ...]] = [("start", 3, TEXT)]
         if late:

@@ -202,7 +202,7 @@ def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
 
 
 def test_tiles(engine: str) -> None:
-    """Tiles move at a tile a rate; a product waits for the first tile that it needs (seed 003 ¶47)."""
+    """Tiles move at a tile a rate; a product waits for its first tile (seed 003 ¶47)."""
     # A tile is 32 bytes: one beat, so the rate of 2; two of them. The product waits for the first.
     source = """
         SetCols(2)

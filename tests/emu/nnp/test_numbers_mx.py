@@ -59,7 +59,7 @@ def scales(blocks: np.ndarray[Any, Any], emax: int) -> np.ndarray[Any, Any]:
 
 
 def drawn(rng: np.random.Generator, blocks: int, dtype: Any) -> np.ndarray[Any, Any]:
-    """Random blocks: with any bits, with near exponents, with few digits (ties), with infinities."""
+    """Random blocks: with any bits, near exponents, few digits (ties), or infinities."""
     size = (blocks, BLOCK)
     unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
     bits = rng.integers(0, np.iinfo(unsigned).max, size, unsigned, endpoint=True).view(dtype)
@@ -218,7 +218,7 @@ def test_products(pair: tuple[str, str], spread: int) -> None:
 
 
 def test_sums_that_74_bits_do_not_hold() -> None:
-    """A sum of largest fp8 products, 2**69 for each block, raises `OutOfRange` at the right column."""
+    """A sum of largest fp8 products, 2**69 a block, raises `OutOfRange` at the right column."""
     quantiser = Quantiser("mx", element="e5m2")
     cols = 40
     tiles = quantise(np.full((1, cols, 32, 32), 57344, np.float32), quantiser)

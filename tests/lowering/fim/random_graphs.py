@@ -69,7 +69,7 @@ def constant(
 
 
 def checked(seed: int) -> tuple[int, int, int]:
-    """Check a graph; return its predicted and emulated cycles, and those when decided at run time."""
+    """Check a graph; return predicted and emulated cycles, and those when decided at run time."""
     rng = random.Random(seed)
     graph = made(rng, rng.randint(1, 6))
     numbers = np.random.default_rng(seed)

@@ -111,7 +111,7 @@ class IslandDraft(Draft):
         self.pool() if self.random.integers(2) else self.convolution()
 
     def batched(self) -> None:
-        """Append a product with a stack of constant matrices, one for each item of the first axis."""
+        """Append a product with a stack of constant matrices, one for each item of axis 0."""
         count, _, depth = self.shape
         columns = self.size()
         self.put(

@@ -23,14 +23,14 @@ def carrier(device):
 
 @pytest.mark.parametrize("beats", [1, 2, 7, 200])
 def test_the_table_of_the_docs(beats):
-    """Copies between external and local memory take the cycles of docs/memory.md, if no core acts."""
+    """Copies between external and local memory take the cycles of docs/memory.md."""
     there, here = Location(EXTERNAL, "x"), Location(LOCAL, "y")
     assert carrier(BASE).copy(Copy(here, there, 32 * beats), 0) == 4 + 20 + 1 + 1 + (beats - 1)
     assert carrier(BASE).copy(Copy(there, here, 32 * beats), 0) == 4 + 2 + 20 + 1 + (beats - 1)
 
 
 def test_a_bank_by_hand():
-    """A copy of two adjacent rows of a bank, four columns each, takes the cycles calculated here."""
+    """A copy of two adjacent rows of a bank, four columns each, takes the calculated cycles."""
     copy = Copy(Location(ISLAND, offset=1024 - 128), Location(EXTERNAL, "x"), 256)
     # The first beat comes at 4 + 20 + 1; its row opens then, the column follows tRCDWR later, the
     # last of four 3 tCCDL later; its data end 8 + 2 later, tWR later the row closes; then tRP,

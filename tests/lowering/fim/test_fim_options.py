@@ -1,4 +1,4 @@
-"""Programs of products take the predicted cycles, and give NumPy's results with the same roundings."""
+"""Programs of products take the predicted cycles, and give NumPy's results with their roundings."""
 
 from __future__ import annotations
 

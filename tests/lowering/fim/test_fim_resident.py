@@ -109,7 +109,10 @@ def test_runs_on_one_device_load_the_constants_once(make):
 
 
 def test_they_save_the_copies():
-    """With resident weights, a matrix-vector product takes about its blocks' cycles; else far more."""
+    """With resident weights, a matrix-vector product takes little more than its blocks' cycles.
+
+    Without them, it takes far more.
+    """
     graph = Graph()
     graph.product(graph.tensor("x", 1, 128), graph.constant("w", numbers(128, 128)), name="y")
     device = TINY.changed({"fim.islands": 1})
@@ -195,7 +198,10 @@ def test_operands_of_different_sides_have_rows_of_their_own(make, together):
 
 
 def test_a_budget_for_a_part_of_the_constants():
-    """With less room, two layers of three stay, or one, or none; the plan says so; bits are equal."""
+    """With less room, two layers of three stay, or one, or none; bits are equal.
+
+    The plan says which layers stay.
+    """
     graph = Graph()
     x = graph.tensor("x", 2, 40)
     for number in range(3):

@@ -333,7 +333,7 @@ def row_of(builder: ModelBuilder, shape: tuple[int, ...]) -> str:
     ],
 )  # fmt: skip
 def test_means_over_any_axes(shape, axes, keep):
-    """Means over any axes of integers are right; axes that are not first on the device are moved."""
+    """Means over any axes of integers are right; axes that are not first are moved."""
     builder = ModelBuilder(1, shape)
     inputs = [builder.value, builder.constant("axes", np.array(axes, np.int64))]
     builder.value = builder.node("ReduceMean", inputs, "mean", keepdims=keep)

@@ -279,7 +279,7 @@ def test_an_image_of_height_1_with_padding_above_and_below(kernel):
 
 
 def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
-    """A value may be named `h_mul` while `h` is in two register files, one with the suffix `_mul`."""
+    """A value may have the name `h_mul` while `h` is in two register files, one as `h_mul`."""
     nodes = [
         NODE("Tanh", ["x"], ["q"]), NODE("Tanh", ["x"], ["h"]), NODE("Tanh", ["h"], ["h_mul"]),
         NODE("Mul", ["q", "h"], ["a0"]), NODE("Mul", ["a0", "k"], ["a"]),

@@ -40,7 +40,7 @@ def operators(graph):
 
 
 def chain(*steps, shape=(3, 8), version=17, **constants):
-    """A model of a chain of nodes; in a step `.` stands for the previous value, `x` for the input."""
+    """A model of a chain of nodes; in a step `.` stands for the previous value, `x` for input."""
     nodes, last = [], "x"
     for place, (kind, inputs, attributes) in enumerate(steps):
         result = "y" if place == len(steps) - 1 else f"v{place}"

@@ -83,7 +83,7 @@ def test_dropout_is_its_input_in_early_operator_sets():
 
 
 def conditional(condition, **constants):
-    """A model that gives -x if a condition holds, else x * 2; both branches name their value `z`."""
+    """A model that gives -x if a condition holds, else x * 2; both branches have a value `z`."""
     two = NODE("Mul", ["x", "c"], ["z"], name="doubled")
     branches = {
         "then_branch": branch("a", [NODE("Neg", ["x"], ["z"], name="negated")], ["z"]),

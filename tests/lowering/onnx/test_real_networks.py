@@ -118,7 +118,7 @@ def test_the_source_of_resnet50_has_fewer_than_3000_lines(tmp_path):
 @pytest.mark.may_skip_in_ci  # as above
 @pytest.mark.parametrize("name", ["text-direction", "text-recognition", "silero-vad", "magika"])
 def test_quantised_networks_of_packages(name):
-    """Quantised networks are read again by Macaw and onnxruntime; layers with weights are integers."""
+    """Macaw and onnxruntime read quantised networks; layers with weights are integers."""
     shapes, constants, _ = NETWORKS[name]
     made = load(name)
     graph = fused_graph(made, Wishes(shapes=shapes, constants=constants))
