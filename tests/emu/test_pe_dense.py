@@ -67,7 +67,7 @@ def test_formula(
 def test_loads_of_the_next_round_hide_behind_the_macs_of_this_one(inputs: int) -> None:
     """With two buffers in turn, the loads of a round overlap the macs of the round before.
 
-    R rounds take R macs and the first loads, not both R times (seed 000 ¶146).
+    R rounds take the cycles of R macs and of the first round's loads (seed 000 ¶146).
     """
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "dist.bus_bytes": 128})
     rounds = 10
