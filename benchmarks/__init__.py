@@ -2,5 +2,5 @@
 
 from os import environ
 
-# Waiting threads of BLAS would count as CPU time, of us and of NumPy alike.
+# Waiting threads of BLAS would count as CPU time, for Macaw and for NumPy.
 environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -36,7 +36,7 @@ from benchmarks.results import Origin, Result
 DOCS = machine.ROOT / "docs"
 RESULTS = DOCS / "benchmarks.json"
 PAGE = DOCS / "benchmarks.md"
-PYTHON = (3, 11)  # of the page; results of another are a column of its goals
+PYTHON = (3, 11)  # results of other versions are a column of the goals
 LONG = ("network_layers", "deepbench", "tracing", "resnet50")  # --short leaves them out
 # By name: the modules and commands without which a benchmark cannot run.
 CASES: dict[str, tuple[str, ...]] = {
@@ -98,7 +98,7 @@ def measured(name: str, effort: Effort) -> Measured:
 def smoke(names: list[str]) -> None:
     """Run each benchmark once, on small inputs, in this process."""
     for name in names:
-        begin = sum(os.times()[:4])  # of this process and of those that it started
+        begin = sum(os.times()[:4])  # CPU time of this process and its children
         found = measured(name, Effort(small=True))
         seconds = sum(os.times()[:4]) - begin
         print(f"{name}: {len(found.figures)} figures, {seconds:.1f} s of CPU time", flush=True)
@@ -113,7 +113,7 @@ def measure(names: list[str], resume: bool, path: Path) -> None:
     """
     from benchmarks.calibration import mix, speeds
 
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode, too
     saved = results.read(path) if path.exists() else {}
     commit, speed, versions = machine.commit(), speeds(mix()), machine.versions()
     for name in names:

@@ -23,7 +23,7 @@ from benchmarks.figures import HIGHER, LOWER, Effort, Figure
 from benchmarks.measure import middle, side_by_side, table, timed
 
 ROUNDS = 9
-# Of the mix on the machine of docs/benchmarks.md, derived by `main`; see that page.
+# Seconds of the mix on the machine of docs/benchmarks.md; `main` derives them. See that page.
 SECONDS = {"interpreter": 0.073, "NumPy": 0.101}
 # The peers' lines of docs/benchmarks.md: bronzebeard, thousand lines a second of 10,000; tinyrv,
 # thousand instructions a second; SciPy, milliseconds of the products with 50%, 80% and 90% zeros.

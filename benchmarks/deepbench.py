@@ -53,7 +53,7 @@ PRODUCT = """
         mv_mul  {matrix}
         vv_add  AddSubVrf0, {added}
 """
-GATES = {"GRU": ("r", "h", "z"), "LSTM": ("i", "f", "c", "o")}  # those that others wait for first
+GATES = {"GRU": ("r", "h", "z"), "LSTM": ("i", "f", "c", "o")}  # the first gates are needed first
 
 
 def _input(r: int, step: int) -> str:

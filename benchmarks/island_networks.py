@@ -30,7 +30,7 @@ from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.onnx_graph import read
 
 RATE = 16_000  # silero-vad's input `sr`, samples a second
-SIZES: Mapping[str, Mapping[str, Sequence[int]]] = {  # of inputs of the packages' networks
+SIZES: Mapping[str, Mapping[str, Sequence[int]]] = {  # shapes of inputs of networks from packages
     "text-direction": {"x": (1, 3, 48, 192)},
     "text-detection": {"x": (1, 3, 96, 160)},
     "text-recognition": {"x": (1, 3, 48, 96)},

@@ -53,7 +53,7 @@ _CLOSE = {"text-recognition": 1e-5, "magika": 1e-5}  # tolerances
 # bytes of external memory for networks that need more than a device has
 _EXTERNAL = {"vgg19": 512 << 20, "zfnet512": 512 << 20}
 _BYTES = 257  # magika's input: a byte, or 256 after the end of the file
-_FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # of BatchNormalization's inputs: ones, or random
+_FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # by BatchNormalization's input; 1.0: ones, else random
 
 
 @dataclass(frozen=True)

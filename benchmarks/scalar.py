@@ -55,7 +55,7 @@ VC = (
     .replace("cp", "vc")
     .replace("mv      a0, a2", "li      a0, 0")
 )
-# Registers alone, with a product that takes three cycles.
+# A loop that uses registers only, with a product that takes three cycles.
 VC_REGISTERS = """
         .core   vc
 _start: li      s0, 100000
@@ -100,7 +100,7 @@ order:  .byte   3, 1, 2, 0, 7, 5, 6, 4, 3, 2, 1, 0, 5, 4, 7, 6
 x:      .space  1024, 7
 weights: .space 1024, 9
 """
-# The same on a 6502 as bytes: X up, Y down, the sum in zero page $10, passes in $11 and $12.
+# The loop on a 6502, with bytes: X counts up, Y down; sum in zero page $10, passes in $11 and $12.
 PY65_PASSES = 60
 PEER_STEPS = 100_000  # of emulators that are slow
 # fmt: off

@@ -36,7 +36,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 GROUP = 1000
 RECORDS = 5000  # room for each core
 SHORTEST = 0.4  # seconds of `off` in a round
-REPEATS = 8  # of the loops: their code is hot most of the time
+REPEATS = 8  # runs of the loops, so that their code is hot most of the time
 
 
 # Names of recordings, and what is written into the parameters of a core's block that begins so

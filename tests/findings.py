@@ -38,7 +38,7 @@ class Finding:
     number: int
     was: str  # what the examination saw
     state: str = "mended"
-    why: str = ""  # of what is not mended, or not all of it
+    why: str = ""  # the reason if it is not mended, or not completely
     page: str = ""  # a page of the manual that states the difference
     says: str = ""  # words of that page
     tests: tuple[str, ...] = ()  # "tests/x/test_y.py::test_z", or "programs/x" (a golden folder)

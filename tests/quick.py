@@ -67,7 +67,7 @@ def choose(
         now = rate(number)
         if now[0] == 0:
             continue
-        if heap and now > heap[0]:  # an estimate of before: others may be better now
+        if heap and now > heap[0]:  # an old estimate: another test may be better now
             heapq.heappush(heap, now)
             continue
         test = left.pop(number)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import reference
 
 FOLDER = Path(__file__).resolve().parent / "arranged"
-PES, IMAGES = 16, 2  # of a cluster; side by side in it
+PES, IMAGES = 16, 2  # PEs of a cluster; images that it computes at once
 SLAB = 100  # a framed image, 10 × 10
 POSITIONS = 16  # of a map behind the depthwise convolution, 4 × 4
 PITCH = 128  # activations of a channel in front of the dense layer: eight images' positions

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from digits_data import PIXEL_MAX, load_split  # noqa: E402 - needs the path above
 
-WIDTH, IMAGES = 3, 400  # the program takes so many images
+WIDTH, IMAGES = 3, 400  # mantissa bits; images of a run of the program
 EPOCHS, RATE = 60, 0.002
 
 

@@ -17,5 +17,5 @@ def source_of(path: Path) -> Source:
     return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
 
 
-# Lines that work on text, or whose text counts for nothing.
+# Directives that expand or skip lines, or whose text has no meaning.
 EXPANDING_DIRECTIVE = re.compile(r"\.(macro|rept|irpc?|if\w*|include|end|debug_info)\b")

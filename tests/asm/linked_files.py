@@ -22,7 +22,7 @@ COMPILERS = {
 }
 
 
-# They are large, so CI does not install them: where they are, they are asked.
+# They are large, so CI does not install them. The tests run where they are installed.
 LLD = pytest.param("lld", marks=pytest.mark.may_skip_in_ci)
 CLANG = pytest.param("clang", marks=pytest.mark.may_skip_in_ci)
 

@@ -84,7 +84,7 @@ def cp_source(draw: st.DrawFn) -> str:
     body = [draw(instruction(row)) for row in rows]
     body += [f".word {word:#x}" for word in draw(st.lists(st.integers(0, 2**32 - 1), max_size=2))]
     if draw(st.booleans()):
-        body.append(draw(data_line()) + "\n.balign 2")  # what follows is between words, perhaps
+        body.append(draw(data_line()) + "\n.balign 2")  # the next line may begin between words
     body = draw(st.permutations(body))
     for name in LABELS:
         body.insert(draw(st.integers(0, len(body))), f"{name}:")
@@ -175,7 +175,7 @@ def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -
     text = f"exe ib={draw(st.integers(0, 31))}{flags}"
     segments = []
     for _ in range(draw(st.integers(0, 3))):
-        if draw(st.booleans()) and data:  # what slices have to divide is not our business here
+        if draw(st.booleans()) and data:  # broadcast, because slices would have to divide the data
             segments.append(f"activations {draw(st.sampled_from(data))} broadcast")
             continue
         what = draw(st.sampled_from(["weights", "activations", "psums"]))

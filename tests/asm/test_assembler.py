@@ -101,7 +101,7 @@ def test_the_device() -> None:
     assert assemble(Source(".word 1")).device == "base"
     tiny = assemble(Source(".device tiny\n.core pe, row=1\n.byte 1"))
     assert config.parse(tiny.config_toml, tiny.device) == config.load("tiny")
-    # From outside wins; the source's may be anything that there is.
+    # The caller's device takes the place of the source's, which may be any device.
     assert assemble(Source(".device tiny"), device="large").device == "large"
     assert assemble(Source(".device tiny"), device=config.load("base")).device == "base"
     assert errors(".device none", device="large")[0].startswith("0.s:1: no device is called 'none'")

@@ -115,7 +115,7 @@ def test_a_misspelt_word_is_one_error_and_is_taken_for_what_was_meant(
     assert caught.value.errors[0].span.line == text.count("\n", 0, end) + 1
 
 
-# What says that something is wrong, by its name in the source.
+# The exceptions that report a mistake.
 SAYING = (syntax.Mistake, FileError, DataError, FloatError, LayoutError)
 TELLING = ((Report, "warning"), (Report, "at_file"), (StatementContext, "warn"))
 
@@ -123,7 +123,7 @@ TELLING = ((Report, "warning"), (Report, "at_file"), (StatementContext, "warn"))
 # place passes on what another one says.
 ELSEWHERE = {
     "'the device is that of --device; .device and .setting do not count'": "test_settings.py::test_the_caller_s_device_replaces_both",
-    "why": "",  # of a value that must be known now: what NotYet says
+    "why": "",  # a value that must be known now; NotYet has the message
     "self.files[0] if self.files else ''": "test_assembler.py::test_memories_that_are_too_small",
     "f'-D {name}={value}: the value is no number'": "test_assembler.py::test_symbols_from_outside",
     "f'byte {error.start} is not UTF-8 text'": "test_assembler.py::test_files_that_cannot_be_read",

@@ -201,7 +201,7 @@ def test_what_wrong_lines_share_is_found_once(
 ) -> None:
     """For 300 wrong lines, expected words and names for hints are computed at most twice (F40)."""
     accepts = InteractiveParser.accepts
-    searched: list[object] = []  # they live on, so that each has an id of its own
+    searched: list[object] = []  # the list keeps them alive, so each has its own id
     compared: list[object] = []
 
     def counted_accepts(parser: InteractiveParser) -> object:

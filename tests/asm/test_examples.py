@@ -63,7 +63,7 @@ def test_an_example_of_cp_is_its_row(row: Instruction | Pseudo) -> None:
         assert len(data) == row.format.size
         assert codec.decode(CP, int.from_bytes(data, "little")).row is row
         return
-    # What the page says that it stands for, with the operands of the example.
+    # What the example stands for according to the page, with its operands.
     written = [text.strip() for text in row.example.removeprefix(row.mnemonic).split(",")]
     values: dict[str, str] = {}
     outer = [operand for operand in row.operands if not operand.inside]
@@ -117,7 +117,7 @@ def test_an_example_of_a_command_is_its_row(row: Instruction) -> None:
     place = program.symbol("probe").value - section.address
     packet = codec.unpack(PACKET, section.data, place)
     assert codec.decode(PE, packet["command"], row.format.width).row is row
-    # What the page says that the source names beside the word.
+    # What the source names beside the word, according to the page.
     forms = [form.rstrip("=") for form, _meaning in row.carries]
     for name in re.findall(r"(\w+)=", row.example):
         assert name in forms or name in {operand.name for operand in row.operands}

@@ -87,7 +87,7 @@ def test_places_in_a_macro_that_a_macro_has_made() -> None:
     ]
 
 
-# A piece of junk in a line of the corpus. What it becomes depends on the macro.
+# Junk that is inserted into a line of the corpus; each macro makes something else of it.
 JUNK = (" )(", ",,", " @", ' "x', " \\x")
 PLACES = [
     (path, match.end(), junk)
@@ -315,7 +315,7 @@ def test_lines_are_those_of_gnu_as(tmp_path: Path) -> None:
     shown = subprocess.run(dump, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     rows = re.findall(r"^(\S+) +(\d+) +(0x[\da-f]+|0)\s", shown, re.MULTILINE)
     theirs = {int(address, 16): (file, int(line)) for file, line, address in rows}
-    # The source without a part stands one line further down in ours.
+    # Macaw's file has one line more, `.core cp`; here it is on the first line.
     program = assemble(Source(".core cp; " + text, "a.s", tmp_path))
     code = program.section(".text.cp")
     last: tuple[str, int] | None = None

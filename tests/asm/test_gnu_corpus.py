@@ -14,7 +14,7 @@ SOURCES = gnu_corpus_files.SOURCES
 VECTORS = gnu_corpus_files.recorded()
 MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
 
-# By the source: whether we accept it, and what the manual says of it.
+# By source: whether Macaw accepts it, and what the manual says of it.
 DIFFERENT = {
     "alignment/code_of_nops": (True, "The end of a section is not padded"),
     "alignment/code_after_bytes": (True, "`.align 2` in code aligns"),

@@ -48,7 +48,7 @@ def memory(data: bytes) -> tuple[dict[int, int], int | None]:
     for kind, address, content in body:
         value = int.from_bytes(content, "big")
         if kind == 0:
-            assert address + len(content) <= 1 << 16  # readers disagree on what wraps
+            assert address + len(content) <= 1 << 16  # readers disagree on addresses that wrap
             for place, byte in enumerate(content, base + address):
                 assert place not in found
                 found[place] = byte
@@ -83,7 +83,7 @@ def test_objcopy_makes_the_same_of_our_executables(name: str, tmp_path: Path) ->
     written = images.write(program, "hex")
     assert memory(written) == memory(theirs.read_bytes()) == (loaded(program), program.entry)
     ours.write_bytes(written)
-    objcopy("-I", "ihex", "-O", "ihex", ours, ours)  # as objcopy writes what it reads from us
+    objcopy("-I", "ihex", "-O", "ihex", ours, ours)  # objcopy writes Macaw's file again
     assert memory(ours.read_bytes()) == memory(theirs.read_bytes())
     for kind in {images.memory_of(item) for item in program.sections if item.data}:
         inside = [x.name for x in program.sections if x.data and images.memory_of(x) == kind]

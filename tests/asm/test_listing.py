@@ -65,7 +65,7 @@ def test_every_byte_of_every_sample_stands_at_its_line(path: Path) -> None:
     program, record, text = listed(path)
     assert program == plain
     assert program.lines == plain.lines
-    # What is printed is in the program, and as often as the limit of rows allows.
+    # Each printed byte is the program's; printed and omitted bytes are all of its bytes.
     printed: dict[int, int] = {}
     for row in _ROW.finditer(text):
         for address, byte in enumerate(bytes.fromhex(row[2]), int(row[1], 16)):

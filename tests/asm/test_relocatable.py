@@ -26,7 +26,7 @@ from macaw.isa import config
 from tests.asm.gnu_tools import output, tool
 from tests.asm.linked_files import CLANG, LLD, assembled, compile_c, gnu_object, link, write
 
-# What of a symbol of another object may stand in code and data. GNU as takes the same lines.
+# The ways to use a symbol of another object in code and data. GNU as takes the same lines.
 LINES = """
 _start: call    other
         call    t0, other

@@ -43,7 +43,7 @@ def there_and_back(source: str, folder: Path | None = None) -> str:
     # A configuration that no preset has is a comment: it goes to --device.
     device = None if program.config_toml == PRESET[program.device] else program.config_toml
     again = assemble(Source(text, "again.s"), device=device and config.parse(device))
-    # Told apart by parts first: a difference in a section reads better than one in bytes.
+    # Compare sections first: a difference in a section is easier to read than one in bytes.
     assert again.sections == program.sections, text
     assert again.symbols == program.symbols, text
     assert again.tensors == program.tensors, text

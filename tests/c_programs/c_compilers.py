@@ -23,7 +23,7 @@ PROGRAMS = sorted(path.stem for path in HERE.glob("*.c") if path != SUPPORT)
 LEVELS = ("-O0", "-O2", "-Os")
 
 _GCC = "riscv64-unknown-elf-gcc"
-# Nothing may replace the loops of memcpy by calls of memcpy.
+# -fno-builtin: the compiler must not replace the loops in memcpy by calls of memcpy.
 _COMMON = ("-march=rv32im", "-mabi=ilp32", "-mno-relax", "-ffreestanding", "-fno-builtin", "-w")
 COMPILERS = {
     "gcc": (_GCC, *_COMMON, "-fno-tree-loop-distribute-patterns"),

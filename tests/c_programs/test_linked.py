@@ -87,7 +87,7 @@ def check_assembled(folder: Path, compiler: str, level: str, name: str) -> None:
     assert outcome(folder / "app.elf") == expected(name)
 
 
-@pytest.mark.may_skip_in_ci  # clang and lld are large; where they are they are asked
+@pytest.mark.may_skip_in_ci  # clang and lld are large: not in CI
 @pytest.mark.parametrize(("compiler", "linker"), SAMPLE)
 def test_a_sample(start: Path, tmp_path: Path, compiler: str, linker: str) -> None:
     check(start, tmp_path, compiler, linker, "-Os", SAMPLE[compiler, linker])

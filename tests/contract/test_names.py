@@ -24,7 +24,7 @@ OWNERS = {registry.module(core.name) for core in CORES} | {x.base for x in CORES
 NAMES = {core.name for core in CORES}
 MNEMONICS = {row.mnemonic for core in CORES for row in core.instructions}
 
-# (file, text): why it may stand there.
+# (file, text): why the text may be in this file.
 ALLOWED = {
     ("emu/system.py", "mem.swap"): "what a message calls the service that it is",
     ("emu/system.py", "dispatch"): "what a message calls the service that it is",

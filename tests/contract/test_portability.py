@@ -27,7 +27,7 @@ POSIX_CALLS = {
     *("signal.alarm", "signal.SIGALRM", "signal.SIGKILL", "signal.SIGHUP", "signal.SIGPIPE"),
     *("signal.SIGUSR1", "signal.SIGUSR2", "signal.pause", "signal.sigwait"),
 }
-# Whoever uses one of them asks first whether it is there.
+# Code that uses one of these asks first whether it exists.
 GUARDED = {"macaw.debugger.commands.general": {"os.killpg", "signal.SIGKILL"}}
 # The debugger's command `shell` is a shell, and needs --allow-shell.
 SHELLS = {"macaw.debugger.commands.general"}

@@ -36,7 +36,7 @@ async def _drawn(session, lines, size, signs):
     )
     app, worker = screen.app, screen.worker
     app.loop = asyncio.get_running_loop()
-    session.on_progress = None  # what is seen while a run goes on comes with time
+    session.on_progress = None  # progress of a run depends on time
     shown = pyte.Screen(width, height)
     with set_app(app):
         app.renderer.render(app, app.layout)  # from now on these panels are computed
@@ -46,7 +46,7 @@ async def _drawn(session, lines, size, signs):
                 job = worker._jobs.get()
                 assert job is not None
                 job()
-        app.render_counter += 1  # nothing of the first time is used again
+        app.render_counter += 1  # draw all, without the cache of the first drawing
         app.renderer.render(app, app.layout)
     pyte.Stream(shown).feed(written.getvalue())
     return shown

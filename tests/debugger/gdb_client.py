@@ -34,7 +34,7 @@ class Client:
         self.connection = connection
         self.connection.settimeout(WAIT)
         self.acknowledges = True
-        self.printed = b""  # what was to be printed on the console
+        self.printed = b""  # texts for gdb's console
         self._bytes = b""
 
     def send(self, data: bytes | str) -> None:

@@ -26,7 +26,7 @@ class Act:
 
     core: str | None
     before: tuple[int, int]  # the position right before it
-    begins: tuple[int, ...]  # the instructions that a core of those that halt comes to
+    begins: tuple[int, ...]  # instructions that the core reaches
     waits: bool = False  # the core waits for another one, or for memory
     after: tuple[int, int] = (0, 0)
     retired: dict[str, int] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Trace:
         self.acts: list[Act] = []
         self._words: dict[
             tuple[str, int], tuple[Any, ...]
-        ] = {}  # of islands' blocks: where they are
+        ] = {}  # the words at which islands' blocks are
         self._present: Act | None = None
         self.start = self._noted(Act(None, (0, 0), ()))
         device.pause, device.on_act = self._before, self._after

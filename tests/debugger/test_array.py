@@ -49,7 +49,7 @@ def test_a_breakpoint_at_a_packet_stops_where_it_begins(engine):
         assert place_of(stop).address == hit.values["address"]
         assert (place_of(stop).core, hit.by) == ("pe[0]", "pe[0]")
         packet = debug.read("pe[0].packet")
-        # The row has read it, and nothing of it is there yet.
+        # The row has read the packet's address, but no byte of the packet yet.
         assert packet["address"] + 0x1000_0000 == place_of(stop).address
         assert not packet["commanded"]
         assert debug.device.cores["pe[0]"].next_address is not None

@@ -73,7 +73,7 @@ def test_runs_back_meet_what_runs_forth_have_met(engine):
         stop = debug.last_stop
         back.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
     assert back == forth[::-1]
-    # Looking back has counted nothing.
+    # Going back does not count hits.
     assert debug.points.all[1].hits == 3
 
 

@@ -26,7 +26,7 @@ from tests.fuzzing import tries
 
 pytestmark = pytest.mark.once
 
-# A core's program, the cycle from which it is at work, where one looks, and points that it meets.
+# By core: its program, the cycle from which it works, a watched place, and points that it meets.
 CORES = {
     "cp": ("calls.s", 10, "cp", [
         ("break", "loop", {"condition": "s0 % 3 == 1"}), ("watch", "y[0, 1:]", {}),

@@ -368,7 +368,7 @@ def test_arrays_of_a_part_have_their_type_and_shape(tmp_path):
     assert debug.read("shared[1, 1]") == 0.5
     with pytest.raises(ExpressionError, match="'i7' is no type"):
         debug.read("table.i7")
-    # Where it lies, and as what else it may be looked at.
+    # Its address, and other types in which it can be read.
     assert debug.read("table + 2") == address + 2
     assert debug.read("mem[table + 2].i16") == -2
     assert debug.read("table.u16[0]") == 0xFFFD

@@ -121,7 +121,7 @@ def test_no_advice_takes_the_place_of_an_error_of_our_own_commands() -> None:
 def test_each_form_of_the_help_works_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()  # it reads the source of this folder
     monkeypatch.chdir(tmp_path)
-    refused = ("catch throw", "dump binary value F y")  # GDB's, of which the answer says ours
+    refused = ("catch throw", "dump binary value F y")  # GDB's commands; the answer names Macaw's
     for gdb, here in HABITS:
         for form in [*gdb.split(", "), *here.split(", ")]:
             if form != "no command of GDB":

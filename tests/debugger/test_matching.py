@@ -12,7 +12,7 @@ from macaw.debugger.comparison.first_difference import Difference, Matcher
 from macaw.debugger.comparison.observations import Observation, Write
 from tests.fuzzing import properties
 
-SUBJECT: Any = "subject"  # the matching of items only passes it on
+SUBJECT: Any = "subject"  # any object: the matcher only passes it on
 
 Piece = tuple[Any, int, int, Any]  # a stream, the item's number in its list, the offset, the value
 

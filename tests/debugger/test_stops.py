@@ -49,8 +49,8 @@ def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes
     debug.points.add("break", "double", condition="a0 == 0")
     assert said(debug.stepi(3)) == ("breakpoint", 3, [1])
     assert 1 not in debug.points.all
-    assert hits(debug) == [1, 0]  # of one it was the last that is ignored
-    debug.points.add("break", "double")  # at where it stands: of the next time
+    assert hits(debug) == [1, 0]  # for the second point, it was the last ignored hit
+    debug.points.add("break", "double")  # at the current position: its first hit is the next time
     assert said(debug.cont()) == ("breakpoint", 0, [2, 4])
     assert hits(debug) == [2, 0, 1]
 

@@ -27,8 +27,8 @@ class Course:
 
     folder: str
     focus: str
-    values: tuple  # expressions, and the same of a device
-    events: tuple = ()  # what is caught, the announcement that says it, the core
+    values: tuple  # expressions, and functions that read them from a device
+    events: tuple = ()  # the caught event, its announcement, the core
     lines: bool = False  # it has calls and lines to step by
 
 

@@ -16,8 +16,8 @@ from tests.emu.toys import EXTERNAL, HALF, MULTICAST, UNIT, Step, describe, make
 from tests.emu.trace_witness import configure
 
 TRACE = {"mode": 1, "num": 1, "step": 1, "overhead": 4}  # each transfer, in four groups by turns
-AT = 0x8000  # of the descriptions, in local memory
-SIZE = 8192  # of what is looked at of each memory: half a unit
+AT = 0x8000  # address of the descriptions, in local memory
+SIZE = 8192  # bytes of each memory that are compared: half a unit
 HALVES = tuple(UNIT + HALF * number for number in range(4))
 REGIONS = (0x1000, *HALVES, EXTERNAL, EXTERNAL + SIZE)
 COPIES = 8

@@ -129,7 +129,7 @@ def test_scalar_cores(core: str, seed: int) -> None:
     issued = causes["work"] + causes["narrow"]
     assert issued == pytest.approx(counts["instructions"] * divider, abs=divider)
     if core == "vc":
-        slack = 40 * divider  # the instructions at the end of the run
+        slack = 40 * divider  # cycles of instructions at the end of the run
         expected = {
             ("loads", "results", "latency"): counts["cycles_operands"],
             ("banks", "lanes", "channel"): counts["cycles_memory"],

@@ -99,7 +99,7 @@ def test_a_condition_in_translated_code_stops_in_the_one_iteration(engine):
     assert stop.address == 0x10010
     assert hart.x[13] == 1500
     assert hart.retired == 1 + 5 * 1499 + 3
-    if engine == ENGINES[0]:  # the text answers once the loop is hot
+    if engine == ENGINES[0]:  # translated code tests the condition once the loop is hot
         assert len(asked) < 100
     assert device.run().reason == "breakpoint"  # the program's own
     assert hart.x[13] == 2000

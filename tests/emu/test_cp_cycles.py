@@ -25,7 +25,7 @@ def cycles(source, *others, **changes):
         ("addi a0, zero, 1\nadd a0, a0, a0\nlui a1, 5\nauipc a2, 1", 4),
         ("mul a0, a1, a2", 3),
         ("div a0, a1, a2\nrem a0, a1, a2", 40),
-        ("beq a0, a1, 4", 2),  # taken, though it goes where it would have gone anyway
+        ("beq a0, a1, 4", 2),  # taken, although its target is the next instruction
         ("bne a0, a1, 8", 1),  # not taken
         ("beq zero, zero, 8\ndiv a0, a0, a0", 2),
         ("jal ra, 4", 2),

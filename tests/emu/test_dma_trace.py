@@ -58,7 +58,7 @@ class Log:
         if event.kind == "end":
             self.by_ticket[int(values["ticket"])].end = event.time + 1
             return
-        # The one that does something is the first one.
+        # The first transfer in the queue is at work.
         running = self.by_ticket[self.dma.state.transfers[0][0]]
         if event.kind == "beats":
             begin, until, count = (int(values[name]) for name in ("begin", "until", "count"))
@@ -116,7 +116,7 @@ def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> No
         kinds = [pick.choice(["in", "out", "plain"]) for _ in range(6)]
         while sum(n for n, kind in zip(size, kinds, strict=True) if kind == "out") > sum(
             n for n, kind in zip(size, kinds, strict=True) if kind == "in"
-        ):  # what nobody gives would be waited for without end
+        ):  # a read of more bytes than are given would never end
             kinds[kinds.index("out")] = "in"
         places = {"in": (INBOX, EXTERNAL), "out": (EXTERNAL + 99, OUTBOX), "plain": (EXTERNAL, 64)}
         write_descriptions(

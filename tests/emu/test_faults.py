@@ -100,7 +100,7 @@ def test_faults(step: Step, message: str) -> None:
     assert stop.fault is not None
     assert f"{stop.fault.kind}: {stop.fault.message}" == message
     assert stop.fault.kind in KINDS
-    # Who, where, when; the instruction is not done.
+    # The stop has core, address and cycle; the instruction was not executed.
     assert (stop.reason, stop.core, stop.address, stop.cycle) == ("fault", "toy0", 4, 7)
     assert (before.time, before.retired) == (7, 1)
     kind, _, rest = message.partition(": ")

@@ -394,7 +394,7 @@ def test_partial_sums_from_a_segment_and_from_the_output_queue() -> None:
         [8, 9],
     ]
     assert states_after(machine, 12, 12, lambda s: s.accumulators[1, 0, :2].tolist()) == [[16, 18]]
-    # Nothing but the order of issue holds the st back: 13. It stores a place that nothing has written.
+    # The st waits only for the order of issue: 13. It stores a block to which nothing was written.
     stop = machine.device.run()
     assert stop.fault is not None
     assert stop.fault.kind == "queue underflow"

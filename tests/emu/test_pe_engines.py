@@ -137,7 +137,7 @@ def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> No
     """Add packets with which clusters begin a mac of many cycles."""
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", "st base=0")
     matrix = np.ones((4 * clusters.bit_count(), 100))
-    if compress:  # what comes over the bus is much less than what is read
+    if compress:  # the bus carries far fewer bytes than are read
         matrix[:, np.arange(100) % 9 > 0] = 0
     weights = unit.compressed(matrix) if compress else unit.weights(matrix)
     unit.exe(0, weights, unit.dense(np.ones(100)), clusters=clusters)
@@ -240,7 +240,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
         script += rng.choice(
             [
                 [("load", at, 4)],
-                [("load", at - HALF, 4)],  # the other half: nobody is in the way
+                [("load", at - HALF, 4)],  # the other half: no conflict
                 [("beat", [(at, 4), (at + bank, 4)])],  # two cycles: one bank twice
                 [("store", HALF + UNIT + space, 4, rng.randrange(1 << 32))],
             ]
@@ -252,7 +252,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     for pause in pauses:
         stops = [machine.run(max_cycles=pause) for machine in (fast, reference)]
         if stops[0].reason != "cycle limit":
-            break  # in which cycle the clock finds nobody to run is the run's choice
+            break  # the engines may notice the end in different cycles
         assert not state_differences(fast.device, reference.device)
     for step in range(5):
         core = rng.choice(["pe[0]", f"toy{number}"])

@@ -29,7 +29,7 @@ STORES = {
     "unit": "ping0 pong0",
 }
 STORE_OF = {field: store for store, fields in STORES.items() for field in fields.split()}
-# How far the work is: queues and latches in the pipeline, who does what, what is on the buses.
+# The fields of progress: queues and latches of the pipeline, open work, transfers on the buses.
 WORK = set(
     "mac_left mac_next mac_base mac_limit mac_sum mac_reached q1 q1_head q1_count q2 q2_head q2_count"
     " balancing given handing helpers sfu_fifo sfu_tokens"

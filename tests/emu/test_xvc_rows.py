@@ -138,7 +138,7 @@ def test_reads_and_writes(bench: Bench, row: Instruction) -> None:
             differs = changed(plain, other) | ({-1} if other[2] != plain[2] else set())
             written = place in places(row, values, row.writes)
             if place not in read:
-                # It keeps its other value, unless it is written: then nothing is left of that.
+                # The place keeps its changed value unless the instruction writes it.
                 assert differs <= (set() if written else {place}), (place, values)
             elif differs - (set() if written else {place}):
                 seen |= {x.name for x in row.operands if place in registers(x.kind, values[x.name])}

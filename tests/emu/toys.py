@@ -21,7 +21,7 @@ from macaw.isa.model import Core as Table
 Step = tuple[Any, ...]
 UNIT = 0x1000_0000
 HALF = 1 << 19
-MULTICAST = 1 << 24  # in a destination: one further unit gets the same bytes
+MULTICAST = 1 << 24  # bit of a destination address: one more unit gets the same bytes
 EXTERNAL = 0x8000_0000
 
 CONFIG: dict[str, Any] = {

@@ -220,7 +220,7 @@ def begin(name: str) -> tuple[Program, Mapping[str, Any], dict[str, Any]]:
     """A program, its device and its inputs, read once for each name."""
     loads, inputs = program_and_inputs(name)
     config = configuration_of(loads)
-    Session(loads, config, inputs)  # what is imported on the way stays
+    Session(loads, config, inputs)  # the modules that it imports stay in memory
     gc.collect()
     gc.freeze()
     return loads, config, inputs

@@ -20,7 +20,7 @@ from macaw.asm.source import Source
 from tests.fuzz import mutate, source_text
 from tests.fuzz.target import Example, Target, require, sentence
 
-BIGGEST = 1 << 16  # bytes of a file of the corpus, and of what is disassembled
+BIGGEST = 1 << 16  # most bytes of a file of the corpus, and of a disassembled part
 THOROUGH = 0.25  # of the examples are disassembled
 # Bits of the members of each record, in their order.
 _BITS = {"s": 8, "B": 8, "H": 16, "I": 32}

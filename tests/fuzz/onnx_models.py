@@ -28,7 +28,7 @@ from tests.fuzz import mutate
 from tests.fuzz.onnx_graphs import CONSTANTS, LAYERS, MOVERS, ONE, OTHERS, TWO, built
 from tests.fuzz.target import Example, Target, require, sentence
 
-THOROUGH = 0.05  # of the examples are planned, and run if they take at most so many cycles:
+THOROUGH = 0.05  # share of examples that are planned; they run if they take at most SHORT cycles
 SHORT = 4000
 SECONDS = 10.0
 LARGE = 1 << 16  # numbers of a value: larger ones are not compared
@@ -182,7 +182,7 @@ def _serialized(made: onnx.ModelProto, origin: bytes) -> bytes:
         return origin
 
 
-# --- what comes of it ---
+# --- outcomes ---
 
 
 def check(example: Example[bytes]) -> str:
@@ -248,7 +248,7 @@ def equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) -> 
         f"{name}: {ours.shape}, {theirs.shape}",
     )
     theirs = theirs.astype(np.float64)
-    # What overflows or divides by next to nothing depends on how it is rounded.
+    # An overflow, or a division by nearly zero, depends on roundings.
     most = 1e3 if tolerance < 1e-2 else 30  # the difference of two halves may keep few digits
     sane = np.isfinite(theirs) & (np.abs(theirs) < most) & np.isfinite(ours)
     if not sane.all():
@@ -281,7 +281,7 @@ def witness(model: onnx.ModelProto, given: list[np.ndarray]) -> list[np.ndarray]
             for row, array in zip(rows, given, strict=True)
         }
         return list(session.run(None, feed))
-    except Exception:  # its own, of many kinds: what it does not take has no witness
+    except Exception:  # of many kinds; a model that onnxruntime refuses has no witness
         return None
 
 

@@ -51,7 +51,7 @@ def signature(error: BaseException) -> str:
     """The error's type and place, the same for all examples that fail in the same way."""
     if isinstance(error, Failure):
         return error.rule
-    if isinstance(error, RecursionError):  # it can hit any line on the way down
+    if isinstance(error, RecursionError):  # any line of the recursion may raise it
         return "RecursionError"
     frames = [
         frame

@@ -146,7 +146,7 @@ def _damage(rng: Random, lines: list[str]) -> None:
     lines[at] = "".join(tokens)
 
 
-# What lines can be put into: begin and end, the start with a number, and a macro's call after it.
+# The lines before and after wrapped lines; `{}` is a number, and a macro is called at its end.
 _WRAPPERS = (
     (".rept {}", ".endr"),
     (".irp x, {}, a0", ".endr"),

@@ -18,7 +18,7 @@ T = TypeVar("T", str, bytes)
 SECONDS = 2.0  # of processor time, for one example
 BYTES_A_SECOND = 100_000  # a long example has more time
 LONGEST = 400  # characters of a message
-# What Python says of a mistake of ours, not of the user's.
+# Texts of Python's own errors, which show a mistake of Macaw, not of the user.
 _INTERNAL = re.compile(
     r"Traceback|object at 0x|NoneType|<class |<built-in|<function|unpack|positional argument"
     r"|index out of range$|invalid literal|Error\(|not subscriptable|has no attribute"
@@ -79,7 +79,7 @@ def bounded(seconds: float) -> Iterator[None]:
         raise _Alarm
 
     before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again: a destructor may swallow one
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, as a destructor may swallow one
     try:
         yield
     except _Alarm:

@@ -59,7 +59,7 @@ def npy(header: str, version: int = 1) -> bytes:
     )
 
 
-# What long sessions found once, made small: target, input, what comes of it now.
+# Failures that long sessions found, reduced: target, input, and today's outcome.
 FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".core cp", "came back"),  # got the default program
     ("source", ".globl _start\n_start:", "came back"),  # an error in the default program

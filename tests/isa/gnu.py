@@ -28,7 +28,7 @@ AS = "riscv64-unknown-elf-as"
 OBJDUMP = "riscv64-unknown-elf-objdump"
 MARCH = ("-march=rv32im_zicsr", "-mabi=ilp32")
 VECTORS = Path(__file__).parent / "vectors" / "cp.json"
-OWN = {row.address for row in csrs()}  # registers that have a name here alone
+OWN = {row.address for row in csrs()}  # registers whose names only Macaw knows
 COMBINATIONS = 12  # random ones a row, beside the ends of each operand
 
 
@@ -66,7 +66,7 @@ def cases() -> list[tuple[Instruction, dict[str, int]]]:
             for value in values:
                 others = {other: chance.choice(choices[other]) for other in choices}
                 found.append((row, {**others, name: value}))
-        if row.mnemonic == "add":  # each register once in each place
+        if row.mnemonic == "add":  # each register once as each operand
             found += [(row, {"rd": n, "rs1": 31 - n, "rs2": (n + 7) % 32}) for n in range(32)]
         for _ in range(COMBINATIONS if choices else 1):
             found.append((row, {name: chance.choice(choices[name]) for name in choices}))

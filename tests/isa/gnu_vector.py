@@ -67,7 +67,7 @@ def insn(row: Instruction, values: Mapping[str, int]) -> str:
     if opcode == 0x2B or (opcode == 0x5B and funct3 >= 5):
         funct2 = fixed.get("funct2", 0) | v.get("acc", 0) | fixed.get("signed", 0) << 1
         rs3 = v.get("shamt", v["rs3"])
-        funct2 |= rs3 >> 5 << 1  # of an order: it stands in a general register
+        funct2 |= rs3 >> 5 << 1  # bit of funct2: the order is in a general register
         return f".insn r4 {head}, {funct2}, x{v['rd']}, x{v['rs1']}, x{v['rs2']}, x{rs3 & 31}"
     if "shamt" in values:
         funct7 = fixed["funct6"] << 1 | v["shamt"] >> 5

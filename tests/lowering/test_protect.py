@@ -112,7 +112,7 @@ def test_there_and_back(network: tuple[list[np.ndarray], str, int, int]) -> None
     for layer, (plain, shuffled) in enumerate(zip(weights, stored, strict=True)):
         assert shuffled.dtype == plain.dtype
         assert shuffled.shape == (len(plain), plan.blocks_of(layer) * lanes)
-        # Nothing but the padding is added: node by node and block by block the same bits.
+        # Only padding is added: each block of each node has the same bits as before.
         for row, new in zip(plain, shuffled, strict=True):
             for begin in range(0, len(new), lanes):
                 old = [weight.tobytes() for weight in row[begin : begin + lanes]]

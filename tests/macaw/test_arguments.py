@@ -28,7 +28,7 @@ _start: li a7, 93
 MASKED = np.ma.masked_array([[1, 2]], mask=[[True, False]], dtype=np.int8)
 EYE = np.eye(8, dtype=np.int8)
 
-# Errors that never leave the rooms: another one is made of each.
+# Internal errors: public functions raise another error in place of each.
 INTERNAL = {
     "macaw.isa.codec.DecodeError", "macaw.isa.codec.StructureError", "macaw.isa.fim_check.CheckError",
     "macaw.isa.fim_check.AbilityError", "macaw.isa.kinds.OperandError", "macaw.isa.reading.UnreadableError",

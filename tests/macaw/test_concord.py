@@ -168,7 +168,7 @@ def test_time_steps_are_a_loop() -> None:
     function = found.text[found.text.index("def layer") :]
     assert function.count("mv_mul(") == 8
     assert "h, c = state" in function
-    for gate in "ifog":  # called from the start what becomes of it
+    for gate in "ifog":  # each product has the name of its gate
         assert f" {gate} = mv_mul(U_{gate}, h_q)" in function
     assert "y" in found.outputs
     assert list(found.inputs)[-1] == "x"

@@ -45,7 +45,7 @@ def test_tensors_at_one_place() -> None:
     assert found.check(data) is None
     with pytest.raises(api.InputError, match="W and v share a place in external memory"):
         found.check({**data, "v": tile[1]})
-    # The first tensor of a layer need not lie there.
+    # The first tensor of a layer may be in a queue instead.
     hinted = hinted.replace(".data", ".input x, float16, 1, 4, at=netin\n.data")
     hinted = hinted.replace(second, f"{second} v_rd NetInQ\n v_wr NetOutQ\n")
     hinted = hinted.replace("2, 4, at=netout", "3, 4, at=netout")

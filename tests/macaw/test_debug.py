@@ -186,7 +186,7 @@ def test_what_a_session_was_given_is_not_overwritten(tmp_path):
     session = (source, "-i", f"x={tmp_path / 'x.npy'}", "--device", str(tmp_path / "d.toml"),
                "--plain", "-x", str(tmp_path / "script"))  # fmt: skip
     lines = [f"dump x '{tmp_path / name}'" for name in given]
-    # What is saved may take the place of commands.
+    # `save breakpoints` may overwrite the script, because both hold commands.
     lines += [f"save breakpoints '{tmp_path / name}'" for name in given if name != "script"]
     found = macaw(*session, input="\n".join(lines))
     refused = [line for line in found.stderr.splitlines() if line.startswith("error: ")]

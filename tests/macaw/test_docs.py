@@ -109,7 +109,7 @@ def test_the_completion_lines(tmp_path: Path, shell: str, answer: str) -> None:
     paths = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT / "src")}
     text = line.split("  # ")[0].split(" # ")[0].strip()
-    # Only bash is to be had everywhere; of the others, then, what they would read.
+    # Only bash is installed everywhere. For other shells, read what they would read.
     if shutil.which(shell):
         words = [shell, "-c", ASKS[shell].format(text)]
     else:

@@ -160,7 +160,7 @@ def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) 
     golden = layer.parent / "golden.toml"
     text = golden.read_text()
     assert macaw("test", ".", "--update").returncode == 0
-    golden.write_text("jitter = 2\n" + text)  # of other cycles: `tests/emu/test_jitter.py`
+    golden.write_text("jitter = 2\n" + text)  # tests/emu/test_jitter.py tests that cycles change
     done = macaw("test", ".")
     assert done.returncode == 1
     assert "cycles: expected" in done.stdout

@@ -17,8 +17,8 @@ from tests.tree_copies import copy_paths
 
 MEMORY = 6 << 30  # bytes of address space of one process of tests
 SECONDS = 90  # of processor time, for one mutant
-WALL = 10  # the clock on the wall may show so many times as much: the machine may be busy
-SECONDS_A_TEST = 60  # on the wall: then pytest-timeout fails the test
+WALL = 10  # wall-clock time may be this many times as long, on a busy machine
+SECONDS_A_TEST = 60  # of wall-clock time: then pytest-timeout fails the test
 
 
 def copy_tree(source: Path = ROOT, target: Path = TREE, only: Sequence[str] = ()) -> None:

@@ -126,7 +126,7 @@ def test_gather_and_scatter(engine):
     """An island gathers rows of a table and adds them to rows as NumPy does (seed 004 ¶63)."""
     m = matrices("fim_gather")
     same_bits(outputs_of("fim_gather", engine)["y"], scattered(m))
-    # The pairs are worth a test: rows named twice, on both sides, in both rows of the bank.
+    # The pairs name rows twice, as sources and as targets, in both rows of the bank.
     assert np.bincount(m["source"]).max() > 1
     assert np.bincount(m["target"]).max() > 2
     assert {0, 1} == set(m["source"] // 32)

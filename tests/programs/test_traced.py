@@ -53,7 +53,7 @@ def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
     stop = device.run(max_cycles=20_000_000)
     device.sync()
     records = {core.name: _records(core.trace.read) for core in device.order}
-    # Who has no unit in its table does not tell its block anything yet.
+    # A core without a unit in its table records nothing.
     silent = [core.name for core in device.order if not core.start_count or not core.table.unit]
     assert [name for name in silent if records[name]] == []
     assert not recording or [name for name, count in records.items() if not count] == silent

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"(\d+)\.(?!\d)")  # "46.In such a system ..."
 _BRACKETS = re.compile(
     r"(?:\[0\d{3}\])+"
 )  # "[0116][0117]": a paragraph's text was lost, or follows
-_END = "再多了解一些"  # what follows is the web page's, not the document's
+_END = "再多了解一些"  # text after this belongs to the web page, not to the document
 
 
 @dataclass(frozen=True)

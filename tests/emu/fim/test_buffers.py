@@ -62,7 +62,7 @@ def test_a_consumer_starves_until_the_column_is_stored(engine):
     # `end` of the consumer is asked for when what it pulled is there: 22 + 20 + 2.
     assert seen[max(seen)] == 22 + 20 + 2 <= end
     assert (counts["cycles_pull"], counts["waits_t_ccd"], counts["waits_channel"]) == (22, 0, 0)
-    assert machine.island.state.rop[1].tolist() == [0] * 32  # what was pushed, not what lay there
+    assert machine.island.state.rop[1].tolist() == [0] * 32  # the pushed data, not old data
 
 
 def test_a_consumer_of_two_columns_waits_for_both(engine):

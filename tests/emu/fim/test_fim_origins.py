@@ -17,7 +17,7 @@ from tests.emu.fim.machine import Machine
 from tests.emu.heard import Heard
 
 pytestmark = pytest.mark.once
-MOST = 600  # steps of a program that are looked at
+MOST = 600  # the first steps of a program, which are checked
 FORMATS = {2: np.float16, 4: np.float32}
 
 

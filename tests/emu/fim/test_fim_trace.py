@@ -178,7 +178,7 @@ def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, p
     assert stop_summary(stops[0]) == stop_summary(stops[1])
     acts = log.acts()
     fast.device.sync()
-    if stops[0].reason == "deadlock":  # what is spilled ends with the records that are whole
+    if stops[0].reason == "deadlock":  # only complete records are spilled
         found = spilled(fast.device, "fim[0]")
         expected = windows(acts, parameters)[: len(found)]
     else:

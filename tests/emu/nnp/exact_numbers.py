@@ -20,7 +20,7 @@ from tests.emu.exact_floats import HALF, SINGLE, Float
 FLOATS = {"fp16": HALF, "fp32": SINGLE}
 UNSIGNED = {"fp16": np.uint16, "fp32": np.uint32}
 POWER = {e: Fraction(2) ** e for e in range(-64, 65)}
-INFINITE = Fraction(1 << 200)  # stands for an infinity: it saturates as any large number does
+INFINITE = Fraction(1 << 200)  # in place of an infinity: it saturates like any large number
 
 
 def bits_of(values: np.ndarray) -> list[int]:

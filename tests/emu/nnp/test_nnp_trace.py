@@ -75,7 +75,7 @@ class Log:
                 self.begins.append(event.time)
             self.chains[-1] += self._uses
             self._uses = []
-        elif event.kind == "end":  # what it waited to push its last vectors
+        elif event.kind == "end":  # the waits to push its last vectors
             self.chains[-1] += self._uses
             self._uses = []
 
@@ -133,7 +133,7 @@ def test_counters_are_those_of_the_program_and_the_log(seed: int, parameters) ->
         assert first == begins + parameters["step"] * record["group"]
         assert count == min(parameters["num"], len(log.chains) - first)
         if stop.reason != "exit" and first + count == len(log.chains):
-            continue  # of the last chain something is missing
+            continue  # the last chain is incomplete
         expected = log.record(first, count)
         if log.chains[first][0]["of"] == "reads":  # perhaps from NetInQ: before its first iteration
             assert record["t_begin"] <= expected.pop("t_begin")

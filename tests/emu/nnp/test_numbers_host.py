@@ -149,7 +149,7 @@ def test_fp32_numbers_are_rounded_correctly(name: str, curve: object) -> None:
 
 
 def test_what_binary64_does_not_decide_goes_to_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With a margin as wide as fp16's last place nothing is decided; the results are the same.
+    # With a margin as wide as fp16's last place, binary64 decides nothing; results stay the same.
     numbers = ALL[0x2C00:0x4C00:97]
     single = numbers.astype(np.float32)
     expected = [bits_of(activations._curve(name, x)) for name in ("sigmoid", "tanh")
@@ -202,7 +202,7 @@ def test_softmax_near_scipy() -> None:
 
 
 def test_a_tie_of_softmax_goes_to_even() -> None:
-    # The sum is 2 but for the least number: quotients next to ties of subnormals.
+    # The sum is 2 plus the least number, so quotients are next to ties of subnormals.
     small = np.array([0, 0, -16.6], np.float16)
     found = bits_of(softmax(small, 3))
     assert found == exact_numbers.softmax(bits_of(small), HALF)

@@ -50,7 +50,7 @@ def test_a_timeline():
     assert wide[-1].startswith("A character is a cycle")
     rows = {line[:9].strip(): line[9:] for line in wide[1:-1]}
     assert rows["dma in"][160:166] == "2" * 6  # the host's copies, before it computes
-    # Both inputs one after the other, 140 cycles of the one, 100 of the other; both results.
+    # The dma brings both inputs in turn; the tasks take 140 and 100 cycles; then both results go.
     assert rows["dma in"].startswith("0" * 10 + "1" * 10 + ".")
     assert rows["dma out"][10:160].strip(".-") == "0" * 5 + "1" * 5
     assert rows["island 2"].strip(".") == "0" * 140

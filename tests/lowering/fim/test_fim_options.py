@@ -20,7 +20,7 @@ from tests.lowering.fim.running import BASE, TINY, alone, operands, product, rou
 
 pytestmark = pytest.mark.once
 
-FEW = 16  # cycles of cp that no prediction has, of each start
+FEW = 16  # cycles of cp for each start, which predictions leave out
 
 
 def check(option, graph, a, b, device, name):

@@ -51,7 +51,7 @@ def test_an_offset_may_be_negative_and_adds_up() -> None:
         [record(2, 25, 31), record(3, 31, 40)],
     ]
     merged, offsets = segments.merge_segments("cp", runs)
-    assert offsets == [0, -4, -5]  # the third is measured against what was moved already
+    assert offsets == [0, -4, -5]  # the third offset is relative to the moved second segment
     assert [(x.begin, x.end) for x in merged] == [(0, 10), (10, 20), (20, 26), (26, 35)]
 
 
