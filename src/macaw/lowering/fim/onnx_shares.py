@@ -11,8 +11,8 @@ from macaw.lowering.fim.onnx_composed import binary, exponential, sums, unary
 from macaw.lowering.fim.onnx_extremes import over_axes
 from macaw.lowering.fim.onnx_layers import matrix_products
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, required
+from macaw.lowering.onnx.formulas import constants_of_lrn, roots_of_power
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.operators.elementwise import lrn_constants, roots_of_power
 
 # Since this operator set, Softmax is over one axis; before, it was also over all later ones.
 _ONE_AXIS = 13
@@ -37,7 +37,7 @@ def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     are squared, so that squares stay small.
     """
     x, name, size = required(inputs, 0), node.outputs[0], int(node.attributes["size"])
-    factor, bias, beta = lrn_constants(node)
+    factor, bias, beta = constants_of_lrn(node)
     roots = roots_of_power(beta)
     if len(x.shape) < 2:
         raise LowerError(f"an image of the shape {x.shape}")

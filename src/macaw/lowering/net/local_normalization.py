@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from macaw.lowering.net.real_rewriting import append_real
 from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.onnx.formulas import constants_of_lrn, roots_of_power
 from macaw.lowering.onnx.network import FloatLayer
-from macaw.lowering.onnx.operators.elementwise import lrn_constants, roots_of_power
 
 
 def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append x / (bias + factor · sum of squares of neighbouring channels) ^ beta.
 
     The squares get frames of zero channels. A slice for each neighbour shifts them, and the slices
-    are added in the order of the definition. Raises `LowerError` for an exponent without roots.
+    are added in the order of the definition. The last layer is an LRN that gets the sums as its
+    second input. Raises `LowerError` for an exponent without roots.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:
         return False
-    factor, bias, beta = lrn_constants(layer.node)
-    roots = roots_of_power(beta)
-    x = rewriting.tensors[source]
-
-    def real(operator: str, *inputs: str, name: str = "") -> str:
-        """Append a layer of real numbers; return the name of its result."""
-        name = name or rewriting.tensor(f"{result}_{operator.lower()}", x)
-        append_real(rewriting, layer, f"{layer.name}_{operator.lower()}", operator, inputs, name)
-        return name
-
-    def number(word: str, value: float) -> str:
-        return rewriting.constant(f"{layer.name}_{word}", np.asarray(value, np.float32))
-
-    total = _sums(rewriting, layer, real("Mul", source, source))
-    product = real("Mul", total, number("factor", factor))
-    divisors = [real("Add", product, number("bias", bias))]
-    while len(divisors) <= max(roots):
-        divisors.append(real("Sqrt", divisors[-1]))
-    divisor = divisors[roots[0]]
-    for place in roots[1:]:
-        divisor = real("Mul", divisor, divisors[place])
-    real("Div", source, divisor, name=result)
+    roots_of_power(constants_of_lrn(layer.node)[2])
+    squares = rewriting.tensor(f"{result}_squares", rewriting.tensors[source])
+    append_real(rewriting, layer, f"{layer.name}_squares", "Mul", (source, source), squares)
+    inputs = source, _sums(rewriting, layer, squares)
+    node = replace(layer.node, inputs=inputs)
+    rewriting.add(replace(layer, inputs=inputs, node=node))
     return True
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.numerics import exponential
+from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.graph import Node
 
 Float = NDArray[np.float32]
@@ -138,6 +139,46 @@ def swish(alpha: float) -> Steps:
     return (Step("mul", 1, (0, alpha)), *_steps(_joined(_LOGISTIC, "mul 0 0 1")))
 
 
+# By LRN's exponent: the factors of the divisor, each by how often the base's root is taken, and the
+# steps from the base, in variable 1, to the divisor.
+_POWERS: Mapping[float, tuple[tuple[int, ...], Steps]] = {
+    1.0: ((0,), ()),
+    0.5: ((1,), _steps("sqrt 1 1")),
+    0.75: ((1, 2), _steps("sqrt 1 1\nsqrt 2 1\nmul 1 1 2")),
+}
+
+
+def roots_of_power(exponent: float) -> tuple[int, ...]:
+    """Return the factors of a power with LRN's exponent; each is how often a root is taken.
+
+    Raises `LowerError` for an exponent whose power is no product of roots.
+    """
+    if exponent not in _POWERS:
+        known = ", ".join(f"{power:g}" for power in sorted(_POWERS))
+        raise LowerError(f"a beta of {exponent:g}", f"there are {known}")
+    return _POWERS[exponent][0]
+
+
+def constants_of_lrn(node: Node) -> tuple[float, float, float]:
+    """Return the factor of the sum of squares, the bias and the exponent of LRN."""
+    attributes = node.attributes
+    beta = float(np.float32(attributes.get("beta", 0.75)))
+    factor = float(attributes.get("alpha", 1e-4)) / int(attributes["size"])
+    return factor, float(attributes.get("bias", 1.0)), beta
+
+
+def quotient_of_lrn(node: Node) -> Steps | None:
+    """Return the steps from the numbers and the sums of squares to LRN's results.
+
+    None if the power with the node's exponent is no product of roots.
+    """
+    factor, bias, beta = constants_of_lrn(node)
+    if beta not in _POWERS:
+        return None
+    base = Step("mul", 1, (1, factor)), Step("add", 1, (1, bias))
+    return (*base, *_POWERS[beta][1], Step("div", 0, (0, 1)))
+
+
 def formula(node: Node, constants: Mapping[str, NDArray[Any] | None]) -> Steps | None:
     """Return the steps of a node's function of one or two tensors, or None if there are no steps.
 
@@ -221,4 +262,5 @@ _RULES: Mapping[str, Any] = {
     "Relu": _one((Step("max", 0, (0, 0.0)),)), "Clip": _clip, "LeakyRelu": _leaky,
     "HardSigmoid": _hard, "HardSwish": _hard, "Add": _two("add"), "Sub": _two("sub"),
     "Mul": _two("mul"), "Div": _two("div"), "Max": _two("max"), "Min": _two("min"),
+    "LRN": lambda node, operands: quotient_of_lrn(node) if len(operands) == 2 else None,
 }  # fmt: skip

@@ -352,51 +352,27 @@ def _instance_normalization(node: Node, arrays: Arrays) -> list[Array]:
     return [less / root * scale + bias]
 
 
-# By the exponent of LRN: the divisor's factors, each by how often it is a square root of the base.
-ROOTS_OF_POWERS: dict[float, tuple[int, ...]] = {1.0: (0,), 0.5: (1,), 0.75: (1, 2)}
-
-
-def roots_of_power(exponent: float) -> tuple[int, ...]:
-    """Return the factors of a power (`ROOTS_OF_POWERS`). Raises `LowerError` for other powers."""
-    if exponent not in ROOTS_OF_POWERS:
-        known = ", ".join(f"{power:g}" for power in sorted(ROOTS_OF_POWERS))
-        raise LowerError(f"a beta of {exponent:g}", f"there are {known}")
-    return ROOTS_OF_POWERS[exponent]
-
-
-def lrn_constants(node: Node) -> tuple[float, float, float]:
-    """Return the factor of the sum of squares, the bias and the exponent of LRN."""
-    attributes = node.attributes
-    beta = float(np.float32(attributes.get("beta", 0.75)))
-    factor = float(attributes.get("alpha", 1e-4)) / int(attributes["size"])
-    return factor, float(attributes.get("bias", 1.0)), beta
-
-
 def _lrn(node: Node, arrays: Arrays) -> list[Array]:
     """Return the local response normalisation over neighbouring channels.
 
-    A power of 0.5, 0.75 or 1 is a product of square roots, each rounded to the type of x.
+    A second input has the sums of squares, if other layers compute them. The quotient follows the
+    steps of `formulas`, if the exponent has steps.
     """
-    x, size = first(arrays), int(node.attributes["size"])
-    kind = x.dtype.type
-    before, channels = (size - 1) // 2, x.shape[1]
-    squares = np.zeros((x.shape[0], channels + size - 1, *x.shape[2:]), x.dtype)
-    squares[:, before : before + channels] = x * x
-    total = squares[:, :channels]
-    for step in range(1, size):
-        total = total + squares[:, step : step + channels]
-    factor, bias, beta = lrn_constants(node)
+    x, total = first(arrays), optional(arrays, 1)
+    size, kind = int(node.attributes["size"]), x.dtype.type
+    if total is None:
+        before, channels = (size - 1) // 2, x.shape[1]
+        squares = np.zeros((x.shape[0], channels + size - 1, *x.shape[2:]), x.dtype)
+        squares[:, before : before + channels] = x * x
+        total = squares[:, :channels]
+        for step in range(1, size):
+            total = total + squares[:, step : step + channels]
+    steps = formulas.quotient_of_lrn(node)
+    if steps is not None and x.dtype == np.float32:
+        return [formulas.evaluate(steps, x, total)]
+    factor, bias, beta = formulas.constants_of_lrn(node)
     base = kind(bias) + kind(factor) * total
-    roots = ROOTS_OF_POWERS.get(beta)
-    if roots is None:
-        return [x / np.power(base.astype(np.float64), np.float64(beta)).astype(x.dtype)]
-    divisors = [base]
-    while len(divisors) <= max(roots):
-        divisors.append(np.sqrt(divisors[-1]))
-    divisor = divisors[roots[0]]
-    for number in roots[1:]:
-        divisor = divisor * divisors[number]
-    return [x / divisor]
+    return [x / np.power(base.astype(np.float64), np.float64(beta)).astype(x.dtype)]
 
 
 def _where(_node: Node, arrays: Arrays) -> list[Array]:
