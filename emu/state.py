@@ -21,6 +21,7 @@ from macaw.isa import reading
 from macaw.isa.errors import MacawError
 
 Snapshot = dict[str, Any]
+_SMALL = PAGE  # bytes of an array that is faster to clear than to search for numbers
 
 
 class StateError(MacawError, ValueError):
@@ -151,10 +152,12 @@ class State:
             setattr(self, row.name, plain.copy(row.start))
         else:
             array = getattr(self, row.name)
+            if row.initial is not None:
+                array[...] = row.initial
             # Zeros that were never written take no memory when they are read. Compare bytes,
             # because -0.0 equals 0.
-            if row.initial is not None or array.view(np.bool_).any():
-                array[...] = 0 if row.initial is None else row.initial
+            elif array.nbytes <= _SMALL or array.view(np.bool_).any():
+                array.fill(0)
 
     def snapshot(self) -> Snapshot:
         """Return a copy of all values by field name. The copy never changes."""
