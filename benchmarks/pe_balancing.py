@@ -1,10 +1,10 @@
-"""What load balancing between neighbours brings: a table of speed-ups and utilisations.
+"""The gain of load balancing between neighbours: a table of speed-ups and utilisations.
 
     python benchmarks/pe_balancing.py [--seeds N]
 
-A cluster of 16 PEs (`base`) multiplies 16 sparse rows of 512 weights by a vector. The odd rows
-have the density that stands in the table, the even ones, their left neighbours, half of it.
-The cycles are those of the mac alone; utilisation is the share of PE cycles in which a MAC works.
+A cluster of 16 PEs (`base`) multiplies 16 sparse rows of 512 weights by a vector. The odd rows have
+the density of the table. The even rows, their left neighbours, have half of that density. The
+cycles are those of the mac alone; utilisation is the share of PE cycles in which a MAC works.
 docs/timing-pe.md has the table; cycles are the same on every machine.
 """
 

@@ -32,7 +32,7 @@ def at(line: int) -> Where:
 def test_makers_of_a_setting_are_its_computed_values() -> None:
     """The makers of a setting are the values computed for it.
 
-    Settings of settings and copies are left out; two values of one line are one.
+    Copies and other settings are no makers. Two values of one line count as one.
     """
     copied = cause("length", "cp.a2", "mv", cause(COPIED, "cp.a5", "program"), where=at(5))
     computed = [cause("high", f"cp.a{n}", "add", begin(), where=at(3 + n // 2)) for n in range(3)]

@@ -196,7 +196,7 @@ def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
 def test_mark_mode_brackets() -> None:
     """Markers open and close groups (seed 001 ¶58-60).
 
-    Group 1 is around two instructions, group 0 around all between its own markers.
+    Group 1 records two instructions, group 0 all instructions between its own markers.
     """
     machine = TraceMachine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
