@@ -26,7 +26,7 @@ def test_the_excerpt_is_of_the_program() -> None:
 
 
 def test_the_messages_are_the_tools() -> None:
-    table = TEXT.split("## When it does not fit\n", 1)[1]
+    table = TEXT.split("## Error messages\n", 1)[1]
     sources = "".join(
         (ROOT / "asm" / name).read_text("utf-8")
         for name in (
