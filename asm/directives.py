@@ -73,7 +73,7 @@ D, P = Directive, PartDirective
 
 # fmt: off
 COMMON: Sequence[Directive | PartDirective] = (
-    P(".core",    f".core NAME{_CORE_OPTIONS}",                         "Begin the part of a core, or continue it where it ended before.",                                                                                   enter_core,              example=_CORE_EXAMPLE),
+    P(".core",    f".core NAME{_CORE_OPTIONS}",                         "Begin the code of a core, or continue it where it ended before.",                                                                                   enter_core,              example=_CORE_EXAMPLE),
     D(".device",  ".device NAME",                                     "Choose the device to assemble for, a preset or \"file.toml\". Write it before everything that depends on the device.",                              choose_device,           example=".device tiny"),
     D(".setting", ".setting FIELD, VALUE",                            "Give a field of the device another value. Write it after .device. `macaw device` lists the fields.",                                                change_setting,          example=".if 0\n.setting pe.rows, 1\n.endif"),
     P(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "Declare a tensor that the caller gives, with element type and dimensions. It is in external memory or at PLACE. NAME is the symbol of its address.", declare_tensor,    True, example=".input x, int8, 4, 64"),

@@ -237,7 +237,7 @@ D = TextDirective
 
 # fmt: off
 MACROS = (
-    D(".macro",   _SYNTAX,                "A macro: the lines up to .endm, expanded at each place of its name; \\parameter is its value, \\@ the number of the call, \\() nothing.", _macro, True, example=".macro pair first, second=0\n.byte \\first, \\second\n.endm\npair 1, 2\npair second=3, first=4"),
+    D(".macro",   _SYNTAX,                "A macro: the lines up to .endm, which replace each call; \\parameter is its value, \\@ the number of the call, \\() nothing.", _macro, True, example=".macro pair first, second=0\n.byte \\first, \\second\n.endm\npair 1, 2\npair second=3, first=4"),
     D(".endm",    ".endm",                "The end of a macro.", _endm, example=".macro one\n.byte 1\n.endm\none"),
     D(".exitm",   ".exitm",               "Leave the macro or repetition.", _exitm, example=".macro upto n, limit\n.byte \\n\n.if \\n >= \\limit\n.exitm\n.endif\nupto \"(\\n + 1)\", \\limit\n.endm\nupto 1, 3"),
     D(".purgem",  ".purgem NAME, ...",    "Forget macros.", _purgem, example=".macro one\n.byte 1\n.endm\none\n.purgem one"),

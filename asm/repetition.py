@@ -85,11 +85,11 @@ D = TextDirective
 # fmt: off
 REPETITION = (
     D(".rept",    ".rept COUNT",                 "The lines up to .endr, COUNT times.", _rept, example=".set n, 0\n.rept 4\n.byte n\n.set n, n + 1\n.endr"),
-    D(".irp",     _IRP,                          "The lines up to .endr once for each value, which is \\NAME in them.", _irp, example=".irp value, 1, 2, 4 + 4\n.byte \\value\n.endr"),
+    D(".irp",     _IRP,                          "Repeat the lines up to .endr once for each value. In the lines, \\NAME is the value.", _irp, example=".irp value, 1, 2, 4 + 4\n.byte \\value\n.endr"),
     D(".rep",     ".rep COUNT",                  "As .rept.", _rept, example=".rep 4\n.byte 1\n.endr"),
     D(".irep",    ".irep NAME, value, ...",      "As .irp.", _irp, example=".irep value, 1, 2\n.byte \\value\n.endr"),
     D(".irepc",   ".irepc NAME, characters",     "As .irpc.", _irpc, example=".irepc digit, 0123\n.byte \\digit\n.endr"),
-    D(".irpc",    _IRPC,                         "The lines up to .endr once for each character, which is \\NAME in them.", _irpc, example=".irpc digit, 0123\n.byte \\digit\n.endr"),
+    D(".irpc",    _IRPC,                         "Repeat the lines up to .endr once for each character. In the lines, \\NAME is the character.", _irpc, example=".irpc digit, 0123\n.byte \\digit\n.endr"),
     D(".endr",    ".endr",                       "The end of a repetition.", _endr, example=".rept 2\n.byte 1\n.endr"),
 )
 # fmt: on

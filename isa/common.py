@@ -14,7 +14,8 @@ FAULTS = (
     Fault("out-of-range access", "An address or a run of bytes where the device has no memory."),
     Fault("isolation violation", "An access to memory that another core uses while it runs."),
     Fault(
-        "bad mask", "A mask, core number or ticket that names nothing, or a core that cannot do it."
+        "bad mask",
+        "A mask, core number or ticket of nothing that exists, or a core that cannot do it.",
     ),
 )
 
@@ -34,7 +35,7 @@ EVENTS = (
 
 # The ways in which a run ends without a fault.
 STOPS = (
-    Fault("exit", "The program asked for it: cp's ecall with a7 = 93; a0 is the exit code."),
+    Fault("exit", "The program ended itself: an ecall of cp with a7 = 93; a0 is the exit code."),
     Fault(
         "deadlock",
         "Every running core waits for something that can no longer happen. The message says which"
@@ -52,7 +53,7 @@ TRAFFIC = (
     Counter("writes_blocked", "cycles in which a write lost a bank to another requester", "cycles"),
     Counter("external_reads", "beats that external memory delivered", "beats"),
     Counter("external_writes", "beats that external memory took", "beats"),
-    Counter("external_partial", "of these, beats narrower than external memory", "beats"),
+    Counter("external_partial", "beats of writes that are narrower than external memory", "beats"),
     Counter("external_blocked", "cycles of waiting for the channel of external memory", "cycles"),
 )
 

@@ -40,14 +40,14 @@ COMMON = (
     Setting("mem.external_bytes",  256 << 20, "external memory",                                     "bytes",           1 << 20, 2 << 30,            step=4096),
     Setting("mem.external_latency",       20, "from a request to the first data",                    "cycles",                1, 1024),
     Setting("mem.external_width",         32, "width of external memory",                            "bytes a cycle",         4, 1024,               step=4),
-    Setting("jitter.refresh_interval",   975, "from a refresh of a DRAM to the next one; --jitter alone asks for it", "cycles", 512, 1 << 20),
-    Setting("jitter.refresh",             60, "how long a refresh takes a DRAM",                     "cycles",                0, 255),
-    Setting("jitter.others_interval",    256, "in which others take a DRAM once",                    "cycles",              128, 1 << 20),
-    Setting("jitter.others",              16, "how long others take a DRAM at most; the seed says how long", "cycles",        0, 63),
-    Setting("lower.preferred.spmv",  "input", "mapping of a matrix-vector product where costs are near (seed 000 ¶177)", choices=MAPPINGS),
-    Setting("lower.preferred.conv2d", "input", "mapping of a convolution where costs are near (seed 000 ¶141)", choices=MAPPINGS),
-    Setting("lower.preferred.depthwise", "weight", "mapping of a depthwise convolution where costs are near (seed 000 ¶141)", choices=MAPPINGS),
-    Setting("lower.preferred.spmm",  "input", "mapping of a matrix product where costs are near (seed 000 ¶177)",        choices=MAPPINGS),
+    Setting("jitter.refresh_interval",   975, "from a refresh of a DRAM to the next one, in runs with --jitter", "cycles", 512, 1 << 20),
+    Setting("jitter.refresh",             60, "for which a refresh makes a DRAM busy",               "cycles",                0, 255),
+    Setting("jitter.others_interval",    256, "in which other requests make a DRAM busy once",       "cycles",              128, 1 << 20),
+    Setting("jitter.others",              16, "for which other requests make a DRAM busy, at most; the seed decides", "cycles",        0, 63),
+    Setting("lower.preferred.spmv",  "input", "mapping of a matrix-vector product if its cost is near the best (seed 000 ¶177)", choices=MAPPINGS),
+    Setting("lower.preferred.conv2d", "input", "mapping of a convolution if its cost is near the best (seed 000 ¶141)", choices=MAPPINGS),
+    Setting("lower.preferred.depthwise", "weight", "mapping of a depthwise convolution if its cost is near the best (seed 000 ¶141)", choices=MAPPINGS),
+    Setting("lower.preferred.spmm",  "input", "mapping of a matrix product if its cost is near the best (seed 000 ¶177)",        choices=MAPPINGS),
 )
 # fmt: on
 

@@ -43,19 +43,21 @@ COUNTERS = (
 FAULTS = (
     Fault(
         "misaligned access",
-        "A transfer's description that is not aligned to 4 bytes; a fault of the core that asks.",
+        "A transfer's description that is not aligned to 4 bytes; a fault of the core that starts it.",
     ),
     Fault(
         "out-of-range access",
         "A row that does not lie within one memory, or rows of a multicast that do not lie within one half.",
     ),
     Fault("isolation violation", "A beat accesses the half that feeds a running core."),
-    Fault("bad mask", "A ticket that was never given; a fault of the core that asks."),
+    Fault("bad mask", "A ticket that was never given; a fault of the core that waits for it."),
     Fault("illegal instruction", "A message to nnp with a word that sets none of its registers."),
     Fault(
         "reserved bit set", "A message to nnp with a word in which a bit that must be zero is set."
     ),
-    Fault("broken chain", "A message to nnp that sets a register to what no chain takes."),
+    Fault(
+        "broken chain", "A message to nnp that sets a register to a value that no chain can use."
+    ),
 )
 
 CORE = checked(

@@ -135,10 +135,10 @@ def _group_registers(sheet: Sheet) -> None:
     )
     sheet.blocks.append(
         _escaped(
-            f"These are the addresses of group 0. Those of group g are {trace.CSR_STRIDE} * g higher"
-            f" as a CSR (groups 0 to {trace.CSR_REACHED - 1}), {trace.MAPPED_STRIDE:#x} * g as an"
-            f" offset from {memory_map.REGISTERS:#x} + (core number << {memory_map.CORE_SHIFT})"
-            f" (groups 0 to {trace.MAPPED_REACHED - 1})."
+            f"The addresses are those of group 0. For group g, add {trace.CSR_STRIDE} * g to a CSR"
+            f" (groups 0 to {trace.CSR_REACHED - 1}), and {trace.MAPPED_STRIDE:#x} * g to an offset"
+            f" (groups 0 to {trace.MAPPED_REACHED - 1}). Offsets count from"
+            f" {memory_map.REGISTERS:#x} + (core number << {memory_map.CORE_SHIFT})."
         )
     )
 
@@ -170,10 +170,10 @@ def trace_file(cores: Sequence[Core]) -> str:
         f" the record are ours). {_reached(cores)}"
     )
     sheet.blocks.append(
-        "An instruction begins with the try that succeeds: what it waits for before, a transfer,"
-        " another core or a window, is not part of it. It ends when its result is there, an access"
-        " when the memory has it. In mark mode markers are not recorded themselves; in auto mode"
-        " they are instructions as any other. Recording costs no cycle."
+        "An instruction begins in the cycle in which it can execute: its wait for a transfer, another"
+        " core or a window before this cycle is not recorded. It ends when its result is ready; a"
+        " memory access ends when the memory has done it. In mark mode markers are not recorded; in"
+        " auto mode they are recorded like other instructions. Recording takes no cycle."
     )
     chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
     sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
@@ -205,7 +205,7 @@ def _reached(cores: Sequence[Core]) -> str:
     """Return the sentence that says how programs access the trace registers, and on which cores."""
     rows = set(trace.csrs())
     as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "none"
-    return f"Its registers are memory-mapped; cores with them as CSRs, at the addresses below: {as_csrs}."
+    return f"Its registers are memory-mapped. Cores that also have them as CSRs: {as_csrs}."
 
 
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
@@ -221,7 +221,7 @@ def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str
         for name, anchor in anchors.items()
         if name.startswith(".")
     ]
-    sheet.blocks.append(f"Directives that only the parts of one core take: {', '.join(own)}.")
+    sheet.blocks.append(f"Directives for the code of one core only: {', '.join(own)}.")
     for name in dict.fromkeys(_chapter(item) for item in everything):
         sheet.heading(2, name)
         for item in everything:

@@ -60,17 +60,17 @@ class Scalar:
 
 # fmt: off
 SCALARS = (
-    Scalar("rows",       1,  "SetRows",         "vectors that a product yields; rows of tiles"),
+    Scalar("rows",       1,  "SetRows",         "vectors that a product returns; rows of tiles"),
     Scalar("cols",       2,  "SetCols",         "vectors that a chain reads; columns of tiles (column scaling)"),
     Scalar("iterations", 3,  "SetIterations",   "times that each following chain runs"),
-    Scalar("valid",      4,  "SetValid",        "elements of the chain's vectors that v_softmax is over"),
+    Scalar("valid",      4,  "SetValid",        "elements of the chain's vectors over which v_softmax is computed"),
     Scalar("width",      5,  "SetWindowWidth",  "width of the volume that windows slide over, in positions"),
     Scalar("height",     6,  "SetWindowHeight", "height of that volume"),
     Scalar("kernel",     7,  "SetKernel",       "width and height of a window"),
     Scalar("stride",     8,  "SetStride",       "positions from a window to the next"),
     Scalar("pad",        9,  "SetPad",          "positions of zeros around the volume", 0, 0),
-    Scalar("depth",      10, "SetDepth",        "native vectors a position"),
-    Scalar("unit",       11, "SetIncrementUnit", "native vectors that an inc counts"),
+    Scalar("depth",      10, "SetDepth",        "native vectors for each position"),
+    Scalar("unit",       11, "SetIncrementUnit", "native vectors for each unit of inc"),
 )
 # fmt: on
 WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
@@ -157,10 +157,11 @@ _RULES = (
 )
 # fmt: on
 RULES = {rule.name: rule.meaning for rule in _RULES}
-_MOVED = "The address advances by inc * unit an iteration."
+_MOVED = "The address advances by inc * unit in each iteration."
 _STEPPED = (
-    "The address advances by inc * unit an iteration, with windows set by stride times as much a"
-    " window and stride * width times as much a row of windows."
+    "The address advances by inc * unit in each iteration. If windows are set, it advances by"
+    " stride times as much from a window to the next one, and by stride * width times as much from"
+    " a row of windows to the next one."
 )
 
 
@@ -216,18 +217,18 @@ _ROUNDED = "Each result is rounded once, half to even."
 
 # fmt: off
 INSTRUCTIONS = (
-    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Must be between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
+    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core, which keeps its value until it is set again. Only allowed between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, step in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain with cols native vectors from an address on. If windows are set, v_rd reads the window of the iteration: kernel * kernel * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
-    *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
-    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain: read cols native vectors, the first one at an address. If windows are set, v_rd reads the window of the iteration: kernel * kernel * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors, the first one at an address. A chain may have several v_wr; each writes all vectors.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
+    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row. The next instruction must be m_wr. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
     *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf stores them quantised.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
     *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
     *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
-    *_addressed("vv_max",     15, 19,   _adds("vv_max"),              _ADD_SUB,   "The greater of the chain's and the register's elements, each by itself.", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
+    *_addressed("vv_max",     15, 19,   _adds("vv_max"),              _ADD_SUB,   "The greater of each element of the chain and the element of the register file at its position.", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
     *_addressed("vv_mul",     11, 29,   _SCALES,                      "a",        f"Multiply element by element by the vectors of MulVrf. {_ROUNDED}", "chain MulVrf", "chain", "function", f"multiply_depth, {_FLOWS}", "0"),
 
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
@@ -235,11 +236,11 @@ INSTRUCTIONS = (
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; the other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
-    _row("v_quantise", _QUANTISES,                    PLAIN, {"op": 34}, "", "Quantise each native vector with the vector quantiser, and convert it back to the host format: the quantiser of one operation.",                 "chain",         "chain", "function", f"quantise_depth, {_FLOWS}", "", "seed 003, Fig. 2"),
+    _row("v_quantise", _QUANTISES,                    PLAIN, {"op": 34}, "", "Quantise each native vector with the vector quantiser, and convert it back to the host format.",                                                 "chain",         "chain", "function", f"quantise_depth, {_FLOWS}", "", "seed 003, Fig. 2"),
 
-    _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the start of the next one ends it too. At the end of a program, where the next word is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
+    _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record in a register group of the trace block. Only allowed between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End recording in a register group of the trace block. Only allowed between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain (the start of the next chain ends it, too). If the next word is 0, the program ends: the core stops when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
 )
 # fmt: on
 
@@ -276,8 +277,8 @@ PSEUDOS = (
     _set_all("SetRowsCols", ("rows", "cols"), "Set rows and cols.", "SetRowsCols(2, 3)"),
     _set_all(
         "Set2dWindows", WINDOW,
-        "Set the volume and its windows. Windows are set while one of these is not what it is at"
-        f" reset ({', '.join(str(RESET[name]) for name in WINDOW)}).",
+        "Set the volume and its windows. Windows are set while one of these registers does not have"
+        f" its value after reset ({', '.join(str(RESET[name]) for name in WINDOW)}).",
         "Set2dWindows(8, 8, 3, 1, 1, 2)",
     ),
     _queued("v_rd", _READ, "Begin a chain with cols vectors of a queue."),
@@ -304,10 +305,10 @@ MESSAGE = Structure(
     (
         Member("vectors", "u16", "native vectors that follow for NetInQ; a tile is N of them"),
         Member("scalars", "u8", "words of s_wr that follow before them"),
-        Member("control", "u8", "what happens then", Choice(("data", "start"))),
-        Member("entry", "u32", "of start: the address at which the core begins"),
+        Member("control", "u8", "whether it starts a program", Choice(("data", "start"))),
+        Member("entry", "u32", "for start: the address at which the program begins"),
     ),
-    "A message through the window message. It sets registers and starts the core when that is idle.",
+    "A message through the window message. When the core is idle, it sets registers and may start a program.",
     "words of s_wr, then the vectors, N host values each",
 )
 
@@ -343,7 +344,7 @@ QUEUES = (
 
 COUNTERS = (
     Counter("instructions", "instructions done", "instructions"),
-    Counter("chains", "chains done, each iteration for itself", "chains"),
+    Counter("chains", "chains done; each iteration counts as one", "chains"),
     Counter("tiles", "products of a native tile and a native vector", "products"),
     Counter("vectors", "native vectors that chains wrote", "vectors"),
     Counter("cycles_waiting", "cycles that waited for a queue", "cycles"),

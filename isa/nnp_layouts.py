@@ -31,8 +31,8 @@ class Memory:
 MEMORIES = (
     Memory("Dram",       0, (VECTOR, TILE), "external memory from the core's base register on"),
     Memory("MulVrf",     1, (VECTOR,),      "operands of vv_mul",                               "nnp.mul_vrf",      unit="mfu0"),
-    Memory("NetOutQ",    2, (VECTOR,),      "the queue of messages that leave",                 "nnp.net_out",      queue=True),
-    Memory("NetInQ",     3, (VECTOR, TILE), "the queue of messages that come",                  "nnp.net_in",       queue=True),
+    Memory("NetOutQ",    2, (VECTOR,),      "the queue of vectors that leave nnp",              "nnp.net_out",      queue=True),
+    Memory("NetInQ",     3, (VECTOR, TILE), "the queue of vectors that come to nnp",            "nnp.net_in",       queue=True),
     Memory("MatrixRf",   4, (TILE,),        "tiles of matrices, quantised",                     "nnp.matrix_rf",    unit="mvm"),
     Memory("InitialVrf", 5, (VECTOR,),      "vectors for the multiplier, quantised",            "nnp.initial_vrf"),
     Memory("AddSubVrf0", 7, (VECTOR,),      "operands of adding, subtracting and max in MFU0",  "nnp.add_sub_vrf0", unit="mfu0"),

@@ -124,7 +124,7 @@ def _pseudo(core: Core, item: Pseudo) -> Page:
         entries=_entries(
             Operands=_operands(item.operands),
             Stands_for=lines,
-            Cycles="those of the instructions that it becomes",
+            Cycles="the cycles of the instructions for which it stands",
             Example=item.example,
         ),
     )

@@ -55,13 +55,16 @@ SEQUENCE_ALIGN = INSTRUCTION_BYTES
 DATA_ALIGN = 4
 SLOT_ALIGN = 32  # of the address of a tensor
 
-_TO = ("to=", "the clusters that take it: all, a number, or several as (0, 2); all if left out")
+_TO = (
+    "to=",
+    "the clusters that take the packet: all, a number, or several as (0, 2); all if left out",
+)
 I = Instruction  # a short name, so that a row fits in a line
 
 # fmt: off
 COMMANDS = (
     I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                  "Store the instruction sequence that comes with the command in an instruction buffer, its operands in the register file, and its scales and its table, if it has any, beside it.",                                                                                                                                                                                            "payload",    "ib register-file",  "command", "its beats on the bus; each instruction is stored when it has arrived, at most one in a cycle", "config ib=0, layer",                    "seed 000 ¶115-117", carries=(("SEQUENCE", "the name of a .seq"), ("data=", "the scales and the table of a sequence that uses them, as in (scales S, table T)"), _TO)),
-    I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]", "Run the sequence of an instruction buffer over the operand data that come with the command. Without a flag, sums stay in the accumulators, and instructions after the last mac are skipped. shift: raw sums are moved out. last: results go through the special functions. Both flags: each result is written as soon as it is complete.", "payload ib", "accumulators unit", "command", "its beats on the bus; the sequence starts 3 cycles after the command byte at the earliest", "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117", carries=(("data=", "the segments in the order of the ld: symbols or parts of them, with their type, who gets which part, and compress or dense where they do not say it"), ("out=", "where the results go: a symbol, or one with stride=, step=, count=, pes=, type="), _TO)),
+    I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]", "Run the sequence of an instruction buffer over the operand data that come with the command. Without a flag, sums stay in the accumulators, and instructions after the last mac are skipped. shift: raw sums are moved out. last: results go through the special functions. Both flags: each result is written as soon as it is complete.", "payload ib", "accumulators unit", "command", "its beats on the bus; the sequence starts 3 cycles after the command byte at the earliest", "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117", carries=(("data=", "the segments in the order of the ld: symbols or ranges of them; words after a symbol give its type, its distribution to PEs, and compress or dense, if its declaration does not"), ("out=", "where the results go: a symbol, or one with stride=, step=, count=, pes=, type="), _TO)),
     I("trace_begin", MARKER,  {"op": 0, "marker": 1, "begin": 1}, "g",                    "Begin to record a register group.",                                                                                                                                                                                                                                                                                      "",           "trace",             "command", "a beat of one byte",                                                                        "trace_begin 0",                         "seed 001", carries=(_TO,)),
     I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                    "End the recording of a register group.",                                                                                                                                                                                                                                                                                 "",           "trace",             "command", "a beat of one byte",                                                                        "trace_end 0",                           "seed 001", carries=(_TO,)),
 )
@@ -130,7 +133,7 @@ TYPES_KIND = 128
 STEP = Structure(
     "step",
     (
-        Member("instruction", "u8", "place in the sequence", Immediate(8, high_limit=15)),
+        Member("instruction", "u8", "position in the sequence", Immediate(8, high_limit=15)),
         Member("operand", "u8", "0: base or src; 1: acc or dst", Immediate(1)),
         Member("inner", "i16", "elements added at each inner loopback"),
         Member("outer", "i16", "elements added at each outer loopback"),
@@ -141,7 +144,7 @@ STEP = Structure(
 STRIDE = Structure(
     "stride",
     (
-        Member("instruction", "u8", "place in the sequence", Immediate(8, high_limit=15)),
+        Member("instruction", "u8", "position in the sequence", Immediate(8, high_limit=15)),
         Member(
             "operand",
             "u8",
@@ -241,11 +244,11 @@ SEGMENT = Structure(
     "segment",
     (
         Member("type", "u8", "what it holds", Choice(SEGMENT_TYPES)),
-        Member("mode", "u8", "who gets which part", Choice(MODES)),
+        Member("mode", "u8", "which PEs get which part", Choice(MODES)),
         Member(
             "form",
             "u8",
-            "how weights are stored: records; dense values, which are made index + value by the distribution unit (compress), or which the loading unit numbers (dense)",
+            "how weights are stored: records of index and value (records); plain values, from which the distribution unit makes records (compress), or to which the loading unit adds indices (dense)",
             Choice(FORMS),
         ),
         Member(
@@ -262,10 +265,12 @@ SEGMENT = Structure(
 OUT = Structure(
     "out",
     (
-        Member("offset", "u32", "where element 0 of PE 0 goes, bytes from the start of the half"),
+        Member(
+            "offset", "u32", "address of element 0 of PE 0, in bytes from the start of the half"
+        ),
         Member("stride", "u32", "bytes from a PE to the next; the PE index is cluster * K + PE"),
         Member("step", "u32", "bytes from an element of a PE to its next"),
-        Member("count", "u16", "elements a PE that one st or stream writes; 0: no output"),
+        Member("count", "u16", "elements that one st or stream writes for each PE; 0: no output"),
         Member("pes", "u16", "PEs that write, counted by PE index; 0: all"),
         Member("element", "u8", "element type in memory", Choice(ELEMENTS)),
         Member("reserved", "u8", "zero"),
@@ -310,7 +315,7 @@ WEIGHTS_RECORD = Structure(
 )
 ENTRY = Structure(
     "entry",
-    (Member("index", "u16", "place of the activation that it meets"),),
+    (Member("index", "u16", "index of the activation by which it is multiplied"),),
     "A weight that is not zero.",
     then="the bytes of its value, little-endian, of the element type of the segment",
 )

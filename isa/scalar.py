@@ -41,7 +41,7 @@ REGISTERS = RegisterFile(
 FAULTS = (
     *common.FAULTS,
     Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
-    Fault("broken chain", "A message to nnp that sets a register to what no chain takes."),
+    Fault("broken chain", "A message to nnp that sets a register to a value that no chain can use."),
 )
 
 SPECIALS = (

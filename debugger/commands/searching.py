@@ -32,7 +32,7 @@ _MOST_DIGITS = 6  # of the number of results
     details="TEXT has the form FIRST, LAST, VALUE... or FIRST, +BYTES, VALUE...; a VALUE is a\n"
     "number or a text in quotation marks. S: size of a number, "
     + ", ".join(f"{letter} {size}" for letter, size in UNITS.items())
-    + " bytes (default w); N: at most so many places.\n"
+    + " bytes (default w); N: find at most N places.\n"
     "$_ becomes the last place, $numfound the number of places.",
 )
 def _find(context: Context, line: Line) -> Answer:

@@ -79,9 +79,9 @@ def _both(context: Context, line: Line) -> Answer:
     details="E: an expression for memory (`compare y`), `memory`, `registers [PLACES]`,\n"
     "`packets`, `transfers` or `cycles [PLACES]`. If both programs have a tensor or array called\n"
     "cycles, `compare cycles` is about the tensor, and `compare cycles *` about the cycles of all\n"
-    "cores. Both runs continue from where they are. What one run does is compared with what the\n"
-    "other does, in order, whatever the cycle; of memory, the k-th value of each byte with its\n"
-    "k-th value in the other run. The answer has both sides, and both runs stop there.\n"
+    "cores. Both runs continue from where they are. The n-th instruction, packet or transfer of\n"
+    "one run is compared with the n-th of the other run, in whatever cycles they are; for memory,\n"
+    "the n-th value of each byte. The answer shows both sides, and both runs stop there.\n"
     "Breakpoints and watches do not stop a comparison. from CYCLE: go to that cycle first. With\n"
     "--batch the exit status is 1 if there is a difference.",
 )

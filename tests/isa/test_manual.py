@@ -43,7 +43,7 @@ jal target                                                cp, pseudo-instruction
 
   Operands    target: an address, 0x0 to 0xffffffff
   Stands for  jal ra, target
-  Cycles      those of the instructions that it becomes
+  Cycles      the cycles of the instructions for which it stands
   Example     jal .+8
 """
     )
@@ -275,7 +275,7 @@ def test_a_memory_mapped_register_has_its_address():
 
 def test_a_word_says_whose_it_is():
     (page,) = found("broadcast")
-    assert "The mode of a segment (who gets which part): one of broadcast, sliced," in " ".join(
+    assert "The mode of a segment (which PEs get which part): one of broadcast, sliced," in " ".join(
         page.split()
     )
     (page,) = found("balance")
