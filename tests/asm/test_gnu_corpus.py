@@ -19,8 +19,11 @@ DIFFERENT = {
     "alignment/code_of_nops": (True, "The end of a section is not padded"),
     "alignment/code_after_bytes": (True, "`.align 2` in code aligns"),
     "alignment/code_after_halves": (True, "`.align 2` in code aligns"),
-    "data/uleb_of_a_difference": (True, "`.uleb128` takes any value that is known at once"),
-    "data/float_in_a_tie": (True, "a tie is rounded to the even number"),
+    "data/uleb_of_a_difference": (True, "`.uleb128` takes any value that is known at its line"),
+    "data/float_in_a_tie": (
+        True,
+        "rounds a number in the middle between two floats to the even one",
+    ),
     "expressions/forward_in_an_instruction": (True, "a number that is set later"),
     "expressions/difference_as_immediate": (True, "a distance between labels"),
     "expressions/label_times_two": (True, "Addresses may be operands of any operator"),

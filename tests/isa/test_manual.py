@@ -275,8 +275,9 @@ def test_a_memory_mapped_register_has_its_address():
 
 def test_a_word_says_whose_it_is():
     (page,) = found("broadcast")
-    assert "The mode of a segment (which PEs get which part): one of broadcast, sliced," in " ".join(
-        page.split()
+    assert (
+        "The mode of a segment (which PEs get which part): one of broadcast, sliced,"
+        in " ".join(page.split())
     )
     (page,) = found("balance")
     assert "A flag of mac, which is set if its word is written." in page
