@@ -11,33 +11,34 @@ it: the figures are those of docs/benchmarks.json, and a test compares the page 
 |---|---|
 | `make bench` | run all benchmarks; install the peers of the extra `bench` first |
 | `make bench BENCH="scalar startup"` | run only the named benchmarks |
-| `make bench BENCH=--short` | leave out the long ones: deepbench, network_layers, resnet50, tracing |
-| `make bench BENCH=--resume` | leave out the benchmarks that have results of the same commit |
-| `make bench BENCH="--load 4"` | repeat the benchmarks with a goal, with four busy processes beside |
-| `make bench PYTHON=python3.13` | repeat the benchmarks with a goal on Python 3.13, for its column |
+| `make bench BENCH=--short` | omit the long benchmarks: deepbench, network_layers, resnet50, tracing |
+| `make bench BENCH=--resume` | omit the benchmarks that have results of the same commit |
+| `make bench BENCH="--load 4"` | repeat the benchmarks that have a goal, beside four busy processes |
+| `make bench PYTHON=python3.13` | repeat the benchmarks that have a goal on Python 3.13, for a column of this page |
 | `python -m benchmarks --compare OLD.json` | name the figures that became slower by more than the noise |
 | `python -m benchmarks --smoke` | run each benchmark once, on small inputs; keep nothing |
 
-GNU as and llvm-mc come from Debian's packages `binutils-riscv64-unknown-elf` and `llvm`. Missing peers are left out.
-The benchmarks are not tests: a build does not fail on a slow machine. After each benchmark the results are saved.
+GNU as and llvm-mc come from Debian's packages `binutils-riscv64-unknown-elf` and `llvm`. Peers that are not installed
+are omitted. The benchmarks are not tests: a build does not fail on a slow machine. `make bench` saves the results after
+each benchmark.
 
 How it is measured:
 
-- Times are CPU time, user and system together, unless a section says wall-clock time. Figures are medians of five
-  rounds, or of as many as the samples in the file; each round runs all tools one after another.
+- Times are CPU time, user and system together, unless a section says wall-clock time. A figure is the median of five
+  rounds, or of as many rounds as docs/benchmarks.json has samples; each round runs all tools one after another.
 - *Whole command* measures a process from its start to its end. *From Python* measures `assemble` and writing the ELF
   file, in a process that has already imported the modules: the first call (*first time*, without caches) and later
   calls (*again*, as in a language server).
-- A peer may do less: none of the emulators in the peers counts cycles; SciPy and NumPy only compute a product that
-  Macaw emulates cycle by cycle. A MAC counts if neither factor is zero.
+- A peer may do less than Macaw: none of the emulators among the peers counts cycles; SciPy and NumPy only compute a
+  product that Macaw emulates cycle by cycle. A MAC counts if neither factor is zero.
 
 ## This run
 """
 
-GOALS = """A row is *met* or *missed* by the worst of its figures, which is shown with its row. *Met when idle*: with a load of 4
-the figure misses the goal. A *floor* is measured in the same run: what NumPy or the interpreter takes for the part of
-the work that cannot be left out, in the units of the goal. `macaw compile` has no `--jobs`, so two processes are
-measured for `macaw test` and `macaw sweep`.
+GOALS = """Each goal has several figures; the worst of them decides whether the goal is *met* or *missed*, and is shown. *Met when
+idle* means that the figure misses the goal on a machine with a load of 4. A *floor* is the time that NumPy or the
+interpreter needs for work that no implementation can omit, measured in the same run, in the units of the goal. `macaw
+compile` has no `--jobs`, so two processes are measured for `macaw test` and `macaw sweep`.
 """
 
 PUBLISHED = """## Published figures of other simulators
@@ -46,12 +47,12 @@ We did not run these simulators: their figures are from their authors and from o
 
 | simulator | published figure | source, machine | difference |
 | --- | --- | --- | --- |
-| ONNXim | up to 384 times as fast as Accel-sim | arXiv 2406.08051, abstract; the abstract names no machine | it takes the time of a dense tile as known, and has no values; its DRAM and network on chip are cycle-level |
+| ONNXim | up to 384 times as fast as Accel-sim | arXiv 2406.08051, abstract; the abstract names no machine | it assumes known cycles for a dense tile, and computes no values; its DRAM and network on chip are cycle-level |
 
 Macaw computes each value, skips zeros, and counts the cycles within a tile. We looked for published times of a
-simulation with their machine for three more, in their papers' abstracts and README files, and found none: STONNE (C++;
+simulation, with the machine, in the abstracts and README files of three more simulators, and found none: STONNE (C++;
 computes values and compares them with a CPU's), SCALE-Sim (Python; cycles and memory accesses of systolic arrays) and
-PIMSimulator (C++; cycles of function units in HBM2 banks, values unless built without).
+PIMSimulator (C++; cycles of function units in HBM2 banks, values, unless it is built without them).
 """
 
 CALIBRATION = """## Calibration
@@ -64,13 +65,13 @@ figures of two machines, divide rates by the speed, and multiply times by it; th
 The speed 1.0 is defined by peers: bronzebeard assembled 21.6 thousand lines a second of a source of 10,000, tinyrv
 emulated 447 thousand instructions a second, and SciPy took 4.27, 1.62 and 1.13 ms for sparse products with 50, 80 and
 90% zeros. `python -m benchmarks.calibration` runs these peers beside the mix. The seconds that the mix takes at a speed
-of 1.0 follow: 0.073 and 0.101 (`SECONDS` in benchmarks/calibration.py). Peers of one kind gave speeds that differed by
-a factor of up to 1.5, so a speed is accurate to about 25%.
+of 1.0 follow from that: 0.073 and 0.101 (`SECONDS` in benchmarks/calibration.py). Peers of one kind gave speeds that
+differed by a factor of up to 1.5, so a speed is accurate to about 25%.
 """
 
 # By case, in the order of the page: its heading and what it measures.
 SECTIONS = {
-    "calibration": ("The speed of this machine", "Seconds of the mix, and the speed that follows.\n"),
+    "calibration": ("The speed of this machine", "Seconds that the mix takes, and the speed computed from them.\n"),
     "assembling": ("Assembling", """\
 Thousands of lines in a second, and bytes of memory for each line. The sources (`benchmarks/sources.py`) are distinct
 plain lines: random registers, constants, loads and stores, branches to labels near by, calls, pseudo-instructions,
@@ -81,8 +82,8 @@ Python and its imports leave of llvm-mc's rate.
 """),
     "repeating": ("Repeating", """\
 CPU seconds of whole commands on sources whose lines come from `.rept` and macros. Macaw reads a body once if its bytes
-follow from its text, from symbols that each round counts (`.set n, n + 1`) and from addresses that do not depend on the
-place of the line. It reads other bodies, for example those with labels, line by line in each round. *times* is Macaw's
+follow from its text, from symbols that each pass counts (`.set n, n + 1`) and from addresses that do not depend on the
+place of the line. It reads other bodies, for example those with labels, line by line in each pass. *times* is Macaw's
 time divided by that of GNU as.
 """),
     "disassembling": ("Disassembling", "Thousands of instructions a second of a program of 100,000 lines.\n"),
@@ -118,9 +119,9 @@ all clusters as one lockstep group.
 """),
     "dma": ("The dma", """\
 Megabytes for each second of CPU time. cp starts the same transfer again until 256 KiB have been moved. A transfer
-between local and external memory, or within one of them, is emulated beat by beat until the beats repeat; whole periods
-are then done at once. Always beat by beat are transfers whose beats may overlap, and all transfers while vc or another
-core runs that is not a row of the array.
+between local and external memory, or within one of them, is emulated beat by beat until the beats repeat; then whole
+periods are done together. Two kinds of transfers are always emulated beat by beat: transfers whose beats may overlap,
+and all transfers while vc, or another core that is not a row of the array, runs.
 """),
     "editing": ("Language server", """\
 Milliseconds of wall-clock time between a message and the diagnostics, for a source of 10,000 lines. The edits insert a
@@ -169,10 +170,10 @@ The network of the package onnx with random weights, quantised and compiled for 
 layer is equal to the reference.
 """),
     "floors": ("Floors", """\
-What NumPy or the interpreter takes for the part of the work that cannot be left out, as a share of the peer or in the
-unit of the goal.
+The time that NumPy or the interpreter needs for work that no implementation can omit, as a share of the peer's time or
+in the unit of the goal.
 
-- *The loop of cp in plain Python*: a function that only does what the loop of cp does to the array and to the sum.
+- *The loop of cp in plain Python*: a function that only makes the changes of cp's loop to the array and to the sum.
 - *One NumPy call for each pmac*: sixteen products (thousands of products a second); a pmac also permutes, and adds.
 - *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
@@ -209,8 +210,8 @@ worker collects for the visible panels. A redraw is everything from the frame to
 """),
     "causes": ("The first why", """\
 The first `why` of a session records the end of the run again, from the last checkpoint on. Steps further back may need
-a record of more of the run, or of all. Later questions read the same record. The sample is digits_mlp with eighty
-images, at its end.
+a record of more of the run, or of the whole run. Later questions read the same record. The sample is digits_mlp with
+eighty images, at its end.
 """),
     "startup": ("Start", """\
 Milliseconds, as medians of 21 runs. Python's standard imports are the modules of the standard library that `macaw asm`
@@ -218,7 +219,7 @@ imports.
 """),
     "commands": ("Whole commands", """\
 Milliseconds of `macaw run` and `macaw asm` of the program of the README (programs/layer), as medians of 11 runs. The
-goal is half of 4.2 times the peer, which commit 07c9edbe took.
+goal is half of 4.2 times the peer's time; commit 07c9edbe took 4.2 times.
 """),
     "golden": ("Golden tests in two processes", """\
 Wall-clock seconds of `macaw test programs`, all sample programs. Two processes can only be twice as fast if two
@@ -227,11 +228,11 @@ processors are idle.
     "sweeps": ("A sweep in two processes", "Wall-clock seconds of `macaw sweep` of digits_mlp.\n"),
 }  # fmt: skip
 
-END = """## What would meet the goals
+END = """## Why goals are missed
 
 - A plain line that is assembled is split, looked up and encoded by the interpreter; a label (its definition, its symbol
   in the file, its size), a branch, and a line of data or a constant of 32 bits take several times as long.
-- Other work on the machine reduces the rates by more than its share of time.
+- If other work runs on the machine, rates fall by more than the share of time that this work takes.
 - After an edit, the language server spends nearly all of its time on assembling the lines again.
 - pmac of floating-point numbers uses NumPy calls on four or eight lanes. With Python's own floats, each step would need
   a rounding to binary32; that was not tried. Other vector instructions are not specialised like pmac: translated code

@@ -26,7 +26,7 @@ def table() -> str:
 
     cores = mendable()
     last = "cores with advice, or why there is none"
-    rows = [f"| cause | the cycles in which | {last} |", "|---|---|---|"]
+    rows = [f"| cause | what happened in these cycles | {last} |", "|---|---|---|"]
     for cause in CAUSES:
         dash = "– " if cause.parent else ""
         last = WITHOUT_ADVICE.get(cause.name, "")

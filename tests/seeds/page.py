@@ -43,7 +43,7 @@ def _index() -> str:
         "",
         *_lines(
             "`python -m tests.seeds 004 46` prints the same for one paragraph, `004 40-50` for "
-            "several. Commands run from the root of the repository. The tests in tests/seeds hold "
+            "several. Commands run from the root of the repository. The tests in tests/seeds check "
             "that no paragraph is missing, that each test exists and names its paragraph, and that "
             "each command prints what the table says."
         ),
