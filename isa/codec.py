@@ -62,13 +62,13 @@ def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], 
     """Return the decoding table of a core for words of `width` bits.
 
     Each entry is a mask, and the rows that fix the bits of this mask, by the values of these bits.
-    Masks with the most bits come first.
+    No word has rows in two entries, because rows do not overlap.
     """
     masks: dict[int, dict[int, Instruction]] = {}
     for row in core.instructions:
         if row.format.width == width:
             masks.setdefault(row.mask, {})[row.match] = row
-    return tuple(sorted(masks.items(), key=lambda item: -item[0].bit_count()))
+    return tuple(masks.items())
 
 
 def decode(core: Core, word: int, width: int = 32, address: int | None = None) -> Decoded:

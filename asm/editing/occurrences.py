@@ -145,15 +145,19 @@ def _in_statement(statement: Sequence[Token]) -> Iterator[Occurrence]:
         elif token.role == NAMED and head is not None and head.role == MACRO:
             yield _occurrence(KEYWORDS, token)
         elif token.role == STRING_TEXT:
-            yield from _in_string(token, head is not None and head.role == MACRO)
+            is_code = token.head == ".macro" or (head is not None and head.role == MACRO)
+            yield from _in_string(token, is_code)
 
 
-def _in_string(token: Token, is_argument: bool) -> Iterator[Occurrence]:
-    r"""Yield each `\parameter` in a string. In an argument of a macro, also yield the names."""
+def _in_string(token: Token, is_code: bool) -> Iterator[Occurrence]:
+    r"""Yield each `\parameter` in a string. If the string `is_code`, also yield the names.
+
+    Arguments of macros and default values of their parameters are code.
+    """
     for match in re.finditer(r"\\([A-Za-z_.$][\w.$]*)", token.text):
         start = token.start + match.start(1)
         yield Occurrence(PARAMETERS, match[1], start, start + len(match[1]), False, token.head)
-    if is_argument:
+    if is_code:
         for match in _name().finditer(token.text, 1):
             start, end = token.start + match.start(), token.start + match.end()
             if token.text[match.start() - 1] != "\\":
@@ -170,8 +174,8 @@ def _symbol(token: Token, first: bool, before: Token | None) -> Iterator[Occurre
             yield _occurrence(MACROS, token, True)
         elif before is not None and before.text == ":":
             return  # `req` or `vararg`
-        elif before is not None and before.role == OPERATOR and before.text == "=":
-            yield _occurrence(SYMBOLS, token)
+        elif before is not None and (before.role == OPERATOR or before.text == "("):
+            yield _occurrence(SYMBOLS, token)  # in a default value
         else:
             yield _occurrence(PARAMETERS, token, True)
     elif head == _PURGE:
@@ -249,9 +253,8 @@ def _files_of_macro(view: FileView, name: str) -> list[ProgramFile]:
 def _same_register(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
     """Yield the occurrences of the same register in the same part."""
     starts = [x.start for x in blocks.blocks(file.tokens) if x.kind == blocks.PART]
-    part = [start for start in starts if start <= target.start][-1:]
-    following = [start for start in starts if start > target.start][:1]
-    low, high = (part or [0])[0], (following or [len(file.text)])[0]
+    low = max((start for start in starts if start <= target.start), default=0)
+    high = min((start for start in starts if start > target.start), default=len(file.text))
     for item in of_name(file, target.name):
         if item.kind == REGISTERS and low <= item.start < high and item.name == target.name:
             yield item
@@ -281,20 +284,24 @@ def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFil
 
     They are in its macro or repetition, and among the keywords in calls of the macro.
     """
-    file, start, name = view.file, target.start, target.name
+    file, start, name, defines = view.file, target.start, target.name, target.defines
     if target.kind == KEYWORDS:
         macro = view.macro(target.head)
         home = view.program.files.get(macro.span.file) if macro is not None else None
         if macro is None or home is None:
             return [(view.file, target)]
-        file, start = home, macro.line.start
-    block = _block_of(file, start, name)
+        file, start, defines = home, macro.line.start, True
+    kinds = (blocks.MACRO, blocks.REPETITION)
+    bodies = [x for x in blocks.blocks(file.tokens) if x.kind in kinds and name in parameters(x)]
+    block = _owner(bodies, start, defines)
     if block is None:
         return [(view.file, target)]
     result = [
         (file, item)
         for item in of_name(file, name)
-        if item.kind == PARAMETERS and item.name == name and block.start <= item.start < block.end
+        if item.kind == PARAMETERS
+        and item.name == name
+        and _owner(bodies, item.start, item.defines) == block
     ]
     called = [token.text for token in block.statement if token.role == SYMBOL][:1]
     if block.kind == blocks.MACRO and called:
@@ -307,12 +314,17 @@ def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFil
     return result
 
 
-def _block_of(file: ProgramFile, offset: int, name: str) -> blocks.Block | None:
-    """Return the innermost macro or repetition around an offset that has a parameter `name`."""
-    bodies = blocks.around(file.tokens, offset, (blocks.MACRO, blocks.REPETITION))
-    return next((x for x in reversed(bodies) if name in parameters(x)), None)
+def _owner(bodies: Sequence[blocks.Block], offset: int, defines: bool) -> blocks.Block | None:
+    """Return the body whose parameter an occurrence at an offset means; None if there is none.
+
+    `bodies` are all bodies that have a parameter of the name. If several of them are around the
+    offset, the outermost one replaces the name first.
+    """
+    around = [x for x in bodies if x.start <= offset <= x.end]
+    return next(iter(reversed(around) if defines else around), None)
 
 
 def parameters(block: blocks.Block) -> list[str]:
     """Return the names of the parameters of a macro or repetition."""
-    return [item.name for item in _in_statement(block.statement) if item.kind == PARAMETERS]
+    items = _in_statement(block.statement)
+    return [item.name for item in items if item.kind == PARAMETERS and item.defines]

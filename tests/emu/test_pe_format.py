@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+import numpy as np
 import pytest
 
+from macaw.emu.pe import sequence_format
 from macaw.isa import codec
-from macaw.isa.pe import CORE, PACKET, SEGMENT, SEQUENCE
-from tests.emu.pe_builder import Unit, sequence
+from macaw.isa.pe import CORE, PACKET, RECORD_SIZE, SEGMENT, SEQUENCE
+from tests.emu.pe_builder import Unit, element_types, sequence
 
 LINES = "ld weights", "mac base=0 acc=0"
 
@@ -80,3 +84,25 @@ def test_more_segments_of_a_config(more):
     command = codec.encode(CORE.by_mnemonic["config"], {"ib": 0})
     unit.packet(command, [("sequence", "broadcast", data)] * (1 + more))
     refused(unit, "a config has a sequence, then scales and a table at most once")
+
+
+def test_records_of_a_sequence_mean_the_same_in_any_order():
+    lines = ("ld activations base=0", "ld weights", "mac base=0 acc=0", "st base=0")
+    made = sequence(*lines, steps=[(0, 0, 1, 2), (2, 0, 3, 4)], strides=[(3, 0, 5, 6)],
+                    types=element_types("int8", "int16"), pipeline=4)  # fmt: skip
+    header = sequence_format.parse_header(made, 0)
+    start, end = SEQUENCE.size, SEQUENCE.size + 4 * RECORD_SIZE
+    rows = [made[at : at + RECORD_SIZE] for at in range(start, end, RECORD_SIZE)]
+    for order in permutations(rows):
+        data = b"".join([made[:start], *order, made[end:]])
+        found = sequence_format.parse_records(data, header, 0)
+        assert found.types == sequence_format.operand_types(
+            sequence_format.types_record(data, header, 0)
+        )
+        assert found.types != (0, 0)
+        assert found.steps[[0, 2], 0].tolist() == [[1, 2], [3, 4]]
+        assert np.count_nonzero(found.steps) == 4
+        assert found.strides[3].tolist() == [5, 0]
+        strides = sequence_format.raw_strides(data, header)
+        assert strides[3, 0].tolist() == [5, 6]
+        assert np.count_nonzero(strides) == 2

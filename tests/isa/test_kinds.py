@@ -134,3 +134,19 @@ def test_a_register_is_meant_by_its_first_name():
 def test_plain_kinds_have_no_words_and_take_everything():
     Kind().check(-(1 << 70))
     assert Kind().words() == Immediate(4).words() == ()
+
+
+def test_a_register_of_any_operand_has_one_name_the_first_of_its_file():
+    """No operand stands for an alias: what it names are the first names of the core's registers."""
+    checked = 0
+    for core in registry.cores():
+        canonical = {names[0] for file in core.files for names in file.names if names}
+        for row in core.instructions:
+            for operand in row.operands:
+                if not isinstance(operand.kind, Register):
+                    continue
+                for value, names in enumerate(operand.kind.names):
+                    if names:
+                        assert canonical.issuperset(operand.kind.stands_for(value)), row.mnemonic
+                        checked += 1
+    assert checked > 10_000

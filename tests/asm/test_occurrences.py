@@ -1,0 +1,152 @@
+"""References and renamings in generated sources, against the names that the generator wrote."""
+
+import random
+import re
+from collections import defaultdict
+
+import pytest
+
+from macaw.asm.editing import occurrences
+from macaw.asm.editing.document import Document
+from macaw.asm.editing.renaming import RenameError
+from tests.asm.corpus import VALID_SOURCES, source_of
+
+# In a template, `<thing:word>` is a word of the source, and `thing` says what the word means: words
+# of one thing are its occurrences. `K` is the number of the piece, `P` that of the part.
+PIECES = [
+    """\
+        .equ    <size K:sizeK>, 2               # sizeK
+        .macro  <fill K:fillK> <n K:n>, <how K:how>=<size K:sizeK>, <rest K:rest>:vararg
+        .if     \\<n K:n> - 1
+        <fill K:fillK> <how K:how>=\\<how K:how>, <n K:n>="\\<n K:n> - 1"
+        .endif
+        li      <a0 P:a0>, \\<n K:n>\\() + \\<how K:how>
+        .irp    <each K:x>, \\<rest K:rest>, <size K:sizeK>
+        addi    <a0 P:a0>, <a0 P:a0>, \\<each K:x> + 0
+        .endr
+        .endm
+        <fill K:fillK> 2, "<size K:sizeK> + 1", 1, <size K:sizeK>
+        <fill K:fillK> 1
+        <fill K:fillK> <how K:how>=3, <n K:n>=<size K:sizeK>
+        .purgem <fill K:fillK>
+""",
+    """\
+<low K:lowK> = 1
+        .macro  <put K:put.K> <n K:n>=(<low K:lowK> + 1), <m K:m>=-<low K:lowK>, <o K:o>="<low K:lowK> + 1"
+        .macro  <in K:in.K> <v K:v>, <own K:n>=7
+        .word   \\<v K:v>, \\<n K:n>, <low K:lowK>
+        .endm
+        <in K:in.K> \\<n K:n>, 2
+        .word   \\<n K:n>, \\<m K:m>, \\<o K:o>
+        .endm
+        <put K:put.K> <o K:o>=<low K:lowK>
+""",
+    """\
+<up K:1>:      addi    <a1 P:a1>, <a1 P:a1>, -1
+        bnez    <a1 P:a1>, <up K:1>b
+        j       <down K:1>f
+        beqz    <a0 P:a0>, <far K:22>f
+<down K:1>:      addi    <a0 P:a0>, <a1 P:a1>, 0; li <a2 P:a2>, 1
+        bnez    <a2 P:a2>, <down K:1>b
+<far K:22>:     nop
+""",
+    """\
+<count K:countK> = 0
+        .rept   3
+<count K:countK> = <count K:countK> + 1
+        .endr
+        .irpc   <digit K:n>, 12
+        li      <a0 P:a0>, \\<digit K:n> + <count K:countK>
+        .endr
+        .ifdef  <none K:noneK>
+        li      <a2 P:a2>, <count K:countK>
+        .endif
+<here K:hereK>:  .word   <here K:hereK> - . + <count K:countK>     /* countK */
+        .set    <none K:noneK>, <here K:hereK>
+""",
+]
+WORD = re.compile(r"<([^:<>]+):([^<>]+)>")
+
+
+def template(chance: random.Random) -> str:
+    """A source of a few parts of cores; each part has a few pieces."""
+    text, number = "", 0
+    for part in range(chance.randrange(2, 4)):
+        text += f"        .core   {chance.choice(('cp', 'vc'))}\n"
+        for _ in range(chance.randrange(1, 3)):
+            piece = chance.choice(PIECES).replace("P:", f"{part}:")
+            text += re.sub(r"\bK\b|K(?=>|$)|(?<=[a-z])K\b", str(number), piece, flags=re.M)
+            number += 1
+    return text
+
+
+def plain(text: str, new: dict[str, str]) -> tuple[str, dict[str, set[tuple[int, int]]]]:
+    """The source of a template, and the line and column of each word by its thing.
+
+    `new` gives other words for things.
+    """
+    places = defaultdict(set)
+    lines = []
+    for number, line in enumerate(text.split("\n"), 1):
+        pieces, end, column = [], 0, 1
+        for word in WORD.finditer(line):
+            before, name = line[end : word.start()], new.get(word[1], word[2])
+            column += len(before)
+            places[word[1]].add((number, column))
+            pieces += [before, name]
+            column, end = column + len(name), word.end()
+        lines.append("".join([*pieces, line[end:]]))
+    return "\n".join(lines), places
+
+
+def found(document: Document, place: tuple[int, int]) -> set[tuple[int, int]]:
+    return {(x.span.line, x.span.column) for x in document.references(*place)}
+
+
+def renamed(document: Document, place: tuple[int, int], name: str) -> str:
+    """The text after a renaming of the word at a place."""
+    (spans,) = document.rename(*place, name).values()
+    lines = document.text.split("\n")
+    for span in sorted(spans, key=lambda x: -x.column):
+        line = lines[span.line - 1]
+        lines[span.line - 1] = line[: span.column - 1] + name + line[span.end_column - 1 :]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_words_of_one_thing_are_its_references_and_are_renamed(seed: int) -> None:
+    chance = random.Random(seed)
+    written = template(chance)
+    text, places = plain(written, {})
+    document = Document(text, "t.s")
+    assert document.diagnostics == ()
+    for thing, expected in places.items():
+        for place in chance.sample(sorted(expected), min(3, len(expected))):
+            assert found(document, place) == expected, thing
+        place = chance.choice(sorted(expected))
+        if re.match(r"a\d", thing):
+            with pytest.raises(RenameError, match="is a register"):
+                document.rename(*place, "other")
+            continue
+        name = "77" if thing.split()[0] in ("up", "down", "far") else "other.name"
+        assert renamed(document, place, name) == plain(written, {thing: name})[0], thing
+        assert Document(renamed(document, place, name), "t.s").diagnostics == ()
+
+
+def test_references_of_each_reference_are_the_same() -> None:
+    """In the corpus, the occurrences of a name are the same from each of them."""
+    counts: dict[str, int] = defaultdict(int)
+    for path in VALID_SOURCES:
+        source = source_of(path)
+        document = Document(source.text, source.name, source.folder)
+        file = document.program.files[source.name]
+        starts = [0, *(at + 1 for at, sign in enumerate(file.text) if sign == "\n")]
+        classes: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        for item in occurrences.of_file(file):
+            line = file.text.count("\n", 0, item.start) + 1
+            place = line, item.start - starts[line - 1] + 1
+            same = found(document, place)
+            assert place in same
+            assert same == classes.setdefault(min(same), same), (path.name, item)
+            counts[item.kind] += 1
+    assert counts.keys() == {"symbol", "macro", "parameter", "keyword", "local", "register"}
