@@ -41,7 +41,8 @@ def _profiled(place: Path) -> None:
     shutil.copy(ROOT / "programs" / "six_cores" / "x.npy", place / "items.npy")
     followed = ROOT / "tests/macaw/profile/followed"
     shutil.copy(followed / "kept.s", place)
-    shutil.copytree(ROOT / "programs/fim_mlp", place / "fim_mlp")
+    for sample in ("fim_mlp", "nnp_lstm"):
+        shutil.copytree(ROOT / "programs" / sample, place / sample)
     for name in ("joined.s", "halves.npy"):
         shutil.copy(followed / name, place / "fim_mlp")
 

@@ -38,7 +38,7 @@ ADVICE = (
     Advice("branches",  "unroll the loop, or let the usual case go on without a jump", WITH_INSTRUCTION),
     Advice("long",      "use a cheaper instruction, such as a shift instead of a division"),
     Advice("issue",     "move what only prepares out of the loop, or let one instruction do more"),
-    Advice("fill",      "give the pipeline more at a time, such as all vectors by one chain, or longer steps"),
+    Advice("fill",      "let one chain take all vectors, and put chains whose operands are known before those that wait for results"),
     Advice("narrow",    "gather what lies side by side: wide registers, long rows of a transfer", WITH_PRODUCERS),
     Advice("rows",      "use all that is needed of a row before another one is opened, and put what is used together into one row", stays=FIRST),
     Advice("loads",     "unroll the loop, or load earlier, so that other instructions are between the load and its use", stays=FIRST),

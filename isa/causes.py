@@ -36,7 +36,7 @@ CAUSES = (
     Cause("matches",   "operands", "no pair of a weight and an activation was ready"),
     Cause("memory",    "",         "memory had not done an access"),
     Cause("banks",     "memory",   "another access used the bank"),
-    Cause("lanes",     "memory",   "one access took several cycles, because its lanes need one bank"),
+    Cause("lanes",     "memory",   "one access took several cycles, because its elements need one bank"),
     Cause("channel",   "memory",   "another access, or lane, used the channel of external memory, or of an island"),
     Cause("latency",   "memory",   "the data were under way"),
     Cause("inside",    "",         "another part of the same core had not done its work"),

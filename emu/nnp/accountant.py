@@ -10,8 +10,8 @@ from operator import or_
 
 from macaw.emu.accountant import Accountant
 from macaw.emu.core import Core, Event
+from macaw.emu.nnp.chain_order import ChainOrder
 from macaw.emu.nnp.core import NnpCore
-from macaw.emu.nnp.dependences import Dependences
 
 _Span = tuple[int, int, int]  # begin, end, address of the chain
 _Wait = tuple[int, int, int, str]  # begin, end, address of the chain, what it waited for
@@ -39,8 +39,8 @@ class NnpAccountant(Accountant):
         self._open: list[_Span] = []  # a heap: the chain that began first is on top
         self.begin = -1  # of the running program
         self.iterations = 0  # of chains, so far
-        self.dependences = Dependences(core.device.config)
-        self.least["fill"] = 0
+        self.order = ChainOrder(core.device.config)
+        self.saved = 0  # cycles that another order of chains would save
         # any other core may move data to or from a queue
         self.others = reduce(
             or_, (1 << other.number for other in core.device.order if other is not core), 0
@@ -54,7 +54,7 @@ class NnpAccountant(Accountant):
             self.issued.append((event.time, int(values["address"])))
             if self.begin < 0:
                 self.begin = event.time
-                self.dependences.begin()
+                self.order = ChainOrder(self.core.device.config)
         elif event.kind == "chain":
             self._chain(address, int(values["iteration"]))
         elif event.kind == "used":
@@ -75,7 +75,7 @@ class NnpAccountant(Accountant):
             self.used.clear()
             self.chains.append((begin, end, address))
             if chain is not None:
-                self.dependences.add(chain, first, count, end - begin)
+                self.order.add(chain, first, count)
 
     def acted(self) -> None:
         for waiting, end in self.ended_waits:
@@ -87,7 +87,7 @@ class NnpAccountant(Accountant):
 
     def _end_program(self, time: int) -> None:
         self.programs.append((self.begin, time))
-        self.least["fill"] += self.dependences.length
+        self.saved += self.order.cycles_saved()
         self.begin = -1
 
     def settle(self, time: int) -> None:
@@ -108,6 +108,12 @@ class NnpAccountant(Accountant):
                 self.span("work", min(self.at + cycles, until), address)
                 self.span("results", until, address)
             self._outside_products(queues, min(end, time))
+        busy = sum(
+            count
+            for charge, count in self.charges.items()
+            if not (charge.is_wait or charge.is_idle)
+        )
+        self.least["fill"] = busy - self.saved
 
     def _outside_products(self, queues: deque[_Wait], until: int) -> None:
         """Charge the cycles up to `until`, in which no product uses the multiplier."""

@@ -4,7 +4,8 @@ The counters of the PEs give the causes for the cycles of a mac. For the other c
 stall report of the row says for what the cluster's oldest step waits. The report changes only when
 the row acts, so each report is valid until the next act. A wait for the bus has the cause `order`
 if the bus brings results of the same packet list, because the bus could not have brought these
-results earlier.
+results earlier. While a store runs, the cause `lanes` has the cycles in which a bank writes another
+word of the same beat.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.sequence import MEMBERS, WINDOW
-from macaw.emu.pe.state import BUSY, IDLE, MAC
+from macaw.emu.pe.state import BUSY, FREE, IDLE, MAC, STORE, UNITS
 
 # By counter of PEs: the cause of its cycles; `cycles_queue` is divided by the stall report.
 _CAUSES = {
@@ -37,7 +38,7 @@ class RowAccountant(Accountant):
     """Charges each cycle of each PE of a row to a cause."""
 
     core: Row
-    mendable = ("bus", "packets", "imbalance")
+    mendable = ("bus", "packets", "lanes", "imbalance")
 
     def __init__(self, core: Row) -> None:
         shape = core.shape
@@ -57,6 +58,8 @@ class RowAccountant(Accountant):
         self.bus_rest = 0.0  # unused cycles of the present list in which the bus rested
         self.avoidable = 0.0  # cycles of waits for the bus that earlier rests could have saved
         self.stored: set[int] = set()  # lines of memory with results of the present list
+        self.returned = -1  # number of the latest beat of the return bus that waits for banks
+        self.bank_cycles = 0  # cycles of this beat after its first one, not charged yet
         # by order of a packet and number of a segment: whether the segment has such results
         self.segments: dict[tuple[int, int], bool] = {}
 
@@ -86,6 +89,7 @@ class RowAccountant(Accountant):
         if self.elsewhere is None:  # no mac has run
             steps = (stall.address for stall in self.stalls)
             self.elsewhere = next((step for step in steps if step is not None), None)
+        self._note_banks()
 
     def _note_step(self, number: int, address: int) -> None:
         """Record the number of weights that each PE of a cluster has in its present mac."""
@@ -141,10 +145,31 @@ class RowAccountant(Accountant):
         self.idle(end - simulated * core.divider)
         self.keep_charges()
         self._use_rest(fresh, simulated * core.divider)
+        lanes = min(self.bank_cycles, simulated * core.divider)
+        self.bank_cycles -= lanes
         for charge, count in fresh:
-            self._add(charge, count)
+            of_banks = 0
+            if charge.whom == UNITS[STORE]:
+                of_banks = min(lanes * core.shape.pes, count)
+                self._add(Charge("lanes", charge.address), of_banks)
+            self._add(charge, count - of_banks)
         self.at = end
         self._log()
+
+    def _note_banks(self) -> None:
+        """Record the cycles for which the present beat of a store will wait for banks.
+
+        In each cycle a bank writes one word of the beat.
+        """
+        state, context = self.core.state, self.core.context
+        if state.returning == FREE or state.returned != FREE or self.returned == state.return_beats:
+            return
+        op = context.clusters[state.returning].storing()
+        if op is not None:
+            pieces = len(context.memory.memory.banks.pieces(op["beats"][0][0]))
+            divider = self.core.divider
+            self.returned = int(state.return_beats)
+            self.bank_cycles = (-(-pieces // divider) - 1) * divider
 
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
         """Find how many cycles of the waits for the bus were avoidable.
@@ -160,8 +185,9 @@ class RowAccountant(Accountant):
         self.bus_rest += cycles - moving - used
 
     def _add(self, charge: Charge, count: int) -> None:
-        self.add(charge, count)
-        self.unlogged[charge] = self.unlogged.get(charge, 0) + count
+        if count:
+            self.add(charge, count)
+            self.unlogged[charge] = self.unlogged.get(charge, 0) + count
 
     def _log(self) -> None:
         """Divide the cycles since the last call among their charges, and log them.

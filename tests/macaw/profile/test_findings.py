@@ -66,7 +66,9 @@ PAIRED = (
     Pair("clusters", "pe[0]", "packets"),
     Pair("uneven", "pe[0]", "imbalance"),
     Pair("split", "pe", "imbalance"),
+    Pair("spread", "pe[0]", "lanes"),
     Pair("chains", "nnp", "fill"),
+    Pair("order", "nnp", "fill"),
     Pair("row_order", "fim[0]", "rows"),
     Pair("hoist", "fim[0]", "issue"),
 )
@@ -181,15 +183,12 @@ def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
 # What cannot be saved --------------------------------------------------------------------------
 
 
-def test_chains_that_depend_on_each_other_are_no_finding() -> None:
-    """Chains of nnp that depend on each other are no finding (F28).
-
-    In nnp_lstm each step needs the one before, so other orders of its chains save 1%.
-    """
-    run = charged_sample("nnp_lstm")
+@pytest.mark.parametrize("sample", ["nnp_conv3x3", "nnp_maxpool", "nnp_mlp"])
+def test_a_pipeline_that_no_order_of_chains_fills_is_no_finding(sample: str) -> None:
+    run = charged_sample(sample)
     (account,) = (account for account in run.accounts if account.core == "nnp")
     fill = sum(line.causes.get("fill", 0) for line in account.lines)
-    assert fill > 0.5 * account.cycles
+    assert fill > 0.3 * account.cycles
     assert findings.find(run) == ()
 
 
@@ -205,7 +204,7 @@ def test_data_that_the_array_makes_itself_cannot_be_sent_earlier() -> None:
     for line in account.lines:
         sums.update(line.causes)
     assert sums["order"] > 2 * sums["bus"] > 0
-    assert findings.find(run) == ()
+    assert "bus" not in {finding.cause for finding in findings.find(run)}
 
 
 # By hand ---------------------------------------------------------------------------------------

@@ -159,6 +159,7 @@ HELPS: dict[tuple[str, str], Callable[[str, set[int]], int]] = {
     ("vc", "results"): without_stalls,
     ("dma", "latency"): with_settings(**LATENCY),
     ("pe", "bus"): with_settings(**BUS),
+    ("pe", "lanes"): with_settings(**BANKS),
     ("nnp", "fill"): with_settings(**DEPTHS),
     ("fim", "rows"): with_settings(**ROWS),
 }
