@@ -167,8 +167,8 @@ def test_figures_of_the_readme(reference: ModuleType) -> None:
     for name, values in (
         ("weights", [layer.weights.size for layer in network]),
         ("non-zero", nonzero),
-        ("neither side zero", effectual),
-        ("done", done),
+        ("products with both factors nonzero", effectual),
+        ("products that the array computes", done),
     ):
         assert f"| {name} | {' | '.join(map(str, (*values, sum(values))))} |" in text
     assert f" | {reference.dense_macs(network, images)} |" in text
