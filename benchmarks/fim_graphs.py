@@ -4,8 +4,9 @@
 
 The mean occupancy is the sum of the cycles in which each island executes blocks, divided by the
 cycles of the run and the number of islands of `base`. Graphs have random weights; inputs are random.
-"At least" is a lower bound of the cycles of any plan with the same options: the longest path of
-dependent tasks, or the work of the dma and the islands (`macaw.lowering.fim.bounds`). "At most" is
+"At least" is a lower bound of the cycles of any plan with the same options, which counts copies and
+blocks: the longest path of dependent tasks, the work of the dma and the islands, or the sum of
+these for the stages between tasks that nothing overlaps (`macaw.lowering.fim.bounds`). "At most" is
 the occupancy that the plan's blocks would have if the run took only these cycles.
 """
 

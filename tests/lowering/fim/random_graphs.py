@@ -49,12 +49,27 @@ def _next(rng: random.Random, graph: Graph, there: list[Tensor], x: Tensor) -> T
         return graph.pointwise(rng.choice(TWO), *sides)
     if kind < 0.75:
         return graph.pointwise(rng.choice(ONE), x)
+    if kind < 0.8:
+        return windows(rng, graph, x)
     if kind < 0.85:
         return graph.gather(x, [rng.randrange(x.rows) for _ in range(rng.randint(1, SIDE))])
     if kind < 0.9:
         height = x.rows + rng.randint(0, 9)
         return graph.scatter(x, rng.sample(range(height), x.rows), height)
     return graph.transposed(x) if kind < 0.95 else graph.view(x, x.columns, x.rows)
+
+
+def windows(rng: random.Random, graph: Graph, x: Tensor) -> Tensor:
+    """A product whose rows are overlapping segments of a tensor, as in a convolution."""
+    width = rng.choice([n for n in (1, 4, 8, 16, 32) if n <= x.numbers])
+    step = rng.choice([n for n in (1, 2, 4, 16, x.columns) if n <= x.numbers])
+    rows, segments = rng.randint(1, SIDE), rng.randint(1, 4)
+    last = (x.numbers - width) // step
+    places = [rng.randint(0, last) * step for _ in range(rows * segments)]
+    if rng.random() < 0.5:  # one after the other
+        places = [(number % (last + 1)) * step for number in range(rows * segments)]
+    a = graph.segments(x, places, width, (rows, segments * width))
+    return graph.product(a, constant(rng, graph, a.columns, rng.randint(1, SIDE)))
 
 
 def constant(

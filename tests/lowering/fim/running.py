@@ -161,6 +161,7 @@ def modelled(plan, graph, inputs):
             else:
                 made = applied(task.function, *x)
             region = getattr(step.option.job, "region", None)
+            region = None if task.kind == GATHER else region  # it has whole windows
             memory = task.output.memory
             if region is not None or memory is not task.output:  # other steps compute the rest
                 whole = found.setdefault(

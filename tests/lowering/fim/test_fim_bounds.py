@@ -6,10 +6,12 @@ import pytest
 
 from macaw.isa.config import load
 from macaw.lowering.fim.bounds import least_cycles
-from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.graph import SCATTER, Graph
 from macaw.lowering.fim.option_table import option_table
-from macaw.lowering.fim.plan import Option
+from macaw.lowering.fim.plan import GraphPlan, Option
+from macaw.lowering.fim.planning import Planner
 from macaw.lowering.fim.schedule import exhaustive, schedule
+from macaw.lowering.layer_source import SourceFiles
 from tests.lowering.fim import schedules
 
 CONFIG = load("base")
@@ -49,7 +51,7 @@ def test_the_bound_of_the_work_is_below_all_choices(seed):
     best = min(longest_use(options) for options in every_choice(table))
     bound = least_cycles(table, ISLANDS)
     assert 0.5 * best < bound.work <= best
-    assert max(bound.work, bound.path) == bound.cycles
+    assert max(bound.work, bound.path, bound.stages) == bound.cycles
 
 
 @pytest.mark.few(4)
@@ -97,3 +99,50 @@ def test_bounds_by_hand():
     # a chain of four tasks, each of 5 + 9 + 5 cycles at least
     rows = [(0, 5, 9, 5), (1, 5, 20, 5)]
     assert least_cycles(plan_of(4, rows, chain=True), 2).path == 4 * 19
+
+
+def stages(first, last):
+    """Products of one tensor, then a scatter of all of them, then products of the scatter."""
+    graph = Graph()
+    a = graph.tensor("a", 4, 4)
+    whole = graph.whole("whole", 4 * first, 4)
+    for number in range(first):
+        graph.product(a, a, into=whole, row=4 * number)
+    framed = graph.scatter(whole, range(4 * first), 4 * first + 2)
+    for number in range(last):
+        graph.product(graph.view(framed, 4, 4, offset=4 * number), a)
+
+    def ask(unit, _config):
+        if len(unit) > 1:
+            return []
+        if unit[0].kind == SCATTER:
+            return [Option(unit, None, 0, 70, 0, 0)]
+        return [Option(unit, island, 1, 5, 50, 5) for island in range(3)]
+
+    return option_table(graph, CONFIG, ask)
+
+
+def test_stages_by_hand():
+    """Nothing overlaps the scatter of 70 cycles."""
+    # six products on three islands take 2 x 50 cycles, or 6 x 10 of the dma; one takes 60
+    bound = least_cycles(stages(6, 6), 3)
+    assert bound.path == 60 + 70 + 60
+    assert bound.stages == pytest.approx(100 + 70 + 100, abs=3) == bound.cycles
+    # one product is a stage of its own: its path is longer than its share of the work
+    assert least_cycles(stages(6, 1), 3).stages == pytest.approx(100 + 70 + 60, abs=2)
+    # no task is alone
+    assert least_cycles(plan_of(6, [(0, 5, 50, 5)]), 3).stages == 0
+    # each task of a chain is alone, unless a start can do it together with others
+    assert least_cycles(plan_of(4, [(0, 5, 9, 5)], chain=True), 3).stages == 4 * 19
+
+
+def test_the_bound_is_the_least_of_all_planned_graphs(monkeypatch):
+    graph, files = Graph(), SourceFiles("")
+    plans = [
+        (GraphPlan(graph, (), (), makespan, least=least), files)
+        for makespan, least in ((100, 80), (90, 85), (95, 82))
+    ]
+    planner = Planner(CONFIG, "p")
+    monkeypatch.setattr(Planner, "_plans", lambda *_: plans)
+    plan, _ = planner.best(graph)
+    assert (plan.makespan, plan.least) == (90, 80)

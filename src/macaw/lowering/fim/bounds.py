@@ -1,12 +1,14 @@
 """Computes lower bounds of the cycle in which any plan of a graph ends.
 
-There are two such bounds. Tasks that depend on each other follow one another, so a plan takes at
-least the longest path of least cycles. The dma and each island do one thing at a time, so a plan
-takes at least the cycles that all copies and all blocks need there.
+Tasks that depend on each other follow one another, so a plan takes at least the longest path of
+least cycles. The dma and each island do one thing at a time, so a plan takes at least the cycles
+that all copies and all blocks need there. If each other task must come before or after a certain
+task, nothing overlaps this task, and these two bounds hold for the tasks before it and after it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,27 +26,83 @@ class LeastCycles:
 
     path: int  # the longest path of tasks that depend on each other
     work: int  # the copies of the dma and the blocks of the islands
+    stages: int = 0  # the sum over the tasks that nothing overlaps, and the stages between them
 
     @property
     def cycles(self) -> int:
-        """The larger of the two bounds."""
-        return max(self.path, self.work)
+        """The largest of the bounds."""
+        return max(self.path, self.work, self.stages)
 
 
 def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
     """Return lower bounds of the end of any plan with the options of a table."""
-    return LeastCycles(max(table.levels.values()), _least_work(table, islands))
+    path, work = max(table.levels.values()), _least_work(table, table.levels, islands)
+    return LeastCycles(path, work, _least_stages(table, islands))
 
 
-def _least_work(table: OptionTable, islands: int) -> int:
-    """Return a lower bound from the cycles of the dma and of the islands.
+def _least_stages(table: OptionTable, islands: int) -> int:
+    """Return a lower bound from the tasks that nothing overlaps; 0 if there are none.
+
+    A stage are the tasks between two of them. Their work fits in no fewer cycles than
+    `_least_work`, and their longest path is the difference of two levels.
+    """
+    alone = _alone(table)
+    if not alone:
+        return 0
+    total, stage = 0, list[str]()
+    for task in (*table.graph.tasks, None):
+        name = task.output.name if task is not None else ""
+        if task is not None and name not in alone:
+            stage.append(name)
+            continue
+        after = table.levels.get(name, 0)
+        if stage:
+            path = max(table.levels[other] for other in stage) - after
+            total += max(path, _least_work(table, stage, islands))
+            stage = []
+        if task is not None:
+            total += min(option.total for option in table.options[(task,)])
+    return total
+
+
+def _alone(table: OptionTable) -> set[str]:
+    """Return the outputs of tasks before or after which each other task must come.
+
+    Such a task shares no start with other tasks.
+    """
+    tasks = table.graph.tasks
+    bits = {task.output.name: 1 << number for number, task in enumerate(tasks)}
+    related = dict(bits)  # by output: the tasks before it, after it, and itself
+    before: dict[str, int] = {}
+    for task in tasks:
+        name = task.output.name
+        before[name] = bits[name]
+        for other in table.needs((task,)):
+            before[name] |= before[other]
+        related[name] |= before[name]
+    after: dict[str, int] = {}
+    for task in reversed(tasks):
+        name = task.output.name
+        after[name] = bits[name]
+        for other in table.readers(task):
+            after[name] |= after[other]
+        related[name] |= after[name]
+    every = (1 << len(tasks)) - 1
+    shared = {task.output.name for unit in table.options if len(unit) > 1 for task in unit}
+    return {name for name, mask in related.items() if mask == every and name not in shared}
+
+
+def _least_work(table: OptionTable, names: Collection[str], islands: int) -> int:
+    """Return a lower bound from the cycles of the dma and of the islands for some tasks.
+
+    `names` are the outputs of the tasks. A unit has only such tasks, or none of them.
 
     Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
     the largest of these numbers, which is at least each weighted mean of them. A task adds at least
     the least weighted mean of its options. So the sum of these least means over all tasks is a
     lower bound. A search finds weights for which the bound is large.
     """
-    costs, first = _costs(table, islands)
+    costs, first = _costs(table, names, islands)
     counts = np.diff(np.append(first, len(costs)))
     weights, best = np.full(islands + 1, 1 / (islands + 1)), 0.0
     for _ in range(_ROUNDS):
@@ -60,7 +118,9 @@ def _least_work(table: OptionTable, islands: int) -> int:
     return int(best)
 
 
-def _costs(table: OptionTable, islands: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _costs(
+    table: OptionTable, names: Collection[str], islands: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the cycles that each option of each task needs, and the first row of each task.
 
     The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
@@ -69,6 +129,8 @@ def _costs(table: OptionTable, islands: int) -> tuple[NDArray[np.float64], NDArr
     """
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for unit, options in table.options.items():
+        if unit[0].output.name not in names:
+            continue
         for option in options:
             cycles = np.zeros(islands + 1)
             for part in option.parts or (option,):

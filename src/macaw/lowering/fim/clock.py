@@ -39,6 +39,11 @@ class Clock:
         return clock
 
     @property
+    def copies_end(self) -> int:
+        """The cycle from which the dma can make the next copy."""
+        return max(self.cp, self.dma)
+
+    @property
     def end(self) -> int:
         """The cycle from which cp, the dma and all islands are free.
 

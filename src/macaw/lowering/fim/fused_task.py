@@ -17,8 +17,9 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.graph import MANY_STEPS, POINTWISE, PRODUCT, Task, Tensor
+from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
+from macaw.lowering.fim.windows import Windows, windows_of
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
@@ -41,6 +42,7 @@ class Traits(NamedTuple):
     offsets: tuple[tuple[int, int], ...]
     depths: tuple[int, ...]
     region: Region | None = None  # the part of the result that an island computes; None: all
+    windows: Windows | None = None  # the rows of A, if they are windows of an image
 
     def of_region(self, region: Region) -> Traits:
         """Return the traits of a task that computes only a region of the result."""
@@ -51,6 +53,7 @@ class Traits(NamedTuple):
                 for (a, b), depth in zip(self.offsets, self.depths, strict=True)
             ),
             region=region,
+            windows=self.windows and self.windows.of_rows(region.row, region.rows),
         )
 
 
@@ -59,13 +62,14 @@ class FusedTask:
     """A product or a sum of products, and the functions that are applied to its result.
 
     `after` has the numbers of the functions. `rows` has the second operand of each function that
-    takes two operands.
+    takes two operands. `gather` makes A, which then consists of windows of the gather's input.
     """
 
     products: tuple[Task, ...]
     after: tuple[int, ...]
     rows: tuple[Tensor, ...]
     output: Tensor
+    gather: Task | None = None
 
     def traits(self, form: int, layout: int) -> Traits:
         """Return the properties on which the task's cycles depend, in a number format and layout.
@@ -82,7 +86,11 @@ class FusedTask:
         offsets = tuple((a.offset, b.offset) for a, b in pairs)
         joint = self.products[0].joint
         shape = Shape(a.rows, k, b.columns, form, b.columns // joint if joint > 1 else 0)
-        return Traits(shape, self.after, constant, offsets, depths)
+        if self.gather is None:
+            return Traits(shape, self.after, constant, offsets, depths)
+        first = (self.gather.inputs[0].offset + int(self.gather.places.min())) % shape.numbers.lanes
+        windows = windows_of(self.gather)
+        return Traits(shape, self.after, constant, ((first, b.offset),), depths, windows=windows)
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
@@ -91,15 +99,19 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
     The second fused task takes the result of the first one. Raises `CannotError`.
     """
     ended: list[FusedTask] = []
+    gather = tasks[0] if tasks[0].kind == GATHER else None
+    if gather is not None:
+        _check_gather(gather, tasks[1])
     open_parts: dict[str, FusedTask] = {}  # by the name of their output
-    for task in tasks:
+    for task in tasks[gather is not None :]:
         names = [tensor.name for tensor in task.inputs]
         sources = [name for name in dict.fromkeys(names) if name in open_parts]
         if task.kind == PRODUCT:
             if sources and (names[0] != sources[0] or len(sources) > 1):
                 raise CannotError(f"{task.output.name} takes {sources[-1]} as its right side")
             ended += [open_parts.pop(name) for name in sources]
-            part = FusedTask((task,), (), (), task.output)
+            windows = gather if not ended and not open_parts else None
+            part = FusedTask((task,), (), (), task.output, windows)
         elif task.kind != POINTWISE or not sources:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
         elif len(sources) == 2:
@@ -114,15 +126,28 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
         raise CannotError("two products of one start are a sum or a chain")
     if len(parts) > 1 and any(len(part.products) > 1 for part in parts):
         raise CannotError("a sum of products is no part of a chain of products")
+    if len(parts) > 1 and gather is not None:
+        raise CannotError("a product of windows is no part of a chain of products")
     if len(parts) > 1 and any(part.products[0].joint > 1 for part in parts):
         raise CannotError("a joint product is no part of a chain of products")
     return parts
 
 
+def _check_gather(gather: Task, product: Task) -> None:
+    """Raise `CannotError` if a task is no product whose left side a gather makes as windows."""
+    output, image = gather.output, gather.inputs[0]
+    if product.kind != PRODUCT or product.inputs[0].place != output.place:
+        raise CannotError(f"{output.name} is no left side of a product")
+    if product.inputs[1].place == output.place:
+        raise CannotError(f"{output.name} is both sides of a product")
+    if image.data is not None or output.columns % gather.width:
+        raise CannotError(f"the rows of {output.name} are no windows of another tensor")
+
+
 def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
     """Return the sum of two fused tasks without functions."""
     parts = first, second
-    if task.function != "add" or any(part.after for part in parts):
+    if task.function != "add" or any(part.after or part.gather for part in parts):
         raise CannotError(f"{task.output.name} is no sum of products alone")
     products = (*first.products, *second.products)
     if any(product.inputs[0].data is not None for product in products):
@@ -139,7 +164,7 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
         raise CannotError(f"{task.function} is no function of the ALU")
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:
-        return FusedTask(part.products, (*part.after, number), part.rows, task.output)
+        return replace(part, after=(*part.after, number), output=task.output)
     first, other = task.inputs
     if first is not part.output and task.function in _EITHER:
         first, other = other, first
@@ -154,13 +179,18 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
     right = part.products[0].inputs[1]
     if right.data is None:
         raise CannotError(f"{right.name} is no constant, but {other.name} is one")
-    return FusedTask(part.products, (*part.after, number), (*part.rows, other), task.output)
+    rows = (*part.rows, other)
+    return replace(part, after=(*part.after, number), rows=rows, output=task.output)
 
 
 def check(part: FusedTask, config: Configuration, island: int, layout: int, form: int) -> None:
     """Raise `CannotError` if an island cannot do a fused task in a layout and number format."""
     why = lacks(part.traits(form, layout).shape, config, island, layout)
     able = abilities(config, island)
+    deep = tile_sides(layout, FORMATS[form].lanes)[1]
+    if part.gather is not None and part.gather.width % deep:
+        width = part.gather.width
+        why = why or f"segments of {width} numbers are no whole tiles of {deep} numbers"
     whys = (why, *(able.lacks(function, ELEMENTWISE, form) for function in part.after))
     for why in whys:
         if why:

@@ -19,12 +19,11 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
-from macaw.lowering.fim.routes import Route, external
+from macaw.lowering.fim.routes import Bytes, Route, external, runs
 
 PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
 MOST = 100_000  # the greatest number of copies of a task
 SHARED, ZEROS = "_moved", "_zeros"  # label of the local memory that all large results share
-Bytes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class HostJob:
                 yield Copy(place, self._place(self.task.inputs[1]).at(first), length)
             elif self.task.kind != GATHER and total > PIECE:
                 yield Copy(place, Location(LOCAL, ZEROS), length)
-            for dst, src, form in _runs(*self._segments(first, length)):
+            for dst, src, form in runs(*self._segments(first, length)):
                 yield Copy(place.at(dst - first), here.at(src), *form)
             yield Copy(out.at(first), place, length)
 
@@ -119,32 +118,3 @@ class HostJob:
             for side, tensor in enumerate(self.task.inputs)
             if tensor.data is not None
         }
-
-
-def _runs(
-    to: Bytes, at: Bytes, sizes: Bytes
-) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Yield the copies for segments: destination, source, and (bytes, rows, two strides).
-
-    Adjacent segments become one, and segments at equal distances become the rows of one copy.
-    """
-    joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
-    begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
-    sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
-    to, at = to[begins], at[begins]
-    # The rows of a copy have one size and equal distances on both sides. `changes` has the segments
-    # after which the size or the distance changes.
-    steps = np.stack([np.diff(to), np.diff(at)])
-    equal = sizes[1:] == sizes[:-1]
-    changes = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(axis=0) | ~equal[1:]) + 1
-    ends = [*changes.tolist(), len(to) - 1]
-    first = place = 0
-    while first < len(to):
-        last = first
-        if first + 1 < len(to) and equal[first]:
-            while ends[place] <= first:
-                place += 1
-            last = ends[place]
-        separate_end = steps[:, first].tolist() if last > first else [0, 0]
-        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *separate_end)
-        first = last + 1

@@ -22,11 +22,12 @@ from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.instruction_timing import blocks_end
-from macaw.lowering.fim.routes import Route
+from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_program import program
-from macaw.lowering.fim.tile_copies import Router, operand
+from macaw.lowering.fim.tile_copies import Operand, Router, operand
+from macaw.lowering.fim.windows import row_places
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class ProductJob:
     rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
     resident: bool = False
     region: Region | None = None  # the part of the result; None: all of it
+    gather: Task | None = None  # makes the left side from windows of an image
 
     @property
     def island(self) -> int:
@@ -159,11 +161,22 @@ class ProductJob:
             [operand(task.inputs[side], size, "ab"[side]) for task in self.products]
             for side in (0, 1)
         )
+        if self.gather is not None:
+            left = [self._image(self.gather, size)]
         for start in range(self.stream.starts):
             routes = [] if self._stays(0) else [router.bring_a(left, start)]
             if not start and not self._stays(1):
                 routes.insert(0, router.bring_b(*right))
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output, start),))
+
+    def _image(self, gather: Task, size: int) -> Operand:
+        """Return the image of the windows, from the first number that they need on.
+
+        `size` is the size of a number in bytes.
+        """
+        image, places = gather.inputs[0], row_places(gather)
+        first = int(places[self.region.row_range if self.region else slice(None)].min())
+        return Operand(external(image, size).at(first * size), 1, image.numbers - first)
 
     @property
     def row(self) -> int:

@@ -113,7 +113,9 @@ def _split(
         best = _least(query, True)
         if best is None:
             return None
-        job = ProductJob(tasks, part.products, best[0], part.rows, place.resident, region)
+        job = ProductJob(
+            tasks, part.products, best[0], part.rows, place.resident, region, part.gather
+        )
         return option_of(tasks, layout, job, best[1], place)
 
     single = [row for row in answers if isinstance(row, Option)]
@@ -222,7 +224,7 @@ def _product(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
     stream, cycles = best
-    job = ProductJob(tasks, part.products, stream, part.rows, place.resident)
+    job = ProductJob(tasks, part.products, stream, part.rows, place.resident, gather=part.gather)
     return option_of(tasks, layout, job, cycles, place)
 
 
@@ -247,7 +249,8 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first."""
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
-    ways = streams(traits.shape, config, query.island, query.layout, traits.after, rows)
+    shape, after, windows = traits.shape, traits.after, traits.windows
+    ways = streams(shape, config, query.island, query.layout, after, rows, windows)
     if traits.shape.part and traits.region is not None:
         # Else the columns of a bank may belong to two results.
         first = traits.region.column
@@ -283,7 +286,10 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     most = least * NEAR if least <= SMALL else least
     ways = [way for cycles, _, way in candidates if cycles <= most]
     stays, part, region = query.place.resident, query.part, query.traits.region
-    jobs = (ProductJob(query.tasks, part.products, way, part.rows, stays, region) for way in ways)
+    jobs = (
+        ProductJob(query.tasks, part.products, way, part.rows, stays, region, part.gather)
+        for way in ways
+    )
     timings = ((job.stream, predict(job, query.config)) for job in jobs)
     return min(timings, key=lambda pair: pair[1].total)
 
@@ -345,6 +351,12 @@ def _rough_bring_a(stream: StreamTiling, config: Configuration, known: bool, res
     columns = stream.strips * stream.steps
     cycles = columns * column + columns * row // COLUMNS + stream.blocks * copy
     high, deep, _ = stream.tile
+    if stream.windows is not None:
+        tiles = sum(len(stream.tiles_of(block).keys) for block in range(stream.blocks))
+        lines = tiles * high if deep < shape.numbers.lanes else 0
+        pieces = lines * shape.numbers.lanes // (high * deep)
+        copies = max(stream.blocks, tiles * deep // stream.windows.width) * max(1, high)
+        return tiles * column + tiles * row // COLUMNS + pieces + copies * (10 if lines else copy)
     if not known and (deep > 1 == high == stream.high):
         cycles += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
     elif not known:

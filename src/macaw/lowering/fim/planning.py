@@ -50,28 +50,35 @@ class Planner:
         """Return the plan that ends first, and its program.
 
         The graph is also planned with joint products. A graph that takes long is also planned with
-        its tasks divided by rows.
+        its tasks divided by rows. The plan's bound is the least of those of all these graphs.
         """
-        best = self._with_constants(graph)
+        found = self._plans(graph)
+        plan, files = min(found, key=lambda row: row[0].makespan)
+        return replace(plan, least=min(other.least for other, _ in found)), files
+
+    def _plans(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
+        """Return the plans of a graph, of the same with joint products, and with parts of rows."""
+        plans = [self._with_constants(graph)]
         products = any(task.kind == PRODUCT for task in graph.tasks)
         chain = products and len(graph.tasks) > 1
         if not self.together or self.dynamic or not chain:
-            return best
+            return plans
         joined = joint_products.joined(graph)
         if joined is not None:
             with suppress(LowerError):
-                best = min(best, self._with_constants(joined), key=lambda row: row[0].makespan)
-                graph = best[0].graph
-        if best[0].makespan < LEAST_DIVIDED:
-            return best
+                plans.append(self._with_constants(joined))
+        best = min((plan for plan, _ in plans), key=lambda plan: plan.makespan)
+        if best.makespan < LEAST_DIVIDED:
+            return plans
+        graph = best.graph
         several = (row_parts.divided(graph, count) for count in DIVIDED)
         parts = next((x for x in several if x is not None and len(x.tasks) <= MOST_DIVIDED), None)
         if parts is not None:
             # The parts keep the islands busy; more tasks need a longer search.
             alone = replace(self, shared=False, effort=3 * EFFORT)
             with suppress(LowerError):
-                best = min(best, alone._with_constants(parts), key=lambda row: row[0].makespan)
-        return best
+                plans.append(alone._with_constants(parts))
+        return plans
 
     def _with_constants(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return a plan with as many constants in the banks as there is room for.

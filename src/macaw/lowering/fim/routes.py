@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from macaw.lowering.fim.dma_timing import EXTERNAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
+
+Bytes = NDArray[np.int64]
 
 
 def external(tensor: Tensor, size: int) -> Location:
@@ -24,3 +30,32 @@ class Route:
 def count_of(first: int, step: int, end: int) -> int:
     """Return the number of elements of first, first + step, ... that are less than `end`."""
     return max(0, -(-(end - first) // step))
+
+
+def runs(
+    to: Bytes, at: Bytes, sizes: Bytes
+) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
+    """Yield the copies for segments: destination, source, and (bytes, rows, two strides).
+
+    Adjacent segments become one, and segments at equal distances become the rows of one copy.
+    """
+    joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
+    begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
+    sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
+    to, at = to[begins], at[begins]
+    # The rows of a copy have one size and equal distances on both sides. `changes` has the segments
+    # after which the size or the distance changes.
+    steps = np.stack([np.diff(to), np.diff(at)])
+    equal = sizes[1:] == sizes[:-1]
+    changes = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(axis=0) | ~equal[1:]) + 1
+    ends = [*changes.tolist(), len(to) - 1]
+    first = place = 0
+    while first < len(to):
+        last = first
+        if first + 1 < len(to) and equal[first]:
+            while ends[place] <= first:
+                place += 1
+            last = ends[place]
+        separate_end = steps[:, first].tolist() if last > first else [0, 0]
+        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *separate_end)
+        first = last + 1

@@ -26,6 +26,8 @@ from macaw.lowering.fim.product_sums import is_sum
 # Weights of the dma's cycles in a list schedule. For a graph of more than SMALL tasks, only the
 # first weight is tried.
 WEIGHTS, SMALL = (0, 0.5, 1, 2, 4), 300
+# A list schedule takes the best of the tasks whose paths are shorter by at most these shares.
+SHORTER = 0, 0.1
 NO_GROUPS: Mapping[Task, Unit] = {}
 EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
 # number of new starts, random changes in each, changes from which one is drawn
@@ -91,9 +93,10 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
     """Yield list schedules with and without groups and sums, and with each weight of the dma's
-    cycles.
+    cycles and each share of `SHORTER`.
     """
-    weights = WEIGHTS if len(table.levels) <= SMALL else WEIGHTS[:1]
+    ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
+    ways = ways if len(table.levels) <= SMALL else ways[:1]
     preferences = [NO_GROUPS, preferred_groups(table)]
     sums = [unit for unit in table.options if is_sum(unit)]
     if sums:
@@ -103,39 +106,39 @@ def _lists(table: OptionTable) -> Iterator[list[Option]]:
         if groups not in distinct:
             distinct.append(groups)
     for groups in distinct:
-        for weight in weights:
-            yield list_schedule(table, groups, weight)
+        for weight, share in ways:
+            yield list_schedule(table, groups, weight, share)
 
 
 def list_schedule(
-    table: OptionTable, grouped: Mapping[Task, Unit] = NO_GROUPS, weight: float = 0
+    table: OptionTable,
+    grouped: Mapping[Task, Unit] = NO_GROUPS,
+    weight: float = 0,
+    shorter: float = 0,
 ) -> list[Option]:
     """Return the options that a list schedule chooses, in the order of issue.
 
-    A task in `grouped` is done in its group if possible. The option with the least sum is chosen:
-    the cycle in which it ends, plus `weight` times the cycles in which it keeps the dma from the
-    islands' other work.
+    A task in `grouped` is done in its group if possible. The next task is one whose path to the end
+    is the longest, or shorter by at most the share `shorter`. An option is chosen for the cycle in
+    which it ends, plus `weight` times the cycles in which it keeps the dma from other work: its
+    copies, and their wait for a block that still runs in its banks.
     """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
         ready = list(_ready(table, outputs))
         ready = [unit for unit in ready if _respects(grouped, unit)] or ready
-        first = max(table.levels[unit[0].output.name] for unit in ready)
-        runtime_tasks = [
-            (
-                _ending(table, track, option) + weight * (option.bring + option.fetch),
-                option.total,
-                number,
-                option,
-            )
+        longest = max(table.levels[unit[0].output.name] for unit in ready)
+        least = longest * (1 - shorter)
+        choices = [
+            (_cost(table, track, option, weight), option.total, number, option)
             for number, (unit, option) in enumerate(
                 (unit, option)
                 for unit in ready
-                if table.levels[unit[0].output.name] == first
+                if table.levels[unit[0].output.name] >= least
                 for option in table.options[unit]
             )
         ]
-        option = min(runtime_tasks)[-1]
+        option = min(choices)[-1]
         track.issue(option)
         outputs |= {task.output.name for task in option.tasks}
     return track.issued
@@ -185,18 +188,19 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
                     yield unit
 
 
-def _ending(table: OptionTable, track: Track, option: Option) -> int:
-    """Return the earliest cycle in which an option and all work that must follow it can end.
+def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
+    """Return the cost of an option if issued next, as described in `list_schedule`.
 
-    The option is the next one that is issued.
+    The end is that of the option and of the work that must follow it.
     """
-    trial = track.copy()
+    trial, before = track.copy(), track.clock.copies_end
     trial.issue(option)
+    copies = trial.clock.copies_end - before + option.fetch
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
         trial.fetch(trial.pending[-1])
     if trial.clock.exceeds_rows:
         return NEVER
-    return trial.actions[-1].end + table.tail(option.tasks)
+    return trial.actions[-1].end + table.tail(option.tasks) + weight * copies
 
 
 # --- changes ---

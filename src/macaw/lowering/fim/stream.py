@@ -31,6 +31,7 @@ from macaw.isa.fim_circuit import (
 from macaw.isa.fim_islands import Geometry, island_address
 from macaw.lowering.fim.block_program import Mode
 from macaw.lowering.fim.shape import Shape, part, tile_sides
+from macaw.lowering.fim.windows import DistinctTiles, Windows, distinct_tiles
 
 ROW_BYTES = COLUMNS * COLUMN_BYTES
 DIV = FUNCTION_NAMES.index("div")
@@ -74,6 +75,7 @@ class StreamTiling:
     after: tuple[int, ...] = ()
     link: Link = Link()
     row: int = 0  # the first row of the banks that the stream uses
+    windows: Windows | None = None  # the rows of A; the buffers have each of their tiles once
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
@@ -174,16 +176,32 @@ class StreamTiling:
 
     @property
     def buffer_columns(self) -> int:
-        """The number of columns of a buffer: those with tiles of A, and one more.
-
-        Blocks also pull the additional column, and ignore it.
-        """
+        """The number of columns of a buffer with tiles of A, if A does not consist of windows."""
         return self.share * self.steps
+
+    def columns_of(self, block: int) -> int:
+        """Return the number of columns of a block's buffer: those with tiles of A, and one more.
+
+        The block also pulls the additional column, and ignores it.
+        """
+        if self.windows is None:
+            return self.buffer_columns + 1
+        return len(self.tiles_of(block).keys) + 1
 
     @property
     def buffer_rows(self) -> int:
         """The number of rows that the stream uses in the bank of a buffer."""
-        return part(self.buffer_columns + 1, COLUMNS)
+        return part(max(map(self.columns_of, range(self.blocks))), COLUMNS)
+
+    def tiles_of(self, block: int) -> DistinctTiles:
+        """Return the distinct tiles of A that a block needs, if A consists of windows."""
+        assert self.windows is not None
+        return distinct_tiles(self.windows, block * self.share, self.share, self.tile[:2])
+
+    def pulled_columns(self, block: int) -> list[int]:
+        """Return the columns of a block's buffer in the order in which a round pulls them."""
+        order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
+        return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
 
     def bank(self, block: int, number: int = 0) -> int:
         """Return the number of the working bank `number` of a block."""
@@ -306,7 +324,7 @@ class StreamTiling:
     @property
     def most_words(self) -> int:
         """An upper bound of the number of words of the program, computed without writing it."""
-        _, looped = self.loop_rows
+        looped = 0 if self.windows is not None else self.loop_rows[1]
         steps, rows = self.steps, self.depth
         if looped:
             steps -= (looped - 1) * self.deep
@@ -314,4 +332,7 @@ class StreamTiling:
         item = rows + steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
         around = 2 + 2 * self.link.takes_pushed
+        if self.windows is not None:  # a word that moves the buffer's start may precede each pull
+            item += self.steps * self.high
+            around += 1
         return self.blocks * (12 + self.rounds * (around + self.items * item)) + 1

@@ -13,6 +13,7 @@ from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
 from macaw.isa.fim_islands import abilities, geometry
 from macaw.lowering.fim.shape import Shape, lacks, part
 from macaw.lowering.fim.stream import StreamTiling
+from macaw.lowering.fim.windows import Windows
 
 _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 
@@ -24,10 +25,12 @@ def streams(
     layout: int,
     after: tuple[int, ...] = (),
     rows: int | None = None,
+    windows: Windows | None = None,
 ) -> Iterator[StreamTiling]:
     """Yield the tilings that fit the registers, rows and program memory of an island.
 
-    A tiling may use `rows` rows of a bank, by default all.
+    A tiling may use `rows` rows of a bank, by default all. `windows` has the rows of A, if they are
+    windows of an image.
     """
     if lacks(shape, config, island, layout):
         return
@@ -39,7 +42,11 @@ def streams(
         for wide in _POWERS:
             if high * wide > room:
                 continue
-            probe = StreamTiling(shape, island, layout, high, wide, 1, 1, 1, memory, after)
+            probe = StreamTiling(
+                shape, island, layout, high, wide, 1, 1, 1, memory, after, windows=windows
+            )
+            if windows is not None and probe.strips * probe.steps * 3 > words:
+                continue  # each tile that is pulled takes three words or more
             if probe.operands * probe.patterns > COLUMNS:
                 continue
             if shape.part % (wide * probe.tile[2]):
@@ -84,5 +91,7 @@ def _fitting(
             best, low = stream, items + 1
         else:
             high = items - 1
+        if probe.windows is not None:
+            break  # a buffer with windows is filled once
         items = (low + high) // 2
     return best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
@@ -37,6 +38,8 @@ from macaw.lowering.fim.block_program import (
 )
 from macaw.lowering.fim.stream import StreamTiling
 
+Pull = tuple[Word, ...]  # a word that pulls a column, and the words before it
+
 
 def program(stream: StreamTiling) -> list[Block]:
     """Return the blocks of a stream."""
@@ -59,7 +62,7 @@ def _setup(stream: StreamTiling, block: int) -> Iterator[Item]:
     if stream.link.takes_pushed:
         return
     first, number = _first(stream, block), stream.link.buffer + block
-    end = first + stream.buffer_columns + 1
+    end = first + stream.columns_of(block)
     low, high = (f"{stream.address(column):#x}" for column in (first, end))
     yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
     yield Word(f"mmr b{number}_high, {high}")
@@ -78,8 +81,15 @@ def _rounds(stream: StreamTiling, block: int) -> Iterator[Item]:
             low, buffer = f"{stream.address(first):#x}", stream.link.buffer + block
             again = Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
             yield from _with_lock(buffer, again) if stream.link.takes_pushed else (again,)
-        yield _pull(stream, block)
-        yield Repeat(stream.items, tuple(_item(stream, block, number)), "item")
+        if stream.windows is None:
+            yield _pull(stream, block)
+            pulls: Iterator[Pull] = repeat((_pull(stream, block),))
+            yield Repeat(stream.items, tuple(_item(stream, block, number, "item", pulls)), "item")
+            continue
+        pulls = _pulls_of_windows(stream, block)
+        yield from next(pulls)
+        for item in range(stream.items):
+            yield from _item(stream, block, number, str(item), pulls)
 
 
 def _with_lock(buffer: int, word: Word) -> Iterator[Item]:
@@ -94,21 +104,44 @@ def _pull(stream: StreamTiling, block: int) -> Word:
     return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
 
 
-def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
-    """Yield the words that compute item `number` of a round."""
+def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
+    """Yield the words of each pull of a round: if necessary, they first move the buffer's start.
+
+    The last pull is of a column that the block ignores.
+    """
+    buffer, first, there = stream.link.buffer + block, _first(stream, block), 0
+    for column in stream.pulled_columns(block):
+        start = first + column
+        move = Word(
+            f"mmr b{buffer}_start, {stream.address(start):#x}", POINT, value=buffer, start=start
+        )
+        yield (_pull(stream, block),) if column == there else (move, _pull(stream, block))
+        there = column + 1
+    yield (_pull(stream, block),)
+
+
+def _item(
+    stream: StreamTiling, block: int, number: int, item: str, pulls: Iterator[Pull]
+) -> Iterator[Item]:
+    """Yield the words that compute an item of round `number`; `item` is the item's number.
+
+    `pulls` has the words of the pulls, from the second one of the round on.
+    """
     slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth
     unrolled, looped = stream.loop_rows
+    if stream.windows is not None:  # rows differ in the moves of the buffer's start
+        unrolled, looped = stream.depth, 0
     for deep in range(unrolled):
         yield Word(f"act {first + deep}", ACT)
-        yield from _row(stream, block, deep, slot)
+        yield from _row(stream, deep, slot, pulls)
     if looped:
         yield Word(f"mmr row0, {first + unrolled}")
-        body = (Word("act row0, inc=1", ACT), *_row(stream, block, unrolled, slot))
+        body = (Word("act row0, inc=1", ACT), *_row(stream, unrolled, slot, pulls))
         yield Loop(looped, body)
     for deep in range(unrolled + looped, stream.depth):
         yield Word(f"act {first + deep}", ACT)
-        yield from _row(stream, block, deep, slot)
+        yield from _row(stream, deep, slot, pulls)
     if stream.after:
         yield from _functions(stream, stream.row + stream.operand_row + number)
         slot = 0
@@ -120,7 +153,7 @@ def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
         if stream.slices % SLOTS:
             yield Word("mmr rz_slot, 0")
         return
-    place = f"({number * stream.items} + item) * {stream.slices}"
+    place = f"({number * stream.items} + {item}) * {stream.slices}"
     yield Word(f"act {stream.row + stream.result_row} + {place} / {COLUMNS}", ACT)
     column = f"{place} % {COLUMNS}"
     columns = column if stream.slices == 1 else f"{column} : {column} + {stream.slices}"
@@ -129,7 +162,7 @@ def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
         yield Word("mmr rz_slot, 0")
 
 
-def _row(stream: StreamTiling, block: int, deep: int, slot: int) -> Iterator[Word]:
+def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> Iterator[Word]:
     """Yield the words for row `deep` of B's tiles, which is open.
 
     `slot` is the value of rz_slot after each step along k.
@@ -140,7 +173,7 @@ def _row(stream: StreamTiling, block: int, deep: int, slot: int) -> Iterator[Wor
             yield Word(f"mmr accumulate, {at}")
         if slot and at:
             yield Word("mmr rz_slot, 0")
-        yield from _step(stream, block, step, int(at > 0))
+        yield from _step(stream, step, int(at > 0), pulls)
 
 
 def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
@@ -177,10 +210,10 @@ def _slot(stream: StreamTiling, operations: int) -> int:
     return 0 if stream.layout == OUTER else operations % SLOTS
 
 
-def _step(stream: StreamTiling, block: int, step: int, mode: int) -> Iterator[Word]:
+def _step(stream: StreamTiling, step: int, mode: int, pulls: Iterator[Pull]) -> Iterator[Word]:
     first = step * stream.wide
     columns = str(first) if stream.wide == 1 else f"{first}:{first + stream.wide}"
     for _ in range(stream.high):
         yield Word("rop <- gio", OPERATE, operation=MOVE)
-        yield _pull(stream, block)
+        yield from next(pulls)
         yield Word(f"rz <- rop * iosa[{columns}]", OPERATE, stream.wide, mode, COMPUTE)

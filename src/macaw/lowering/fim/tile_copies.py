@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.result_copies import ResultRouter
-from macaw.lowering.fim.routes import Route, count_of, external
+from macaw.lowering.fim.routes import Route, count_of, external, runs
 from macaw.lowering.fim.shape import Region, part
 from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
@@ -124,6 +129,8 @@ class Router:
     def bring_a(self, operands: Sequence[Operand], start: int) -> Route:
         """Return the copies of the strips of A into the buffers for start number `start`."""
         stream, shape = self.stream, self.stream.shape
+        if stream.windows is not None:
+            return self._bring_windows(operands[0])
         high = stream.tile[0]
         first = start * stream.blocks * stream.share
         strips = min(stream.strips - first, stream.blocks * stream.share)
@@ -150,6 +157,46 @@ class Router:
             step += part(a.columns, stream.tile[1])
         size = stream.blocks * stream.share * pitch
         return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
+
+    def _bring_windows(self, image: Operand) -> Route:
+        """Return the copies of the distinct tiles of windows into the buffers.
+
+        Whole columns of the image go there at once. Other tiles are made in local memory, from a
+        copy of the image there.
+        """
+        stream, size = self.stream, self.size
+        high, deep, _ = stream.tile
+        keys = [stream.tiles_of(block).keys for block in range(stream.blocks)]
+        length = (max(int(rows.max()) for rows in keys) + deep) * size
+        whole = deep * size == COLUMN_BYTES and not image.place.offset % COLUMN_BYTES
+        if whole and not any(np.any(rows * size % COLUMN_BYTES) for rows in keys):
+            columns = (
+                Copy(self._bank(stream.buffer(block)).at(to), image.place.at(at), *form)
+                for block, rows in enumerate(keys)
+                for to, at, form in _columns_of(rows, size)
+            )
+            return Route(tuple(columns), {})
+        symbol = image.place.symbol
+        place, copied = Location(LOCAL, f"{symbol}.a"), Location(LOCAL, f"{symbol}.image")
+        repeats = stream.shape.numbers.lanes // (high * deep)  # of each number
+        pitch = max(map(len, keys)) * COLUMN_BYTES  # bytes of a block's tiles
+        pieces = [Copy(copied, image.place, length)]
+        for block, rows in enumerate(keys):
+            there = block * pitch + np.arange(len(rows)) * COLUMN_BYTES
+            for line, lane in product(range(high), range(repeats)):
+                to = there + (line * deep * repeats + lane) * size
+                sizes = np.full(len(rows), deep * size)
+                pieces += [
+                    Copy(place.at(dst), copied.at(src), *form)
+                    for dst, src, form in runs(to, rows[:, line] * size, sizes)
+                ]
+        bank, between = self._bank(stream.buffer(0)), stream.memory.bank_bytes
+        for at in range(0, pitch, ROW_BYTES):  # a row of memory in all buffers
+            row = min(ROW_BYTES, pitch - at)
+            count = max(block for block, rows in enumerate(keys) if len(rows) * COLUMN_BYTES > at)
+            pieces.append(Copy(bank.at(at), place.at(at), row, count + 1, between, pitch))
+        scratch = {place.symbol: stream.blocks * pitch, copied.symbol: length}
+        return Route(tuple(pieces), scratch)
 
     def _is_aligned(self, a: Operand) -> bool:
         """Return whether the rows of A consist of whole columns of memory."""
@@ -241,3 +288,15 @@ class Router:
     def fetch(self, tensor: Tensor, start: int) -> Route:
         """Return the copies of the results of start number `start` to a tensor."""
         return ResultRouter(self.stream, self.region, tensor).fetch(start)
+
+
+def _columns_of(
+    keys: NDArray[Any], size: int
+) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
+    """Yield the copies of tiles that are columns of the image, as `runs` does.
+
+    `keys` has the index of each tile's first number, of shape (tiles, 1); `size` is the size of a
+    number in bytes.
+    """
+    to = np.arange(len(keys)) * COLUMN_BYTES
+    return runs(to, keys[:, 0] * size, np.full(len(keys), COLUMN_BYTES))

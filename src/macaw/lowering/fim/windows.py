@@ -1,0 +1,84 @@
+"""Stores each tile of A once in a buffer, if the rows of A are windows of an image.
+
+A gather makes the rows of A from segments of another tensor, the image. The windows of a
+convolution overlap, so many tiles of A are equal. The buffer has each of them once, in the order of
+the image, and the block moves the buffer's start to the tile that it pulls next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.fim.graph import Places, Task
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The segments of the rows of A, as indices of numbers relative to the first number used.
+
+    `begins` has the indices (64 bits each) of the segments of all rows; a segment has `width`
+    numbers.
+    """
+
+    begins: bytes
+    rows: int
+    width: int
+
+    @property
+    def places(self) -> Places:
+        """The index of each segment's first number, of shape (rows, segments of a row)."""
+        return np.frombuffer(self.begins, np.int64).reshape(self.rows, -1)
+
+    def of_rows(self, first: int, rows: int) -> Windows:
+        """Return the windows of some rows of A."""
+        return _windows(self.places[first : first + rows], self.width)
+
+
+def _windows(places: Places, width: int) -> Windows:
+    begins = np.asarray(places - places.min(), np.int64)
+    return Windows(begins.tobytes(), len(begins), width)
+
+
+def row_places(gather: Task) -> Places:
+    """Return the index of each segment of a gather in its input, of shape (rows, segments)."""
+    return np.asarray(gather.places, np.int64).reshape(gather.output.rows, -1)
+
+
+def windows_of(gather: Task) -> Windows:
+    """Return the windows that a gather makes; its segments are whole parts of rows."""
+    return _windows(row_places(gather), gather.width)
+
+
+@dataclass(frozen=True)
+class DistinctTiles:
+    """The distinct tiles of some strips of A.
+
+    `keys` has, for each tile in the order of the buffer, the index of the first number of each of
+    its lines; its shape is (tiles, lines). `order` says which tile each strip needs at each step
+    along k; its shape is (strips, steps).
+    """
+
+    keys: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+
+@lru_cache(maxsize=256)
+def distinct_tiles(
+    windows: Windows, first: int, strips: int, tile: tuple[int, int]
+) -> DistinctTiles:
+    """Return the distinct tiles of `strips` strips from strip `first` on.
+
+    `tile` has the sides (m, k) of a tile. Strips after the last one are like the last one, and rows
+    after the last one are like the last row.
+    """
+    high, deep = tile
+    numbers = np.arange(first, first + strips).clip(max=(windows.rows - 1) // high)
+    rows = (numbers[:, None] * high + np.arange(high)).clip(max=windows.rows - 1).reshape(-1)
+    steps = windows.places[rows][:, :, None] + np.arange(0, windows.width, deep)
+    lines = steps.reshape(strips, high, -1).swapaxes(1, 2).reshape(-1, high)
+    keys, order = np.unique(lines, axis=0, return_inverse=True)
+    return DistinctTiles(keys, order.reshape(strips, -1))

@@ -1,0 +1,223 @@
+"""Products whose left side is a gather of windows: each tile is brought once, the bits are the same."""
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, ELEMENTWISE, OUTER, TENSOR
+from macaw.lowering.fim.bank_images import BankRows
+from macaw.lowering.fim.block_program import flat
+from macaw.lowering.fim.dma_timing import ISLAND
+from macaw.lowering.fim.fused_task import CannotError, fuse
+from macaw.lowering.fim.graph import GATHER, PRODUCT, Graph, Task
+from macaw.lowering.fim.island_job import copies
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import Option
+from macaw.lowering.fim.stream_program import program
+from macaw.lowering.fim.windows import distinct_tiles, windows_of
+from tests.lowering.fim.running import BASE, alone, modelled, run
+
+LAYOUTS = {(0, DOT), (3, DOT), (1, OUTER), (2, TENSOR), (0, ELEMENTWISE)}
+
+
+def image_windows(side, channels, step=1):
+    """Where 3 x 3 windows of an image (side, side, channels) are: nine segments of channels each."""
+    sides = range(0, side - 2, step)
+    pixels = [
+        (row + dy) * side + column + dx
+        for row in sides
+        for column in sides
+        for dy in range(3)
+        for dx in range(3)
+    ]
+    return np.asarray(pixels) * channels, len(sides) ** 2
+
+
+def convolution(side, channels, to, step=1, offset=0, form=0):
+    """A convolution without a frame; the image begins at number `offset` of the input x."""
+    random, graph = np.random.default_rng(side + channels), Graph(form)
+    x = graph.tensor("x", 1, offset + side * side * channels)
+    places, count = image_windows(side, channels, step)
+    rows = graph.segments(x, places + offset, channels, (count, 9 * channels), "rows")
+    weights = random.standard_normal((9 * channels, to)) / 8
+    graph.product(rows, graph.constant("w", weights.astype("f2" if form == 0 else "f4")), name="y")
+    return graph
+
+
+def given(graph):
+    random = np.random.default_rng(3)
+    dtype = np.float32 if graph.form else np.float16
+    return {x.name: random.uniform(-1, 1, (x.rows, x.columns)).astype(dtype) for x in graph.inputs}
+
+
+def found_by(graph):
+    """The options of all tasks of a graph in one start, by island and layout."""
+    rows = options(graph.tasks, BASE, graph.form)
+    return {(row.island, row.layout): row for row in rows if isinstance(row, Option)}
+
+
+def test_distinct_tiles_by_hand():
+    # rows of two segments of 4 numbers each: 8 and 12, 12 and 16, 16 and 8; the first number is 8
+    graph = Graph()
+    x = graph.tensor("x", 1, 32)
+    graph.segments(x, [8, 12, 12, 16, 16, 8], 4, (3, 8))
+    windows = windows_of(graph.tasks[0])
+    np.testing.assert_array_equal(windows.places, [[0, 4], [4, 8], [8, 0]])
+    tiles = distinct_tiles(windows, 0, 3, (1, 4))
+    np.testing.assert_array_equal(tiles.keys, [[0], [4], [8]])
+    np.testing.assert_array_equal(tiles.order, [[0, 1], [1, 2], [2, 0]])
+    # two rows a tile; the second strip has only row 2, and the third one is like the second one
+    tiles = distinct_tiles(windows, 0, 3, (2, 4))
+    np.testing.assert_array_equal(tiles.keys, [[0, 0], [0, 4], [4, 8], [8, 8]])
+    np.testing.assert_array_equal(tiles.order, [[1, 2], [3, 0], [3, 0]])
+    part = windows.of_rows(1, 2)
+    np.testing.assert_array_equal(part.places, [[4, 8], [8, 0]])
+    np.testing.assert_array_equal(windows.of_rows(0, 1).places, [[0, 4]])
+    np.testing.assert_array_equal(windows.of_rows(1, 1).places, [[0, 4]])
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+@pytest.mark.parametrize(
+    ("side", "channels", "to", "step", "offset"),
+    [(6, 16, 20, 1, 0), (5, 32, 9, 2, 16), (5, 4, 33, 1, 4), (5, 16, 5, 1, 6), (4, 3, 8, 1, 1)],
+)
+def test_each_layout_has_the_bits_of_a_written_gather(side, channels, to, step, offset, engine):
+    """Also images that begin within a column, and segments that are no whole column."""
+    graph = convolution(side, channels, to, step, offset)
+    inputs, found = given(graph), found_by(graph)
+    fitting = {DOT: channels % 16 == 0, TENSOR: channels % 4 == 0}
+    assert LAYOUTS & {*found} == {row for row in LAYOUTS if fitting.get(row[1], True)}
+    for key in LAYOUTS & {*found}:
+        option = found[key]
+        plan = alone(graph, option)
+        done = run(plan, graph, BASE, "base", engine=engine, **inputs)
+        np.testing.assert_array_equal(done.outputs["y"], modelled(plan, graph, inputs)["y"])
+        assert abs(option.total - done.cycles) <= max(8, 0.02 * done.cycles)
+
+
+def test_numbers_of_32_bits():
+    graph = convolution(5, 8, 12, form=1)
+    inputs, found = given(graph), found_by(graph)
+    assert {(0, DOT), (1, OUTER)} <= {*found}
+    for option in found.values():
+        plan = alone(graph, option)
+        done = run(plan, graph, BASE, "base", **inputs)
+        np.testing.assert_array_equal(done.outputs["y"], modelled(plan, graph, inputs)["y"])
+
+
+def test_each_column_comes_once():
+    """An image of 36 pixels, each a column of memory; 16 windows of nine columns.
+
+    Two blocks have two items each, of four adjacent windows. At a step, an item pulls a pixel of
+    each window: p to p + 3, then p + 1 to p + 4, p + 2 to p + 5, and p + 6 to p + 9 in the next row
+    of the image. So the start moves twice for each of three rows, and once before a second item.
+    """
+    option = found_by(convolution(6, 16, 16))[0, DOT]
+    stream = option.job.stream
+    (phase,) = option.job.phases()
+    buffers = {stream.buffer(block) for block in range(stream.blocks)}
+    bank_bytes = stream.memory.bank_bytes
+    into = [copy for copy in copies(phase.bring) if copy.dst.memory == ISLAND]
+    columns = sum(
+        copy.rows * copy.row_bytes // COLUMN_BYTES
+        for copy in into
+        if copy.dst.offset // bank_bytes in buffers
+    )
+    assert columns == sum(len(stream.tiles_of(block).keys) for block in range(stream.blocks))
+    assert 36 <= columns <= 36 * stream.blocks
+    assert (stream.blocks, stream.items, stream.high) == (2, 2, 4)
+    words = [word.text for block in program(stream) for word in flat(block.items)]
+    assert sum("pull" in word for word in words) == 16 * 9 + stream.blocks
+    assert sum("_start" in word for word in words) == 4 * 3 * 2 + stream.blocks
+
+
+def test_the_cycles_in_the_guide():
+    """docs/scheduling-fim.md, "Windows of an image": the first 16 of 64 windows; constants stay."""
+    places, _ = image_windows(10, 64)
+    graph = Graph()
+    image, weights = graph.tensor("x", 100, 64), np.ones((576, 64), np.float16)
+    rows = graph.segments(image, places[: 16 * 9], 64, (16, 576), "rows")
+    graph.product(rows, graph.constant("w", weights))
+    stays = BankRows(4096, 2048, resident=True)
+
+    def bring(tasks):
+        options_of_dot = (row for row in options(tasks, BASE, place=stays) if row.layout == DOT)
+        return next(row.bring for row in options_of_dot if isinstance(row, Option))
+
+    assert (bring(graph.tasks), bring(graph.tasks[1:])) == (1597, 3163)
+    (host,) = options(graph.tasks[:1], BASE, place=stays)
+    assert isinstance(host, Option)
+    assert host.total == 1578
+
+
+def test_the_islands_share_a_convolution():
+    graph = convolution(10, 64, 64)
+    lowered = macaw.lower_graph(graph)
+    steps = lowered.plan.steps
+    assert all([task.kind for task in step.tasks] == [GATHER, PRODUCT] for step in steps)
+    regions = [step.option.job.region for step in steps]
+    assert len(regions) > 1
+    assert sum(region.rows for region in regions) == 64
+    inputs = given(graph)
+    measured = lowered.measure(inputs)
+    np.testing.assert_array_equal(measured.outputs["y"], modelled(lowered.plan, graph, inputs)["y"])
+    assert abs(lowered.cycles / measured.cycles - 1) < 0.02
+    apart = macaw.lower_graph(graph, together=False)
+    assert apart.plan.steps[0].option.island is None  # the host writes all windows
+    assert apart.cycles > 1.3 * lowered.cycles
+
+
+def test_a_dynamic_plan_brings_windows():
+    graph = convolution(6, 16, 16)
+    graph.pointwise("relu", graph.tensors["y"], name="z")
+    inputs = given(graph)
+    lowered = macaw.lower_graph(graph, dynamic=True)
+    assert GATHER in {task.kind for task in lowered.plan.steps[0].tasks[:1]}
+    assert len(lowered.plan.steps[0].tasks) > 1
+    exact = graph.evaluate(inputs)["z"]
+    np.testing.assert_allclose(
+        macaw.run(lowered.assemble(), inputs).outputs["z"], exact, rtol=0, atol=0.02
+    )
+
+
+def test_windows_that_no_island_can_take():
+    graph = Graph()
+    x, image = graph.tensor("x", 8, 16), graph.constant("image", np.ones((8, 16), np.float16))
+    w = graph.constant("w", np.ones((16, 16), np.float16))
+    rows = graph.gather(x, [0, 1, 1, 2] * 4, "rows")
+    y = graph.product(rows, w)
+    gather, product = graph.tasks
+    cases: list[tuple[Task, ...]] = [(gather, graph.tasks[0])]
+    graph.product(w, rows, name="right")
+    cases.append((gather, graph.tasks[-1]))
+    graph.product(rows, rows, name="both")
+    cases.append((gather, graph.tasks[-1]))
+    graph.product(graph.gather(image, [0, 1], "known"), w, name="of_known")
+    cases.append(tuple(graph.tasks[-2:]))
+    graph.product(graph.segments(x, [0, 8, 16, 24], 8, (8, 4), "halves"), graph.view(w, 4, 16))
+    cases.append(tuple(graph.tasks[-2:]))
+    graph.product(y, w, name="chain")
+    cases.append((gather, product, graph.tasks[-1]))
+    other = graph.product(x, w, name="other")
+    graph.pointwise("add", other, graph.product(graph.gather(x, range(8), "all"), w, name="p"))
+    whys = []
+    for tasks in cases:
+        with pytest.raises(CannotError) as error:
+            fuse(tasks)
+        whys.append(str(error.value))
+    assert whys == [
+        "rows is no left side of a product",
+        "rows is no left side of a product",
+        "rows is both sides of a product",
+        "the rows of known are no windows of another tensor",
+        "the rows of halves are no windows of another tensor",
+        "a product of windows is no part of a chain of products",
+    ]
+
+
+def test_segments_that_are_no_whole_tiles():
+    graph = convolution(5, 6, 16)
+    whys = {
+        row.layout: row.why for row in options(graph.tasks, BASE) if not isinstance(row, Option)
+    }
+    assert whys[DOT] == "segments of 6 numbers are no whole tiles of 16 numbers"
