@@ -20,7 +20,7 @@ COSTS = {setting.name: setting.default for setting in cp.CORE.settings}
 
 
 def code(source: str) -> bytes:
-    """The bytes of instructions, one on each line, without labels: targets are distances."""
+    """Assemble instructions, one on each line, without labels; targets are distances in bytes."""
     words = []
     for line in filter(None, (line.partition("#")[0].strip() for line in source.splitlines())):
         mnemonic, _, rest = line.partition(" ")
@@ -41,7 +41,7 @@ def code(source: str) -> bytes:
 
 
 def program(text: bytes, *data: tuple[int, bytes], entry: int = TEXT, at: int = TEXT) -> Program:
-    """A program with machine code at `at` and data at addresses."""
+    """Return a program with machine code at `at`; each of `data` is an address and its bytes."""
     sections = [Section(".text.cp", "cp", None, at, at, text, len(text), 4, "ax")]
     sections += [
         Section(f".data{place}", None, None, address, address, content, len(content), 4, "aw")

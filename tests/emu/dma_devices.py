@@ -1,4 +1,4 @@
-"""Random transfers of the dma, the same in a device of each engine."""
+"""A device for each engine, with the same random transfers of the dma."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DESCRIPTIONS = (*(AT + 24 * number for number in range(COPIES)), HALVES[2] + 64,
 
 
 def confined(number: int, script: list[Step], unit: int) -> Builder:
-    """A core like a row of the array: `dispatch` starts it, and it reaches only its unit."""
+    """A toy like a row of the array: `dispatch` starts it, and it accesses only its memory unit."""
 
     def build(device: Device) -> list[Core]:
         made = toy(number, script, idle=True, unit=unit)(device)
@@ -38,7 +38,7 @@ def confined(number: int, script: list[Step], unit: int) -> Builder:
 
 
 def transfer(pick: random.Random) -> bytes:
-    """The description of a transfer of few or many rows; some span halves, some overlap."""
+    """The description of a transfer of few or many rows; some cross a half's end, some overlap."""
     if pick.random() < 0.8:  # what programs do
         dst, src = pick.choice(
             [(HALVES[0], EXTERNAL), (EXTERNAL, HALVES[0]), (HALVES[2], HALVES[0])]
@@ -137,7 +137,7 @@ def random_devices(seed: int) -> list[Device]:
 
 
 def stop_summary(stop: Stop) -> tuple[Any, ...]:
-    """A stop without the cycle in which the clock found no core to run."""
+    """What must be equal in the stops of both engines: reason, fault, message and cycle."""
     fault = stop.fault
     found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
     return stop.reason, found, stop.message, stop.cycle

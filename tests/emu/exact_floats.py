@@ -1,4 +1,4 @@
-"""Binary floating point in exact fractions, rounded once an operation: a witness beside NumPy.
+"""Binary floating-point operations in exact fractions, each rounded once, without NumPy.
 
 A number is given by its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
 """

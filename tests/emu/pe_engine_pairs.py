@@ -43,7 +43,7 @@ def state_differences(fast: Device, reference: Device) -> list[tuple[str, Change
 
 
 def stop_summary(stop: Stop) -> tuple[Any, ...]:
-    """A stop without the cycle in which the clock found no core to run."""
+    """What must be equal in the stops of both engines: reason, fault, and the cycle of a fault."""
     fault = stop.fault
     found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
     return stop.reason, found, None if fault is None else stop.cycle

@@ -135,7 +135,7 @@ class Model:
 
 
 class One:
-    """An exe in one cluster."""
+    """Executes an exe in one cluster."""
 
     def __init__(self, model: Model, cluster: int, exe: Exe) -> None:
         self.m, self.c, self.exe = model, cluster, exe

@@ -63,7 +63,7 @@ def mac_queued(
 
 @dataclass
 class Neighbours:
-    """The effects of balancing on a cluster's lanes."""
+    """The loads, products and sums that balancing moves between the lanes of a cluster."""
 
     given: list[int]  # loads that each PE gave to its left neighbour
     helped: list[list[tuple[Any, Any]]]  # products of each PE that its left neighbour made

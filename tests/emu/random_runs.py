@@ -28,7 +28,7 @@ class RandomRun(NamedTuple):
     plain: Device
 
     def check_unchanged(self) -> None:
-        """Run the device without listeners; the others, which have run, have the same counters."""
+        """Run the device without listeners; it must have the counters of the other devices."""
         with np.errstate(all="ignore"):
             self.plain.run(LIMIT)
         self.plain.sync()

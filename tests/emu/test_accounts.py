@@ -52,9 +52,9 @@ def account(device: Device) -> dict[str, Causes]:
 
 
 def assert_logged(one: Accountant, cycles: int) -> None:
-    """The log of a core has no charge in exactly the cycles in which the core is idle.
+    """The log of a core has no charge in idle cycles.
 
-    If a core has one unit, its log has each charge for as many cycles as its account.
+    If the core has one unit, its log has every other charge for as many cycles as the account.
     """
     logged: Counter[Charge] = Counter()
     for begin, end, charge in one.log.spans(cycles):

@@ -1,4 +1,4 @@
-"""cp reads bytes that the dma will write soon, without a port: as code, output or description."""
+"""cp sees what the dma has written so far, in code, in output and in descriptions of transfers."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_description_comes_with_the_transfer_before(wait: int) -> None:
 
 
 def test_a_breakpoint_in_the_middle() -> None:
-    """A breakpoint stops both engines alike while a transfer is at work.
+    """At a breakpoint during a transfer, both engines have the same state.
 
     The stop comes in the next cycle; other cores have not acted in it.
     """

@@ -110,7 +110,7 @@ def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None)
 def test_beats_by_number(
     src: int, dst: int, row_bytes: int, rows: int, stride: int, width: int
 ) -> None:
-    """`BeatMap` computes the beat with any number, as `Transfer.beat` gives them one by one."""
+    """`BeatMap` computes any beat from its number; `Transfer.beat` gives the same beats in turn."""
     at = EXTERNAL + 4096 + src
     moved = Transfer(1, UNIT + 4096 + dst, at, row_bytes, rows, 64, stride, "toy0", 0)
     beats = beat_map(moved, width)
@@ -142,9 +142,10 @@ def test_beats_by_number(
     ],
 )
 def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
-    """A long transfer needs few acts: to start sleeping, for the last write, for a write outside.
+    """The fast dma needs few calls of `advance` for a long transfer.
 
-    Transfers without on-chip memory need one act if no other core acts.
+    There is a call when it begins to skip cycles, one for the last write, and one for a write
+    outside on-chip memory. Transfers without on-chip memory need one call if no other core acts.
     """
     device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(dst, src, 640, 4, 700, 641))

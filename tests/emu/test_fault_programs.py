@@ -1,8 +1,8 @@
 """Every kind of fault has a program, `tests/faults/*.s`, whose comments say what must happen.
 
-These are `#! fault KIND: MESSAGE` or `#! stop REASON: MESSAGE` (a pattern for the whole message),
-`#! core NAME` (a pattern), `#! max-cycles N`, `#! warns` if the assembler warns, and `#! here`
-after the line that causes the fault.
+The comments are `#! fault KIND: MESSAGE` or `#! stop REASON: MESSAGE` (a pattern for the whole
+message), `#! core NAME` (a pattern), `#! max-cycles N`, `#! warns` if the assembler warns, and
+`#! here` after the line that causes the fault.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def failure(name: str) -> RunError:
 
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_fault(name: str) -> None:
-    """Each program ends with its fault, also of locks and isolated islands (seed 004 ¶50, ¶54)."""
+    """Each program ends with the fault or stop of its comments (seed 004 ¶50, ¶54)."""
     wanted = expected(FOLDER / name)
     program = macaw.assemble(name)
     assert bool(program.warnings) == wanted.warns, program.warnings
@@ -159,7 +159,7 @@ def test_as_a_process_of_its_own() -> None:
 def test_a_kind_that_the_code_of_a_core_names_is_in_its_table(core: Core) -> None:
     """Each kind of fault that the code of a core raises is in the core's table.
 
-    `test_fault` covers kinds that a core meets in code of another one.
+    If a core's fault is raised in the code of another core, `test_fault` covers it.
     """
     every = {name for table in registry.cores() for name in kinds(table)}
     named = {

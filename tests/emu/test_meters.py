@@ -57,7 +57,7 @@ def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
 
 
 def total(counts: Counts, **fields: Any) -> int:
-    """The sum of the counts whose keys have these values of fields."""
+    """The sum of the counts whose keys have these values in the named fields."""
     return sum(
         count
         for key, count in counts.items()

@@ -73,7 +73,7 @@ def _again(weights: Any, first: int, last: int) -> Any:
 def test_results_stay_and_the_loss_is_bounded(
     seed: int, pes: int, depth: int, threshold: int
 ) -> None:
-    """Balancing changes no result, and costs few cycles at most (seed 000 ¶101)."""
+    """Balancing changes no result, and adds at most a few cycles (seed 000 ¶101)."""
     rng = np.random.default_rng(seed)
     share = rng.random((pes, 1)) ** rng.integers(1, 4)
     weights = rng.integers(-100, 100, (pes, 50)) * (rng.random((pes, 50)) < share)

@@ -43,9 +43,9 @@ def test_each_weight_meets_the_activation_of_its_number(element: str, engine: st
 @every_engine
 @pytest.mark.parametrize("element", sorted(NAMES))
 def test_bytes_and_cycles_against_records(element: str, engine: str) -> None:
-    """Dense weights of int8 take 1 byte, records 3 bytes each and 2 for each PE.
+    """A dense weight of int8 takes 1 byte; records take 3 bytes a weight, and 2 bytes a PE.
 
-    The mac takes as long, because the entries are the same.
+    The mac takes the same cycles in both forms, because the entries are equal.
     """
     matrix, x = np.ones((8, 64)), np.arange(1, 65) % 7 + 1
     size = np.dtype(NAMES[element]).itemsize
@@ -130,9 +130,9 @@ def test_faults(segment: tuple[str, str, bytes], kind: str, text: str) -> None:
     ("element", "zeros"), [("int8", 2 / 3), ("int16", 1 / 2), ("fp16", 1 / 2), ("fp32", 1 / 3)]
 )
 def test_from_how_many_zeros_on_records_are_shorter(element: str, zeros: float) -> None:
-    """Records are shorter than dense weights from the shares of zeros in docs/format-pe.md on.
+    """Records are shorter than dense weights if more weights are zero than docs/format-pe.md says.
 
-    The two bytes of each record's count are 2 of 600.
+    The test goes 2% above and below this share: each record also has a count of two bytes.
     """
     unit = Unit({"pe.element": element})
     for share, is_shorter in ((zeros + 0.02, True), (zeros - 0.02, False)):

@@ -190,7 +190,7 @@ def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
 @pytest.mark.parametrize("divider", [1, 3])
 @pytest.mark.parametrize("cycle", [40, LONG])
 def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> None:
-    """At steps of another core, the row has acted in the cycle exactly if its number is lower."""
+    """After another core's step, the row has acted in that cycle only if its number is lower."""
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
     script = [("work", 1)] * 40 + [("end",)]
@@ -376,7 +376,7 @@ def test_bytes_that_somebody_changes_from_outside() -> None:
 
 
 def test_a_long_segment_takes_few_acts() -> None:
-    """A long segment needs few acts: its middle beats are not simulated one by one."""
+    """The fast engine skips most beats of a long segment."""
     unit = Unit()
     long_macs(unit)
     fast, reference = machines_of_engines(unit)
@@ -392,7 +392,7 @@ def test_a_long_segment_takes_few_acts() -> None:
 @pytest.mark.parametrize("half", [0, HALF])
 @pytest.mark.parametrize("divider", [1, 3])
 def test_another_core_reads_while_a_segment_comes(number: int, half: int, divider: int) -> None:
-    """At steps of another core during a segment, the arbiter and the row have had the cycle."""
+    """Both engines agree after each step of another core that loads while a segment arrives."""
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
     script: list[Step] = [("work", 20 * divider)]
@@ -425,7 +425,7 @@ def fast_row(machine: Machine) -> FastRow:
 
 
 def test_a_long_mac_takes_three_acts() -> None:
-    """A long mac needs three acts: two at its start, one at its end."""
+    """The fast engine computes a long mac in three calls: two at its start, one at its end."""
     fast, reference = machines_of_engines(one_mac({}, np.ones((8, 400), int), np.ones(400)))
     calls = hook(fast_row(fast).macs, "_compute")
     for machine in (fast, reference):

@@ -39,7 +39,10 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def interrupted(unit: Unit, looks: list[tuple[str, int]]) -> tuple[Machine, Machine]:
-    """Run both engines; after each of `looks` (kind, cycles) interrupt them so; they must agree."""
+    """Run both engines and interrupt them; the engines must agree.
+
+    Each of `looks` is a kind of interruption, and the number of cycles before it.
+    """
     fast, reference = pair = machines_of_engines(unit)
     heard: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
     for kind, cycles in looks:
@@ -136,7 +139,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: boo
     ],
 )
 def test_every_cycle(order: str, balance: bool, sums: str) -> None:
-    """A stop in any cycle of a group shows the reference's state; each stop has its own run."""
+    """If a run stops in any cycle of a group, it shows the reference's state."""
     unit = LoopMaker(7, order, balance, sums, join=True).loop().unit
     last = machines_of_engines(unit)[1].device.run().cycle
     seen = 0
@@ -153,7 +156,7 @@ def test_every_cycle(order: str, balance: bool, sums: str) -> None:
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
-    """A fault in the middle of a group (index or sum out of range) is the reference's."""
+    """A fault in the middle of a group (index or sum out of range) is the same on the reference."""
     config: dict[str, Any] = {"pe.overflow": "fault", "pe.element": "int8"}
     made = LoopMaker(seed, order, balance, sums, join, **config)
     unit = made.unit
@@ -218,7 +221,10 @@ def test_partial_sums_that_leave_their_range(overflow: str) -> None:
 
 @pytest.mark.parametrize("cluster", [0, 1])
 def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
-    """An exe that does nothing runs during a loop: its reduction is left out for raw sums."""
+    """An exe may run during a loop though its only instruction, a reduction, is left out.
+
+    It is left out because the exe stores raw sums.
+    """
     config: dict[str, Any] = {"pe.clusters": 2}
     made = LoopMaker(3, "first", **config)
     made.clusters = 2

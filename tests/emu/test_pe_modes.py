@@ -61,7 +61,7 @@ class Mode:
         return rows, columns
 
     def slices(self, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Numbers with a row for each slice that is sent, and the numbers that each PE gets."""
+        """Return random numbers: a row for each slice that is sent; and for each PE, its slice."""
         clusters, pes = self.config["pe.clusters"], self.config["pe.pes"]
         owners = {
             "broadcast": np.zeros((clusters, pes), int),
@@ -112,7 +112,10 @@ def modes(draw: st.DrawFn, *, window: bool) -> Mode:
 
 
 def results(mode: Mode) -> tuple[list[str], dict[str, int]]:
-    """The instructions from mac on, which put a result an iteration into block 0; their header."""
+    """Return the instructions from `mac` on, and the fields of their header.
+
+    They put one result into block 0 in each iteration.
+    """
     words = " balance" if mode.balance else ""
     if mode.function == "nonsf":
         return [f"mac base=0 acc=2{words}", "spu nonsf src=2 dst=0"], {}

@@ -1,4 +1,7 @@
-"""Random packet lists: several buffers at once have the results of packet after packet."""
+"""Random packet lists leave the results of a model that executes one packet after another.
+
+The engine runs several buffers at once.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ BLOCK = QUEUE // 16
 
 
 def places(row: Instruction, values: dict[str, int], words: str) -> set[Place]:
-    """The places of the state that words of a row name, with these operand values."""
+    """The places of the state that words of a row name, if operands have these values."""
     found: set[Place] = set()
     for word in words.split():
         if word == "acc":
@@ -124,7 +124,7 @@ class Case:
 
 
 def step_of(case: Case, machine: Machine) -> dict[str, Any] | None:
-    """The instruction among the open steps of its run; None before and after the run."""
+    """The state of the tested instruction in its run; None before and after the run."""
     for run in machine.row.state.runs[0]:
         return next(op for op in run["ops"] if op["place"] == case.at)
     return None

@@ -119,7 +119,7 @@ def test_looks(seed: int, balance: bool, sums: str, pauses: list[int]) -> None:
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("seed", "divider"), [(1, 1), (2, 2)])
 def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, bool]]) -> None:
-    """A stop in any cycle of a stream shows the reference's state, and the run then ends alike."""
+    """If a run stops during a stream, it shows the reference's state; the stream ends early."""
     config: dict[str, Any] = {"pe.divider": divider, "dist.bus_bytes": 3}
     unit = long_loop(seed, **config)
     reference = unit.machine(engine=ENGINES[1])

@@ -320,7 +320,7 @@ def test_a_marker_of_a_group_that_is_not_there() -> None:
 
 
 def test_units() -> None:
-    """With int16, a weight and an activation have 4 bytes (`units()`, p of the formulas)."""
+    """`units()` gives 8 MACs, and 4 bytes for a weight and an activation, with int16 on tiny."""
     row = Unit({"pe.element": "int16"}).machine().row
     assert row.units()[:2] == (2 * 4, 4)
 

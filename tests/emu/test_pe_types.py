@@ -91,7 +91,7 @@ def test_results_are_of_the_type_of_activations(types: tuple[str, str], engine: 
 
 
 def test_a_segment_that_names_its_type() -> None:
-    """A segment of int16 that an int8 sequence loads is used by a sequence of int16."""
+    """An int8 sequence loads a segment of int16 numbers, which an int16 sequence then uses."""
     unit = Unit(WIDE)
     unit.config_packet(1, "ld activations base=0")
     unit.config_packet(2, *LAYER[1:], types=element_types("int8", "int16"))

@@ -1,4 +1,7 @@
-"""cp with and without listeners (plain and fast) has the same state; rows say what changes."""
+"""cp has the same state with listeners (plain execution) and without them (fast execution).
+
+Each instruction changes only what its row of the table says.
+"""
 
 from __future__ import annotations
 

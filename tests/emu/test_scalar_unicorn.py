@@ -1,4 +1,4 @@
-"""Results of RV32IM against Unicorn, over random programs and over all pairs of edges."""
+"""Results of RV32IM equal Unicorn's, for random programs and for all pairs of special numbers."""
 
 from __future__ import annotations
 

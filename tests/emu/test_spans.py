@@ -1,4 +1,4 @@
-"""Spans of cycles against a set of cycle numbers."""
+"""Spans of cycles contain the same cycles as a set of cycle numbers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -51,7 +51,7 @@ def as_wholes(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
 
 
 def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
-    """Report by tally up to each border; registers are read before and during some instructions."""
+    """Report by tally up to each border; read registers before or during instructions `looks`."""
     tally = Tally()
     for number, (begin, end, uses) in enumerate(done):
         if number >= block.open_at:

@@ -331,7 +331,7 @@ def test_blocks_are_bounded(monkeypatch):
 
 
 def test_blocks_whose_page_has_changed_count_in_the_bound(monkeypatch):
-    """Stale blocks, whose page a store has changed, count in the limit of blocks."""
+    """Stale blocks, whose page a store has changed, count towards the limit of blocks."""
     monkeypatch.setattr(blocks_module, "MOST", 4)
     most, stale = [], []
     translate = blocks_module.BlockCache._translate

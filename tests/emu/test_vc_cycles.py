@@ -74,7 +74,7 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_scoreboard(name):
-    """One instruction issues a cycle; a busy unit accepts another one (seed 002 ¶45)."""
+    """One instruction issues a cycle, also to a busy unit; a result that is not ready delays it."""
     source, cycle = INDEPENDENT[name]
     assert time_of(source)[0] == cycle
 

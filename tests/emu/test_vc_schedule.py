@@ -1,4 +1,4 @@
-"""The schedule of a translated block of vc, by hand: known stalls, places tested at run time."""
+"""The schedule of a translated block of vc, by hand: known stalls, and tests at run time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_result_that_is_late_for_the_next_pass_is_tested():
 
 
 def test_after_a_test_the_earlier_results_are_not_known():
-    """After a test, whose delay is unknown, results before it must be tested, too."""
+    """After a run-time test of unknown delay, the results of older loads are tested, too."""
     block = [load(6, 10), add(12, 5), add(12, 6), load(5, 10)]
     schedule = find_schedule(block, is_timed=True)
     assert schedule.tested == ((6,), (5,), (6,), ())

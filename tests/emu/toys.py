@@ -142,7 +142,7 @@ class Toy(Core, Startable, Dispatchable):
         return "shared" if self._looked(address, size) else done
 
     def _looked(self, address: int, size: int) -> bool:
-        """Whether the core may go on now at a window or register."""
+        """Return whether the address belongs to a window or a register: other cores may act now."""
         return address >> REGION_SHIFT == MAPPED or self.port.window(address, size) is not None
 
     def _beat(self, ranges: Sequence[tuple[int, int]], data: bytes | None = None) -> str | None:

@@ -50,7 +50,7 @@ def random_sources():
 
 
 def machines_of_engines(lines, device, jitter=None):
-    """A machine for each engine, with the lines that can be assembled."""
+    """Return a machine for each engine, without the lines that the assembler refuses."""
     while True:
         try:
             return [Machine(lines, device, engine, jitter=jitter) for engine in ENGINES]

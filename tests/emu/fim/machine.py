@@ -65,7 +65,7 @@ class Machine:
 
 
 def fetch_times(machine):
-    """A dict that a run fills: by index of a word, the cycle in which it was fetched first."""
+    """Return a dict that a run fills: the index of each word, and the cycle of its first fetch."""
     seen: dict[Any, Any] = {}
     base = machine.program.section(f".fim.{machine.island.island}").address
 

@@ -50,9 +50,9 @@ def block(chance: Random, banks: str, setup: list[str]) -> list[str]:
 
 
 def program(chance: Random) -> list[str]:
-    """Blocks of which the first sets up two buffers.
+    """Return the lines of one or two blocks; the first block sets up two buffers.
 
-    One buffer is in a bank of its own, the other in a bank where a block works.
+    Buffer 1 is in a bank without a block. Buffer 0 is there, too, or in a bank of the first block.
     """
     where = chance.choice([0x4003_0400, 0x4000_0400])
     setup = [f"mmr b0_low, {where:#x}", f"mmr b0_high, {where + 320:#x}",

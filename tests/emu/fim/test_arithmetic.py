@@ -231,7 +231,7 @@ def test_the_tree_rounds_each_sum():
 
 
 def test_accumulating_is_a_last_sum():
-    """With `accumulate`, the old result is added last and rounded again (seed 004 ¶55)."""
+    """With `accumulate`, the old value is added last, and the sum is rounded (seed 004 ¶55)."""
     old = np.array([1.0], np.float16)
     assert accumulate(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
     assert accumulate(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]

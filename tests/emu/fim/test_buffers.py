@@ -238,7 +238,7 @@ def test_each_fault_is_that_of_both_engines(engine, name):
 
 
 def test_a_column_that_another_block_pushes_into_an_open_row(engine):
-    """A long read sees a column that another block pushes into its open row in the meantime.
+    """A long read sees a column that another block pushes into the same row during the read.
 
     The buffer is set up after the read has begun.
     """

@@ -115,7 +115,7 @@ def violations(log, device):
 
 
 def activation_violations(log, device, t):
-    """Pairs of activations that are too near, and five in a window of tFAW.
+    """Return pairs of activations that are too near, and groups of five within tFAW.
 
     Banks that the log opens together in one cycle count as one command, of at most act_banks banks.
     """
@@ -324,10 +324,10 @@ def test_by_hand_chips_of_8_bits():
 
 
 def test_by_hand_one_command_bus():
-    """Ranks of a DIMM share a command bus: of two commands one comes a cycle later (seed 004 ¶45).
+    """Ranks of a DIMM share a command bus, which carries one command a cycle (seed 004 ¶45).
 
-    The activation of bank 8 would come at 10, with that of bank 0, its read at 24, with bank 0's.
-    On HBM, commands for rows and for columns have separate wires.
+    With a bus for each rank, banks 0 and 8 would both be activated at 10 and read at 24. On HBM,
+    commands for rows and for columns have separate wires.
     """
     memory = Recorder(DEVICES["dimm"])
     assert memory.access(0, 0, 10, False)[0] == 24
@@ -481,10 +481,10 @@ def test_by_hand_activations_of_four_banks():
 
 
 def test_by_hand_an_activation_before_a_later_one():
-    """An activation also keeps its distance from a later one that was issued before it.
+    """Activations keep their distance also if the later one was requested first.
 
-    Bank 4 was opened at 100. A request for bank 0 at 97 would be 3 cycles before that, so it is
-    served at 104.
+    Bank 4 is opened at 100. Then bank 0 is requested at 97, only 3 cycles before: it is opened at
+    104.
     """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([4], 0, 100)
@@ -495,8 +495,8 @@ def test_by_hand_an_activation_before_a_later_one():
 def test_by_hand_a_read_after_a_write():
     """After a write, a read of the same group waits for tWTR_L, of another group for tWTR_S.
 
-    The write at 20 has data until 20 + 8 + 2 = 30, so the reads come at 30 + 8 and 30 + 6. Without
-    the channel, only reads of its bank wait.
+    The write at 20 has data until 20 + 8 + 2 = 30, so the reads come at 30 + 8 and 30 + 6. Commands
+    of circuits do not use the channel: after their write, only reads of the same bank wait.
     """
     for bank, at in ((0, 38), (1, 38), (4, 36)):
         memory = Recorder(DEVICES["hbm2"])

@@ -1,4 +1,4 @@
-"""The fast engine of an island has the state of the reference at any cycle, and its faults."""
+"""The fast engine of an island has the reference's state at any cycle, and the same faults."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ end
 
 @pytest.mark.parametrize("device", [DEVICES[0], *DEVICES[3:6]], ids=lambda x: x["fim.t_refi"])
 def test_blocks_that_work_together_for_long(device):
-    """Blocks that run together for long agree, with refreshes, bank constraints and pauses."""
+    """Both engines agree on blocks that run together for long, with refreshes and pauses."""
     pair = machines_of_engines(BUSY.strip().split("\n"), device)
     data = np.random.default_rng(3).normal(size=(4, 3, 512)).astype(np.float16)
     for machine in pair:

@@ -1,4 +1,4 @@
-"""Products that the fast engine computes together have the bits of the ALU and the reference."""
+"""Products that the fast engine computes together have the same bits as in the reference engine."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_numbers_that_the_fast_functions_do_not_take(number):
 
 
 def test_sums_that_the_fast_functions_do_not_take():
-    """The fast functions refuse a sum that becomes infinite: 6e4 + 6e4 does in fp16."""
+    """The fast functions refuse a sum that becomes infinite, such as 6e4 + 6e4 in fp16."""
     large = np.full(2, 6e4, np.float16)
     terms = widened(np.array([large, -large]))
     assert running_sums(large, terms, [True, True]) is None

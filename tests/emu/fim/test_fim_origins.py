@@ -37,7 +37,7 @@ def tree_sum(values):
 
 
 class Walk:
-    """Goes from the contents of registers and columns back to what was there before the program."""
+    """Checks origins backwards, from registers and columns to the contents before the run."""
 
     def __init__(self, machine, heard, begin):
         self.origins, self.heard, self.begin = machine.island.origins, heard, begin

@@ -50,7 +50,7 @@ class Word:
 
 
 class Log:
-    """Hears the island's events: the words in the order of their begins, their begins and ends."""
+    """Records the begins and ends of an island's words, in the order in which they happen."""
 
     def __init__(self, machine):
         self.machine, self.order, self._present = machine, [], {}
@@ -71,7 +71,7 @@ class Log:
             self.order.append(("end", word))
 
     def acts(self):
-        """Begins and ends of words, without tries of waiting words and without faults."""
+        """Begins and ends of words; vain tries of waiting words, and faulty words, are left out."""
         going = {id(word) for kind, word in self.order if kind == "end"}
         for block in self.machine.island.blocks:
             if block.repeat:
@@ -95,7 +95,7 @@ def record(group, loop, first, words):
 
 
 def windows(acts, parameters, groups=4):
-    """The records of auto mode in the order of spilling; open ones in the order of groups."""
+    """Return auto mode's records: complete ones in the order of their ends, others by group."""
     numbers: dict[int, int] = {}
     done: set[int] = set()
     opened: list[tuple[int, int, int] | None] = [None] * groups
@@ -137,7 +137,7 @@ def windows(acts, parameters, groups=4):
 
 
 def own_counts(machine, acts):
-    """The uses of each word, from its fields and earlier `mmr` words; no waits, no times."""
+    """Return the counts of each word from its fields and earlier `mmr` words, without times."""
     lanes = machine.config["fim.island.0.lanes"]
     banks = [len(block.banks) for block in machine.island.blocks]
     registers: defaultdict[tuple[int, int], int] = defaultdict(int)
@@ -249,7 +249,7 @@ def engine(request):
 
 
 def marked(lines, engine, **changes):
-    """Run lines in banks 0 to 3; return the record of group 1, in which all but the markers are."""
+    """Run lines in banks 0 to 3; return the record of group 1, which has these lines' words."""
     device = config.load("tiny").changed(changes)
     machine = Machine(
         [".block banks=0-3", "trace_begin 1", *lines, "trace_end 1", "end"], device, engine

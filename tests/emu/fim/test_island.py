@@ -39,9 +39,9 @@ def test_a_block_by_hand():
 def test_lanes_and_divider_by_hand():
     """Fewer lanes and a slow clock delay a dot (seed 004 ¶47).
 
-    tiny's island 1 has divider 2 and 8 lanes, so 16 products take 2 cycles of 2, a dot 3 + 4 + 1 of
-    them. The last column is requested at 22 + 2; tCCDL allows 26; it comes at 30, the dot is
-    complete at 46.
+    tiny's island 1 has 8 lanes, so 16 products take two of its cycles, and a dot takes 3 + 4 + 1.
+    With divider 2, each of these cycles is two device cycles. The last column is requested at 22 +
+    2; tCCDL allows 26; it comes at 30, the dot is complete at 46.
     """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
@@ -53,7 +53,7 @@ def test_lanes_and_divider_by_hand():
 
 
 def test_two_blocks_do_not_disturb_each_other():
-    """Two blocks that read rows of their own banks take the cycles of one block (seed 004 ¶46)."""
+    """Two blocks, each with its own bank, take no more cycles than one alone (seed 004 ¶46)."""
     body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
     alone = Machine([".block banks=0", *body])
     both = Machine([".block banks=0", *body, ".block banks=1", *body])
@@ -165,7 +165,7 @@ def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
 
 
 def test_a_buffer_where_a_block_works_closes_its_row():
-    """A push into bank 2 closes the row of bank 2's block, which opens it again and goes on."""
+    """A push into bank 2 closes the open row of the bank's block; the block opens it again."""
     lines = [".block banks=0", "mmr b0_low, 0x40020400", "mmr b0_high, 0x40020440", "act 0", "gio <- iosa[0]",
              "push gio", "push gio", "end",
              ".block banks=2", "mmr op, add", "act 0", "loop 40", "rop <- iosa[0]", "rz <- rop + gio",
@@ -346,7 +346,7 @@ def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
 
 
 def test_the_adder_tree_of_tensor_products_is_smaller():
-    """A dot has four levels of adders, a product of 4 x 4 matrices two, an outer none.
+    """A dot has four levels of adders, a product of 4 x 4 matrices two, an outer product none.
 
     With a lane for each product, an operation takes its function's cycles and one for each level
     (seed 004 ¶57-58).
@@ -369,7 +369,7 @@ COLUMN_LATENCY = config.load("tiny").changed({"fim.t_column": 9})
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_way_of_a_column_by_hand(engine):
-    """With 9 cycles from a read to the circuit, results come later, commands as before.
+    """If columns take 9 cycles to the circuit, results come later, but commands in the same cycles.
 
     The program is that of `test_a_block_by_hand`: commands at 16 and 20 to 32. The last dot begins
     at 32 + 9 and is complete 7 later, at 48. Its column is written then, and the data end at 48 + 8

@@ -1,4 +1,4 @@
-"""Overflows of islands: which results count, in both engines, against loops over numbers."""
+"""Both engines count the overflows of islands like loops over single numbers."""
 
 from __future__ import annotations
 

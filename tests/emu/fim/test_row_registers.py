@@ -1,4 +1,4 @@
-"""`act` of a row register: loops over rows against unrolled words and NumPy, and its errors."""
+"""`act` with a row register: loops over rows equal unrolled words and NumPy; errors of `act`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ HEAD = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "mmr accumulate, 
 
 
 def body(left, right, out):
-    """The words of 16 vector tiles (a row) times 16 weight tiles (a row); a column gets the sum."""
+    """Return words that multiply 16 vector tiles by 16 weight tiles and add up the products.
+
+    The vector is in columns 0 to 15 of row `left`, the weights are in columns 16 to 31 of row
+    `right`. Column 31 of row `out` gets the sum.
+    """
     products = [
         word
         for tile in range(16)

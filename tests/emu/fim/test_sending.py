@@ -190,7 +190,7 @@ def test_circuits_whose_registers_differ_do_it_one_after_the_other(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_store_to_the_registers_is_of_circuits_without_a_block(engine):
-    """A store to registers changes circuits in which no block runs (seed 004 ¶47)."""
+    """A store to registers changes them only in circuits in which no block runs (seed 004 ¶47)."""
     lines = [*store("op", 5), *START, *store("op", 9), f"li t5, {REGISTERS['op']:#x}", "lw s1, 0(t5)",
              "li a0, 256", "core.wait a0"]  # fmt: skip
     device = run(lines, engine, BLOCK)

@@ -120,7 +120,7 @@ class LeftRange(Exception):
 
 def accumulated(row: Sequence[Block], vector: Sequence[Block], digits: int, shared: bool,
                 unit: int) -> tuple[int, int]:  # fmt: skip
-    """V and exponent of one element of a product; `row` and `vector` have a block a column."""
+    """V and exponent of one element of a product; `row` and `vector` have one block a column."""
     total = exponent = 0
     for column, (weights, x) in enumerate(zip(row, vector, strict=True)):
         dot = sum(a * b for a, b in zip(weights.whole, x.whole, strict=True))

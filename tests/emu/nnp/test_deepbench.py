@@ -1,7 +1,7 @@
 """A step of the published layers takes the published cycles, within the benchmark's 10%.
 
-The device has a tenth of bw_s10's native dimension and lanes: the same passes and cycles, a
-hundredth of the numbers.
+Layers have a tenth of their published sizes, and the device a tenth of bw_s10's native dimension
+and lanes. So passes and cycles are the same, but a matrix has a hundredth of the numbers.
 """
 
 from __future__ import annotations

@@ -282,7 +282,10 @@ def test_an_iteration_larger_than_the_queue(engine: str) -> None:
     state = processor_of(device).state
 
     def vectors(until: int) -> tuple[list[int], list[int]]:
-        """The cycles in which vectors in the queue are ready, and those of vectors without room."""
+        """Run to a cycle; return when vectors are ready: vectors in NetOutQ, then those outside.
+
+        Vectors outside have no room in the queue.
+        """
         device.run(until=until)
         return [time for time, _ in state.net_out], [time for time, _ in state.unsent]
 
@@ -381,7 +384,10 @@ def test_base_is_a_register_of_the_memory_map(engine: str) -> None:
 
 
 def test_the_published_product() -> None:
-    """A GRU of 2816 on bw_s10 is 6 products of 8 x 8 tiles, 11 passes of 10 cycles each: 660."""
+    """A GRU of 2816 on bw_s10 takes 660 cycles: 6 products of 8 x 8 tiles.
+
+    Each product takes 11 passes of 10 cycles.
+    """
     timing = Timing(config.load("bw_s10"))
     scalars = dict(nnp.RESET) | {"rows": 8, "cols": 8}
     rows = [decode(nnp.CORE, word, 32) for word in (0x0205_0000, 0x0700_0000, 0x0501_0000)]

@@ -152,7 +152,7 @@ def test_random_programs(seed):
 
 
 def test_a_recording_may_begin_with_the_transfer_of_a_vector():
-    """A recording that begins with the transfer of a vector finds it: that write has number 0."""
+    """If the first write of a recording brings a vector, origins find this write, number 0."""
     netin, mulvrf = ({"mem": BY_NAME[name].code, "a": 0} for name in ("NetInQ", "MulVrf"))
     lines = [("v_rd", netin), ("v_wr", mulvrf), ("end_chain", {})]
     tiny = config.load("tiny")

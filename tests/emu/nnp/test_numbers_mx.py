@@ -154,8 +154,7 @@ def exact_product(
 ) -> list[tuple[int, int]]:
     """V and exponent of each element, block after block, by docs/numbers-nnp.md.
 
-    The point of q34.40 is where it is for products of elements below 2, or further left if a
-    product has more than 40 fraction bits.
+    Elements are scaled to be below 2. V then has 40 fraction bits, or more if a product needs more.
     """
     emax = [ORACLES[x.element][1] for x in (matrix, vector)]
     # The least number of an element type is 2**-(...) of its emax: this many bits.

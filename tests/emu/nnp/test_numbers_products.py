@@ -64,7 +64,7 @@ def random_blocks(random: np.random.Generator, shape: tuple[int, ...], quantiser
 
 
 def blocks(quantised: Quantised, quantiser: Quantiser) -> np.ndarray:
-    """The same as an array of `Block`s; other tests check the values of codes."""
+    """Return quantised numbers as an array of `Block`s; other tests check the values of codes."""
     whole = integers(quantised.codes, quantiser)
     found = np.empty(quantised.exponents.shape, object)
     for place in np.ndindex(*found.shape):
@@ -166,7 +166,7 @@ any_pair = st.one_of(
        st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
 def test_any_product(pair: Pair, spread: int, rows: int, cols: int, native: int, extreme: bool,
                      seed: int) -> None:  # fmt: skip
-    """Random products equal exact integers, or leave the range in both (seed 003 ¶38)."""
+    """Random products equal exact integers, or both are out of range (seed 003 ¶38)."""
     random = np.random.default_rng(seed)
     matrix = random_blocks(random, (rows, cols, native, native), pair[0], spread, extreme)
     vectors = random_blocks(random, (2, cols, native), pair[1], spread, extreme)

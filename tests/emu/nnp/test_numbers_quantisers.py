@@ -212,10 +212,10 @@ def test_an_array_without_blocks() -> None:
 
 
 def test_a_factor_cannot_be_taken_out_of_a_quantised_product() -> None:
-    """Quantised products of scaled weights are not the scaled product (seed 003 ¶38).
+    """Weights times 3 do not give 3 times the quantised product (seed 003 ¶38).
 
-    Other weights meet other points of the grid. Only a factor that is a power of two changes just
-    the exponent.
+    The scaled weights are rounded differently. Only a factor that is a power of two changes just
+    the exponents.
     """
     chance = np.random.default_rng(1)
     weights, x = chance.normal(size=(8, 8)), chance.normal(size=8)
