@@ -162,9 +162,10 @@ class AddressSpace:
         Both are in bytes. Raises the faults of `locate` if no memory or window contains all
         `length` bytes.
         """
-        window = self.window(address, length)
-        if window is not None:
-            return address - window.start, window.end - window.start
+        if address >> REGION_SHIFT in self.windowed:
+            window = self.window(address, length)
+            if window is not None:
+                return address - window.start, window.end - window.start
         pages, offset = self.locate(address, length, what)
         return offset, pages.size
 

@@ -26,7 +26,7 @@ from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, Core
 from macaw.emu.dma.state import FIELDS, DmaState
-from macaw.emu.dma.transfer import DESCRIPTION, Shape, Transfer, layout_of
+from macaw.emu.dma.transfer import DESCRIPTION, Layout, Shape, Transfer
 from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
@@ -70,8 +70,8 @@ class DmaCore(Core):
         self.ordered = False  # whether a row must be written before the next one is read
         self.uses = TransferUses()  # what the running transfer has used, for the trace
         # A function that is called with each requested transfer and the address of its description.
-        self.on_request: Callable[[Transfer, int], None] = _ignore_request
-        self._checked: set[Shape] = set()  # the shapes of transfers that passed the check
+        self.on_request: Callable[[Transfer, int], None] = lambda _transfer, _address: None
+        self._layouts: dict[Shape, Layout] = {}  # of the transfers that passed the check
 
     # Services for cp
 
@@ -98,12 +98,9 @@ class DmaCore(Core):
         at = by.next_address
         place = -1 if at is None else at
         transfer = Transfer(state.issued + 1, **values, by=by.name, address=place)
-        shape = transfer.shape
-        if shape not in self._checked:
+        if transfer.shape not in self._layouts:
             transfer.check(memory)
-            if len(self._checked) >= MOST_SHAPES:
-                self._checked.clear()
-            self._checked.add(shape)
+            self._add_layout(transfer)
         state.issued = transfer.ticket
         self.on_request(transfer, address)
         state.transfers.append(tuple(transfer))
@@ -174,8 +171,15 @@ class DmaCore(Core):
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.copy = self.transfer.first_copy
-            self.offsets, self.ordered = layout_of(self.transfer.shape)
+            layout = self._layouts.get(self.transfer.shape) or self._add_layout(self.transfer)
+            self.offsets, self.ordered = layout
             self.rows = self.transfer.rows if self.transfer.size else 0
+
+    def _add_layout(self, transfer: Transfer) -> Layout:
+        """Return the layout of a transfer, which passed the check, and keep it for its shape."""
+        if len(self._layouts) >= MOST_SHAPES:
+            self._layouts.clear()
+        return self._layouts.setdefault(transfer.shape, transfer.layout())
 
     def act(self) -> None:
         """Do the work of one cycle: at most one write and one read, or the end of the transfer.
@@ -490,7 +494,3 @@ class DmaCore(Core):
         super().reload()
         self.uses.clear()
         self.load_transfer()
-
-
-def _ignore_request(transfer: Transfer, address: int) -> None:
-    return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
@@ -17,6 +16,13 @@ from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, U
 # the fields of a transfer from `dst` to `src_stride`
 Shape = tuple[int, int, int, int, int, int]
 DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
+
+
+class Layout(NamedTuple):
+    """What the shape of a transfer determines."""
+
+    offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
+    ordered: bool  # whether a row may read what another row writes
 
 
 class Transfer(NamedTuple):
@@ -77,13 +83,15 @@ class Transfer(NamedTuple):
         """All fields that say which bytes the transfer copies."""
         return self[1:7]
 
-    @property
-    def overlaps(self) -> bool:
-        """Whether a row may read what another row writes."""
-        source = self._span(self.src, self.src_stride)
-        return any(
-            _intersect(source, self._span(copy.dst, self.dst_stride)) for copy in self.copies()
-        )
+    def layout(self) -> Layout:
+        """Return what the shape of the transfer determines."""
+        offsets = tuple(unit << UNIT_SHIFT for unit in range(self.further_units + 1))
+        low, end = self._span(self.src, self.src_stride)
+        first, until = self._span(self.first_copy.dst, self.dst_stride)
+        ordered = False
+        for offset in offsets:
+            ordered = ordered or (low < until + offset and first + offset < end)
+        return Layout(offsets, ordered)
 
     def _span(self, first: int, stride: int) -> tuple[int, int]:
         last = first + (self.rows - 1) * stride
@@ -150,9 +158,11 @@ class Transfer(NamedTuple):
         The result maps each window to a tuple: the window, "read" or "write", and the address of
         the access.
         """
-        windows = {}
-        sides = (("read", self.src), ("write", self.first_copy.dst))
-        for what, address in sides if self.size else ():
+        windows: dict[Window, tuple[Window, str, int]] = {}
+        places = {self.src >> REGION_SHIFT, self.dst >> REGION_SHIFT}
+        if not self.size or memory.windowed.isdisjoint(places):
+            return windows
+        for what, address in (("read", self.src), ("write", self.first_copy.dst)):
             if address >> REGION_SHIFT in memory.windowed:
                 window = memory.window(address, self.row_bytes)
                 if window is not None:
@@ -184,15 +194,3 @@ class Transfer(NamedTuple):
             return src + begin, dst + begin, end - begin, size - begin
         length = beat_length(anchor, position, size, width)
         return src + position, dst + position, length, position + length
-
-
-@lru_cache(maxsize=1024)
-def layout_of(shape: Shape) -> tuple[tuple[int, ...], bool]:
-    """Return the distances of a transfer's copies from the first copy, in bytes; and `overlaps`."""
-    transfer = Transfer(0, *shape, by="", address=-1)
-    first = transfer.first_copy.dst
-    return tuple(copy.dst - first for copy in transfer.copies()), transfer.overlaps
-
-
-def _intersect(first: tuple[int, int], second: tuple[int, int]) -> bool:
-    return first[0] < second[1] and second[0] < first[1]

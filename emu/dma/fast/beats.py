@@ -68,11 +68,6 @@ class BeatMap:
         skew = self.rows[row % self.period].skew
         return beat_length(skew, byte, self.row_bytes, self.width)
 
-    def bytes_before(self, number: int) -> int:
-        """Return the number of bytes in all beats before beat `number`."""
-        row, byte = self.position(number)
-        return row * self.row_bytes + byte
-
     def narrow(self, number: int) -> int:
         """Return how many of the beats before beat `number` have fewer bytes than `width`."""
         turn, number = divmod(number, self.before[-1])

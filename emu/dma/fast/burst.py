@@ -69,13 +69,15 @@ class Burst:
             return
         dma, route, state = self.dma, self.route, self.dma.state
         dst, beats, port = route.dst, route.beats, dma.writer
-        in_buffer = state.buffer[:count]
         begin = first - len(state.buffer)
         end = begin + count
-        for _, address, data in in_buffer:
+        size = 0
+        for _, address, data in state.buffer[:count]:
             route.write(address, data)
-        if count > len(in_buffer):
-            route.move(beats.position(first), beats.position(end))
+            size += len(data)
+        if end > first:
+            position = state.row, state.position  # of beat number `first`
+            size += route.move(position, beats.position(end))
         last = self.write + (count - 1) * self.step
         if dst.external:
             channel = dst.memory.channel
@@ -95,7 +97,7 @@ class Burst:
                 route.grant(copy, unit_port, begin, count, self.write, self.step)
             state.ready = max(state.ready, last + 1)
         state.beats += count
-        state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)
+        state.bytes += size
 
     def _do_reads(self, first: int, count: int, writes: int) -> None:
         """Do the first `count` reads of the burst, from beat number `first` on.

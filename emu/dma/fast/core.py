@@ -40,6 +40,8 @@ class FastDma(DmaCore):
         self._routes: dict[Shape, Route | None] = {}
         # The areas of external memory to which cores write trace records; None if not known.
         self._areas: list[tuple[int, int]] | None = None
+        # a row of no more bytes has fewer beats than `_SHORTEST`
+        self._least = (_SHORTEST - 2) * self.width
         self._burst: Burst | None = None  # the burst that the dma planned when it began to sleep
         self._asleep = False  # while the dma sleeps, it has yet to do the cycles from `_next` on
         self._next = 0  # the first cycle that the sleeping dma has yet to do
@@ -64,12 +66,13 @@ class FastDma(DmaCore):
                 return None
         if self._retry:
             self._retry -= 1
-        elif self._sleep():
-            return None
-        if not self._unarbitrated:
-            self.act()
+        elif self._sleep(limit) or self.time >= limit:
             return None
         device, transfer = self.device, self.transfer
+        if not self._unarbitrated:
+            device.cycle = self.time
+            self.act()
+            return None
         many = transfer.size >= _PERIODIC * self.width
         periods = self._periods if many and self._may_skip() else None
         while self.time < limit and self.transfer is transfer:
@@ -131,7 +134,12 @@ class FastDma(DmaCore):
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
     def _find_route(self) -> Route | None:
-        """Return the route of the running transfer; transfers of the same shape share a route."""
+        """Return the route of the running transfer; transfers of the same shape share a route.
+
+        A transfer with few beats has no route.
+        """
+        if self.rows == 1 and self.transfer.size <= self._least:
+            return None
         shape = self.transfer.shape
         if shape not in self._routes:
             if len(self._routes) >= MOST_SHAPES:
@@ -197,10 +205,11 @@ class FastDma(DmaCore):
 
     # Sleeping
 
-    def _sleep(self) -> bool:
+    def _sleep(self, limit: int) -> bool:
         """Sleep until the last write if no other core can notice a difference before that write.
 
-        Return whether the dma sleeps now.
+        If no other core acts before it either, do all cycles up to it at once. `limit` is the first
+        cycle in which another core may act. Return whether the dma sleeps now.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
@@ -210,6 +219,9 @@ class FastDma(DmaCore):
         burst = plan_burst(self, route, time)
         if burst is None or burst.limit < time + _SHORTEST or not self._is_alone(route):
             self._retry = _RETRY
+            return False
+        if self.aligned(burst.end) < limit:
+            burst.run(burst.end)
             return False
         memory = self.device.memory
         for half in route.halves:
@@ -233,8 +245,9 @@ class FastDma(DmaCore):
                 return False
         if route.overwrites_code():
             return False
+        number = self.number
         for core in self.device.order:
-            if core.running and core.number > self.number and not _is_confined(core):
+            if core.running and core.number > number and not _is_confined(core):
                 return False
         return True
 

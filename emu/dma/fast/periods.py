@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from macaw.emu.dma.core import DmaCore
 
+_FIRST = 6  # how many numbers of a relative state are compared first
+
 
 class _Present(NamedTuple):
     """A state of the dma before an act: the relative part, and numbers that grow in each period."""
@@ -44,19 +46,30 @@ class Periods:
 
         The skipped acts are all in the present row of the transfer.
         """
-        dma, earlier = self.dma, self._earlier
+        earlier = self._earlier
         self._acts += 1
         if earlier is None or self._acts > self._until:
             self._earlier = self._present()
             self._acts, self._until = 0, 2 * self._until
             return
-        state, time = dma.state, dma.time
-        some = len(state.buffer), state.row, state.read_free - time, state.write_free - time
-        if earlier.relative[:4] != some:
+        if earlier.relative[:_FIRST] != self._first():
             return  # most states differ in these
         present = self._present()
         if present.relative == earlier.relative:
             self._repeat(earlier, present, limit)
+
+    def _first(self) -> tuple[int, ...]:
+        """Return the part of the relative state in which most states differ: `_FIRST` numbers."""
+        state, time = self.dma.state, self.dma.time
+        buffer = state.buffer
+        return (
+            len(buffer),
+            state.row,
+            state.read_free - time,
+            state.write_free - time,
+            buffer[0][0] - time if buffer else 0,
+            buffer[-1][0] - time if buffer else 0,
+        )
 
     def _present(self) -> _Present:
         dma, state = self.dma, self.dma.state
@@ -64,16 +77,13 @@ class Periods:
         src = copy.src + state.row * copy.src_stride + state.position
         dst = copy.dst + state.row * copy.dst_stride + state.position
         relative = (
-            len(state.buffer),
-            state.row,
-            state.read_free - time,
-            state.write_free - time,
+            *self._first(),
             state.ready - time,
             max(0, self.channel.free - time),
             time % dma.divider,
             src % self.alignment,
             dst % self.alignment,
-            tuple((ready - time, to - dst, len(data)) for ready, to, data in state.buffer),
+            [(ready - time, to - dst, len(data)) for ready, to, data in state.buffer],
         )
         counts = state.beats, state.bytes, *_traffic(dma)
         return _Present(relative, time, state.position, self.channel.free, counts)

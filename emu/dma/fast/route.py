@@ -85,6 +85,8 @@ class Route:
 
     def remaining(self, row: int, byte: int) -> int:
         """Return how many beats are left to read, from byte `byte` of row `row` on."""
+        if row == self.transfer.rows:
+            return 0
         return self.count - self.beats.number(row, byte)
 
     def overwrites_code(self) -> bool:
@@ -104,8 +106,11 @@ class Route:
             pages, offset = dst.locate(address + dst.first - self.dst.first)
             pages.write(offset, data)
 
-    def move(self, begin: Position, end: Position) -> None:
-        """Copy the bytes of positions `begin` to `end` - 1 to all destinations."""
+    def move(self, begin: Position, end: Position) -> int:
+        """Copy the bytes of positions `begin` to `end` - 1 to all destinations.
+
+        Return the number of these bytes.
+        """
         for dst in self.destinations:
             row, byte = begin
             last, until = end
@@ -116,6 +121,7 @@ class Route:
                 self._move_rows(dst, row, last)
             if byte < until:
                 self._move(dst, last, byte, until)
+        return (end[0] - begin[0]) * self.transfer.row_bytes + end[1] - begin[1]
 
     def _move(self, to: Side, row: int, begin: int, end: int) -> None:
         src, offset = self.src.locate(self.src.address((row, begin)))
@@ -148,18 +154,20 @@ class Route:
 
         The first beat is granted in cycle `time`, each further one `step` cycles later.
         """
-        beats, writes = self.beats, side is not self.src
+        beats, banks, writes = self.beats, side.memory.banks, side is not self.src
         end = first + count
         number = first
         while number < end:
-            row, _ = beats.position(number)
-            following = end if len(side.halves) == 1 else min(end, beats.number(row + 1, 0))
+            if len(side.halves) == 1:
+                half, following = side.halves[0], end
+            else:
+                row, _ = beats.position(number)
+                half = half_of(side.address((row, 0)))
+                following = min(end, beats.number(row + 1, 0))
             last = time + (following - 1 - first) * step
-            half = half_of(side.address((row, 0)))
             granted = following - number
-            side.memory.banks.count_exclusive(
-                port, half, last, reads=0 if writes else granted, writes=granted if writes else 0
-            )
+            reads_writes = (0, granted) if writes else (granted, 0)
+            banks.count_exclusive(port, half, last, *reads_writes)
             number = following
 
 
@@ -185,6 +193,6 @@ def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
         return None
     if not banks.serve_at_once(width):
         return None
-    if any(set(src.halves) & set(side.halves) for side in destinations):
+    if src.halves and any(set(src.halves) & set(side.halves) for side in destinations):
         return None
     return Route(transfer, beat_map(copies[0], width), src, destinations)
