@@ -125,6 +125,24 @@ class Pages:
         self.bytes[offset : offset + length] = data
         self._mark(offset, length)
 
+    def plain_range(self, offset: int) -> tuple[int, int]:
+        """Return a range around `offset` whose bytes may be written through a view without `touch`.
+
+        The range is inside one page: its first offset, and the offset after the last one. It is
+        empty if the word at `offset` may not be written so.
+        """
+        page = offset >> SHIFT
+        begin = page << SHIFT
+        end = min(begin + PAGE, self.size)
+        if self.marks[page] == WRITTEN:
+            return begin, end
+        watched = bytes(self.watched[page << _WORDS : page + 1 << _WORDS])
+        word = (offset >> 2) - (page << _WORDS)
+        if self.marks[page] != SHARED or watched[word]:
+            return offset, offset
+        before, after = watched.rfind(1, 0, word), watched.find(1, word)
+        return begin + 4 * (before + 1), end if after < 0 else begin + 4 * after
+
     def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
         """Record that `rows` rows of `length` bytes were written through a view.
 
@@ -205,6 +223,8 @@ class Pages:
 
         Without `end`, the range goes to the end of the memory.
         """
+        if not self._watched_pages:
+            return False
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)
 

@@ -16,9 +16,10 @@ The outer function has further parameters, by family:
 a raised `Leave` contains. `link` is the return address, `cost` the device cycles up to the next
 address. `taken` and `fallen` are exits: pairs (next address, cycles).
 
-`macaw.emu.scalar.fast.inlining` uses the statements of an act as text. So an act's local names must
-not be names of operands, a register must be written `x[operand]`, and only the last statement may
-return.
+`macaw.emu.scalar.fast.inlining` uses the statements of an act as text, but for loads and stores. So
+an act's local names must not be names of operands, a register must be written `x[operand]`, and
+only the last statement may return. `macaw.emu.scalar.fast.accesses` writes the text of loads and
+stores from the tables `LOADS` and `STORES`.
 
 `macaw.emu.scalar.services` executes the families csr and system.
 """

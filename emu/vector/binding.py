@@ -36,25 +36,35 @@ def bind(core: VectorCore, found: Decoded) -> tuple[Act | None, int]:
 
 
 def _pmac(core: VectorCore, found: Decoded, name: str) -> Act:
-    values, form, function = found.values, PMAC_FORMATS[name], pmac.FUNCTIONS[name]
+    values, function = found.values, pmac.FUNCTIONS[name]
     vr = [row.data for row in core.vr]
     first, second, result = vr[values["rs1"]], vr[values["rs2"]], vr[values["rd"]]
     old = result if values["acc"] else None
+    order = order_of(core, found)
     if values["rs3"] >= GENERAL:
-        kind = found.row.operands[3].kind
-        assert isinstance(kind, Order)
-        order = _general(core, values["rs3"] - GENERAL, kind.paired)
 
         def by_general() -> None:
-            result[:] = function(first, second, pmac.entries(order(), form), old)
+            result[:] = function(first, second, order(), old)
 
         return by_general
-    entries = vr[values["rs3"]][: form.lanes]
+    entries = order()
 
     def by_vector() -> None:
         result[:] = function(first, second, entries, old)
 
     return by_vector
+
+
+def order_of(core: VectorCore, found: Decoded) -> Callable[[], pmac.Order]:
+    """Return a function that returns the order of a pmac: a view of bytes, or a list."""
+    number, form = found.values["rs3"], PMAC_FORMATS[OPERATIONS[found.row.mnemonic].element]
+    if number < GENERAL:
+        entries = core.vr[number].data[: form.lanes]
+        return lambda: entries
+    kind = found.row.operands[3].kind
+    assert isinstance(kind, Order)
+    value = _general(core, number - GENERAL, kind.paired)
+    return lambda: pmac.entries(value(), form)
 
 
 def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:

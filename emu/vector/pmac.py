@@ -7,6 +7,8 @@ sources before the caller writes the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from operator import itemgetter, mul
 from struct import Struct
 from typing import Any
 
@@ -21,6 +23,8 @@ Bytes = memoryview
 # for each lane of the first source, the index of the second source's lane
 Order = Bytes | Sequence[int]
 Function = Callable[[Bytes, Bytes, Order, Bytes | None], NDArray[np.uint8] | bytes]
+Rows = NDArray[np.uint8]  # the sources of many pmac, one row of 16 bytes for each
+Reduction = Callable[[Rows, Rows, Order, bytes], bytes]
 
 _NAN = np.float32(np.nan)
 
@@ -43,9 +47,15 @@ def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
     Raises `Fault` (bad order index).
     """
     try:
-        return np.asarray(lanes[np.asarray(order)])
+        return np.asarray(lanes[..., np.asarray(order)])
     except IndexError:
-        raise _bad_entry(order, len(lanes)) from None
+        raise _bad_entry(order, lanes.shape[-1]) from None
+
+
+@lru_cache(maxsize=256)
+def _permutation(order: bytes) -> itemgetter[tuple[int, ...]]:
+    """Return a function that permutes a tuple of lanes by `order`."""
+    return itemgetter(*order)
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
@@ -74,9 +84,9 @@ def _integers(form: PmacFormat, source: str) -> Function:
     groups = range(0, form.lanes, GROUP)
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> bytes:
-        right = unpack(second)
         try:
-            m = [left * right[index] for left, index in zip(unpack(first), order, strict=False)]
+            right = _permutation(bytes(order))(unpack(second))
+            m = list(map(mul, unpack(first), right))
         except IndexError:
             raise _bad_entry(order, form.lanes) from None
         # All lanes form one number of 128 bits; the mask drops the bits that overflow a lane.
@@ -98,26 +108,112 @@ def _floating(form: PmacFormat, source: str) -> Function:
     """
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
-        right = permute(np.frombuffer(second, source), order).astype(np.float32)
-        m = (np.frombuffer(first, source).astype(np.float32) * right).reshape(form.results, GROUP)
-        sums = ((m[:, 0] + m[:, 1]) + m[:, 2]) + m[:, 3]
-        result = np.zeros((form.results, GROUP // form.results), np.float32)
+        left, right = np.frombuffer(first, source), np.frombuffer(second, source)
+        sums = _sum_groups(left, right, order)
         if old is not None:
-            sums = np.frombuffer(old, np.float32).reshape(result.shape)[:, 0] + sums
-        result[:, 0] = np.where(np.isnan(sums), _NAN, sums)
-        return result.reshape(-1).view(np.uint8)
+            sums = _sums_in(old, form) + sums
+        return _float_result(sums, form)
 
     return pmac
 
 
+def _sum_groups(first: NDArray[Any], second: NDArray[Any], order: Order) -> NDArray[np.float32]:
+    """Return `((m0 + m1) + m2) + m3` of each group; the last axis of the sources are lanes."""
+    m = first.astype(np.float32) * permute(second, order).astype(np.float32)
+    m = m.reshape(*m.shape[:-1], -1, GROUP)
+    return np.asarray(((m[..., 0] + m[..., 1]) + m[..., 2]) + m[..., 3])
+
+
+def _sums_in(register: Bytes, form: PmacFormat) -> NDArray[np.float32]:
+    """Return the sums of floats that a register has: the first number of each lane."""
+    return np.frombuffer(register, np.float32)[:: GROUP // form.results]
+
+
+def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uint8]:
+    """Return the register with sums of floats, with zeros above each of them."""
+    result = np.zeros((form.results, GROUP // form.results), np.float32)
+    result[:, 0] = np.where(np.isnan(sums), _NAN, sums)
+    return result.reshape(-1).view(np.uint8)
+
+
+# Many products that add to one register, one after the other
+
+
+def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
+    """Return the function for many pmac of a format of floats."""
+
+    def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
+        sums = _sum_groups(first.view(source), second.view(source), order)
+        before = _sums_in(memoryview(old), form)
+        # `accumulate` adds in the order of the rows; a NaN stays one
+        whole = np.add.accumulate(np.concatenate((before[None], sums)), axis=0)[-1]
+        return _float_result(whole, form).tobytes()
+
+    return reduce
+
+
+def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
+    """Return the function for many pmac of a format of integers.
+
+    It multiplies matrices of floats: a product of two pieces of 16 bits has 32 bits, so the sum of
+    up to 2**19 groups of products is exact.
+    """
+    width = 8 * VECTOR_BYTES // form.results
+    mask = (1 << width) - 1
+    groups = range(0, form.lanes, GROUP)
+
+    @lru_cache(maxsize=64)
+    def find_places(order: bytes) -> NDArray[np.int64]:
+        """Return the places of the products of an order in the matrix of all products."""
+        entries = np.frombuffer(order, np.uint8).astype(np.int64)
+        return entries + form.lanes * np.arange(form.lanes)
+
+    def pieces(rows: Rows) -> list[tuple[int, NDArray[np.float64]]]:
+        numbers = rows.view(source)
+        if numbers.itemsize < 4:
+            return [(0, numbers.astype(np.float64))]
+        low, high = numbers & 0xFFFF, numbers >> 16
+        return [(0, low.astype(np.float64)), (16, high.astype(np.float64))]
+
+    def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
+        entries = bytes(order)
+        if max(entries) >= form.lanes:
+            raise _bad_entry(order, form.lanes)
+        places = find_places(entries)
+        before = int.from_bytes(old, "little")
+        sums = [before >> width * place for place in range(form.results)]
+        for low, left in pieces(first):
+            for high, right in pieces(second):
+                m = np.dot(left.T, right).take(places).tolist()
+                for place, at in enumerate(groups):
+                    sums[place] += int(m[at] + m[at + 1] + m[at + 2] + m[at + 3]) << low + high
+        whole = 0
+        for place, total in enumerate(sums):
+            whole |= (total & mask) << width * place
+        return whole.to_bytes(VECTOR_BYTES, "little")
+
+    return reduce
+
+
 def _function(name: str, form: PmacFormat) -> Function:
-    source = f"<{ {'u': 'u', 's': 'i', 'f': 'f'}[name[0]] }{form.bits // 8}"
     if name[0] == "f":
-        return _floating(form, source)
-    return _integers(form, source[1:])
+        return _floating(form, _source(name, form))
+    return _integers(form, _source(name, form))
+
+
+def _reduction(name: str, form: PmacFormat) -> Reduction:
+    return (_reduce_floats if name[0] == "f" else _reduce_integers)(form, _source(name, form))
+
+
+def _source(name: str, form: PmacFormat) -> str:
+    """Return the NumPy type of a source's lanes."""
+    return f"<{ {'u': 'u', 's': 'i', 'f': 'f'}[name[0]] }{form.bits // 8}"
 
 
 FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
+# Of the formats: what many pmac with `acc` leave in the register with the sums. The sources have a
+# row for each pmac.
+REDUCTIONS = {name: _reduction(name, form) for name, form in PMAC_FORMATS.items()}
 
 
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from macaw.emu.scalar.fast.blocks import CROSSING, PLAIN
 from macaw.emu.scalar.fast.core import TranslatingCore
+from macaw.emu.scalar.fast.inlining import indent_lines
 from macaw.isa.codec import Decoded
 
 
@@ -35,7 +36,6 @@ class Counting:
     """
 
     counters: tuple[str, ...] = ()  # names of further counts, besides the number of instructions
-    variables: tuple[str, ...] = ()  # names of more variables that start at 0
 
     def __init__(
         self, core: TranslatingCore, start: int, instructions: Sequence[Decoded], edition: int
@@ -190,8 +190,3 @@ class Counting:
                 self.lines.append(f"if first < 0: first = t + {self.offset}")
             self.counts["uses"] += used
             self.last_use = self.offset + self.cost(found)
-
-
-def indent_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines, indented by one level."""
-    return [f"    {line}" for line in lines]

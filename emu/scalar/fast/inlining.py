@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import cache
 from types import FunctionType, ModuleType
@@ -22,9 +22,9 @@ from macaw.emu.scalar.semantics import MASK, SINK
 LEAVE = "LEAVE"  # a separate line, at which the act raises `Leave`
 
 _REGISTER, _VALUE = "x", "v"  # the kinds of marks
-# A sum or difference of a register and a register or number, which wraps.
-_WRAPS = re.compile(rf"( *)(\w+) = (x\d+) ([+-]) (x\d+|-?\d+) & {MASK}")
 _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
+_REGISTERS = re.compile(r"x\d+")  # the variables of registers
+_MASKED = f" & {MASK}"  # the end of a line whose value wraps
 
 
 class Inlined(NamedTuple):
@@ -35,6 +35,59 @@ class Inlined(NamedTuple):
 
     lines: list[str]
     result: str
+
+
+class Spans(dict[str, tuple[int, int]]):
+    """The least and the greatest value that variables may have, as far as the text shows it."""
+
+    def of(self, name: str) -> tuple[int, int]:
+        """Return the least and the greatest value of a register's variable."""
+        return self.get(name, (0, MASK))
+
+    def find(self, node: ast.expr) -> tuple[int, int] | None:
+        """Return the least and the greatest value of an expression, or None if it is not known."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value, node.value
+        if isinstance(node, ast.Name):
+            return self.of(node.id) if _REGISTERS.fullmatch(node.id) else None
+        if isinstance(node, ast.IfExp):
+            chosen = self.find(node.body), self.find(node.orelse)
+            return None if None in chosen else _hull(x for pair in chosen if pair for x in pair)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            span = self.find(node.operand)
+            return None if span is None else (-span[1], -span[0])
+        if not isinstance(node, ast.BinOp):
+            return None
+        left, right = self.find(node.left), self.find(node.right)
+        if left is None or right is None:
+            return None
+        return _combined(node.op, left, right)
+
+
+def _hull(values: Iterable[int]) -> tuple[int, int]:
+    known = list(values)
+    return min(known), max(known)
+
+
+def _combined(
+    op: ast.operator, left: tuple[int, int], right: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the least and the greatest result of an operation on numbers of two spans."""
+    if isinstance(op, ast.Add):
+        return left[0] + right[0], left[1] + right[1]
+    if isinstance(op, ast.Sub):
+        return left[0] - right[1], left[1] - right[0]
+    if isinstance(op, ast.Mult):
+        return _hull(a * b for a in left for b in right)
+    if isinstance(op, ast.BitAnd) and max(left[0], right[0]) >= 0:
+        return 0, min(span[1] for span in (left, right) if span[0] >= 0)
+    if isinstance(op, (ast.BitOr, ast.BitXor)) and min(left[0], right[0]) >= 0:
+        return 0, (1 << max(left[1], right[1]).bit_length()) - 1
+    if isinstance(op, ast.RShift) and right[0] >= 0:
+        return _hull(a >> b for a in left for b in right)
+    if isinstance(op, ast.LShift) and 0 <= right[0] <= right[1] < 32:
+        return _hull(a << b for a in left for b in right)
+    return None
 
 
 @cache
@@ -58,12 +111,17 @@ class _Template(NamedTuple):
 
 
 def inline(
-    module: ModuleType, make: Callable[..., Any], act: Any, names: dict[str, Any]
+    module: ModuleType,
+    make: Callable[..., Any],
+    act: Any,
+    names: dict[str, Any],
+    spans: Spans,
 ) -> Inlined:
     """Return the text of `act`, which the function `make` of `module` has made.
 
-    The function adds the names that the text uses to `names`, with their values. Raises `OSError`
-    if the module has no source.
+    The function adds the names that the text uses to `names`, with their values. `spans` has what
+    is known of the registers before the act, and afterwards of a register that the act writes.
+    Raises `OSError` if the module has no source.
     """
     assert isinstance(act, FunctionType)
     code = act.__code__
@@ -80,27 +138,48 @@ def inline(
         return str(value) if isinstance(value, int) else name_for(names, name, value)
 
     template = _template(module, make.__name__, frozenset(values))
-    lines = [x for line in template.lines for x in _wrap_lines(_MARK.sub(put, line))]
+    lines = [_MARK.sub(put, line) for line in template.lines]
+    if len(lines) == 1:
+        lines = _simplify(lines[0], spans)
+    else:
+        for line in lines:
+            spans.pop(line.strip().partition(" = ")[0], None)
     if template.outcome:
         return Inlined(lines, str(values[template.outcome][0]))
     return Inlined(lines, _MARK.sub(put, template.result))
 
 
-def _wrap_lines(line: str) -> list[str]:
-    """Return a line of text, or two lines that wrap a sum only if it does not fit into 32 bits.
+def _simplify(line: str, spans: Spans) -> list[str]:
+    """Return lines with the same effect as an assignment, whose value may be masked to 32 bits.
 
-    Python takes longer for `&` with a mask of 32 bits than for an addition and a comparison.
+    A mask without effect is left out. A sum wraps only if it does not fit into 32 bits: Python
+    takes longer for `&` with a mask of 32 bits than for an addition and a comparison. `spans` gets
+    what is known of the variable.
     """
-    found = _WRAPS.fullmatch(line)
-    if found is None:
+    statement = ast.parse(line).body[0]
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return [line]
-    indent, name, left, sign, right = found.groups()
-    if right == "0":
-        return [f"{indent}{name} = {left}"]
-    may_be_negative = (sign == "-") != right.startswith("-")
-    test = "< 0" if may_be_negative else f"> {MASK}"
-    wrapped = f"{indent}if {name} {test}: {name} &= {MASK}"
-    return [f"{indent}{name} = {left} {sign} {right}", wrapped]
+    name, value = statement.targets[0].id, statement.value
+    masked = line.endswith(_MASKED) and isinstance(value, ast.BinOp)
+    if masked:
+        assert isinstance(value, ast.BinOp)
+        value = value.left
+    span = spans.find(value)
+    spans.pop(name, None)
+    fits = span is not None and 0 <= span[0] <= span[1] <= MASK
+    if fits and span is not None:
+        spans[name] = span
+    if not masked:
+        return [line]
+    bare = line.removesuffix(_MASKED).removesuffix(" + 0")
+    if fits:
+        return [bare]
+    if span is None or not isinstance(value, ast.BinOp):
+        return [line]
+    if not isinstance(value.op, (ast.Add, ast.Sub)) or not isinstance(value.left, ast.Name):
+        return [line]
+    test = "< 0" if span[0] < 0 else f"> {MASK}"
+    return [bare, f"if {name} {test}: {name} &= {MASK}"]
 
 
 @cache
@@ -155,3 +234,8 @@ def name_for(names: dict[str, Any], name: str, value: object) -> str:
         wanted = f"{name}{number}"
     names[wanted] = value
     return wanted
+
+
+def indent_lines(lines: Iterable[str]) -> list[str]:
+    """Return the lines, indented by one level."""
+    return [f"    {line}" for line in lines]

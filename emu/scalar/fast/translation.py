@@ -17,13 +17,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from macaw.emu.breaks import Probe
+from macaw.emu.pages import Pages
 from macaw.emu.scalar import semantics
+from macaw.emu.scalar.fast.accesses import AccessWriter, find_groups, size_of
 from macaw.emu.scalar.fast.blocks import Block
 from macaw.emu.scalar.fast.core import TranslatingCore
-from macaw.emu.scalar.fast.counting import Counting, indent_lines
-from macaw.emu.scalar.fast.inlining import LEAVE, inline, name_for
+from macaw.emu.scalar.fast.counting import Counting
+from macaw.emu.scalar.fast.inlining import LEAVE, Spans, indent_lines, inline, name_for
+from macaw.emu.scalar.fast.loops import Steps
 from macaw.emu.scalar.runs import arguments
+from macaw.emu.scalar.semantics import MASK
 from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import LOCAL
+
+# The line that wraps a sum of register variables.
+_WRAP = re.compile(rf"if (x\d+) > {MASK}: \1 &= {MASK}")
 
 
 class Translator(Counting):
@@ -38,11 +46,22 @@ class Translator(Counting):
     ) -> None:
         super().__init__(core, start, instructions, edition)
         self.names: dict[str, Any] = {}
+        self.sizes = [self.size_of(found) for found in instructions]
+        pages, base = self.memory()
+        self.written = [self.writes(found) for found in instructions]
+        groups = find_groups(instructions, self.sizes, self.written)
+        self.accesses = AccessWriter(pages, base, groups, self.names)
+        self.spans = Spans()  # of the registers before the present instruction
         self.per_pass: dict[str, int] = {}  # what each of `passes` passes adds to the counts
         # The device cycles of each pass, if all passes take the same time; else 0.
         self.steady = 0
         if self.back is not None and not self.counting:
             self.steady = self.begins[self.back] + core.timing.taken
+
+    @property
+    def loop(self) -> Sequence[Decoded]:
+        """The instructions of a pass of a loop, up to the only branch to the first one."""
+        return self.instructions[: self.back + 1] if self.back is not None else ()
 
     # Methods that other cores extend
 
@@ -50,21 +69,42 @@ class Translator(Counting):
         """Return further lines at the start of the function; none in this class."""
         return ()
 
+    def size_of(self, found: Decoded) -> int | None:
+        """Return the size in bytes of an access to `memory`; None for another instruction."""
+        return size_of(found)
+
+    def writes(self, found: Decoded) -> tuple[int, ...]:
+        """Return the general registers that an instruction writes."""
+        return (found.values["rd"],) if "rd" in found.row.writes.split() else ()
+
+    def memory(self) -> tuple[Pages, int]:
+        """Return the memory that blocks access, and its first address."""
+        return self.core.device.memory.local, LOCAL
+
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Return further lines before an instruction; none in this class."""
-        return ()
+        """Return further lines before an instruction, for a core with more state."""
+        return self.accesses.test(self.place, self.spans, self.leave)
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return further lines after an instruction; none in this class."""
-        return ()
+        """Return further lines after an instruction, for a core with more state."""
+        return self.accesses.after(found)
 
     def count_branch(self, cost: int) -> None:
         """Count a branch or jump that takes `cost` cycles. This class counts nothing."""
         return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines that call an instruction's function; None if its act is used as text."""
-        return None
+        """Return the lines of an instruction whose act does not become text; else None."""
+        return None if self.sizes[self.place] is None else [self.access(found)]
+
+    def access(self, found: Decoded) -> str:
+        """Return the line of a load or store of a general register."""
+        move = self.accesses.load if found.row.family == "load" else self.accesses.store
+        return move(found, self.spans, self.place)
+
+    def skip(self) -> Iterable[str]:
+        """Return the lines before the first pass that do many passes at once."""
+        return ()
 
     def finish(self) -> Iterable[str]:
         """Return further lines at the end of the function; none in this class."""
@@ -77,10 +117,13 @@ class Translator(Counting):
 
         Raises `OSError` if Python cannot read the source of the functions of these instructions.
         """
+        if self.steady:
+            self.accesses.look_ahead(Steps(self.loop, self.written), self.steady)
         self.begin()
-        head = ["if t >= bound:", *indent_lines(self.leave())]
         if self.counting:
             head = self.head(self.leave(), self._cutting() if self.crosses else None)
+        else:
+            head = self.accesses.head(self.leave)
         source = self._function(head, self._pass())
         self.names["core"] = self.core
         if self.counting:
@@ -92,6 +135,7 @@ class Translator(Counting):
     def begin(self) -> None:
         """Set the present instruction to the first of the block, and all counts to 0."""
         self.place = self.offset = self.last_use = 0
+        self.spans.clear()
         self.counts = dict.fromkeys(self.counts, 0)
 
     def _cutting(self) -> list[str]:
@@ -124,13 +168,13 @@ class Translator(Counting):
             self.place, self.offset = len(self.instructions), self.begins[-1]
             self.counts["done"] = self.place
             body += self.exit(f"{self.address:#x}")
-        return body
+        return _wrap_once(body)
 
     def _function(self, head: list[str], body: list[str]) -> str:
-        text = "\n".join((*body, *self.enter(), *self.finish()))
+        text = "\n".join((*head, *body, *self.enter(), *self.finish()))
         used = sorted({int(number) for number in re.findall(r"\bx(\d+)\b", text)})
         written = sorted({int(number) for number in re.findall(r"\bx(\d+) = ", text)})
-        zeros = ("done", *self.counters, *self.tallied, *self.variables)
+        zeros = ("done", *self.counters, *self.tallied, *self.accesses.variables)
         last = f"bound = limit - {self.rest[0]}"  # a pass must begin before this cycle
         lines = [
             "x = core.x",
@@ -140,6 +184,7 @@ class Translator(Counting):
             *(("bound = t", *self.tally_enter()) if self.counting else ("begun = t", last)),
             f"{' = '.join(zeros)} = 0",
             "plain = False",
+            *self.skip(),
             "while True:",
             *indent_lines(head),
             *indent_lines(body),
@@ -153,8 +198,11 @@ class Translator(Counting):
         if self.counting:
             lines += ["if done:", *indent_lines(self.tally())]
         lines.append("return plain")
-        room = ", room" if self.counting else ""
-        return "\n".join([f"def block(core, limit{room}):", *indent_lines(lines), ""])
+        views = [name for name, value in self.names.items() if isinstance(value, memoryview)]
+        # as defaults of parameters the memories are local variables, which are faster than global
+        parameters = ["core", "limit", *(("room",) if self.counting else ())]
+        parameters += [f"{name}={name}" for name in sorted(views)]
+        return "\n".join([f"def block({', '.join(parameters)}):", *indent_lines(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Return the lines that end the function `cost` cycles after this instruction begins.
@@ -240,11 +288,10 @@ class Translator(Counting):
 
     def _text(self, found: Decoded, **more: object) -> tuple[list[str], str]:
         make = semantics.meaning(semantics, found.row.mnemonic)
-        if found.row.family in ("load", "store"):
-            more |= {"local": self.core.device.memory.local, "place": self.place}
-        elif "pc" in found.row.reads.split() and not more:
+        if "pc" in found.row.reads.split() and not more:
             more |= {"pc": self.address}
-        text = inline(semantics, make, make(self.core.x, **(arguments(found) | more)), self.names)
+        act = make(self.core.x, **(arguments(found) | more))
+        text = inline(semantics, make, act, self.names, self.spans)
         lines: list[str] = []
         for line in text.lines:
             bare = line.strip()
@@ -255,13 +302,17 @@ class Translator(Counting):
     def _target(self, found: Decoded) -> int:
         return self.address + found.values["target"] & 0xFFFF_FFFF
 
-    def _branch(self, found: Decoded) -> None:
-        timing, target = self.core.timing, self._target(found)
-        exits = {"taken": (target, 0), "fallen": (0, 0)}
+    def condition(self, found: Decoded) -> str:
+        """Return the expression that says whether a branch is taken."""
+        exits = {"taken": (0, 0), "fallen": (0, 0)}
         make = semantics.meaning(semantics, found.row.mnemonic)
         registers = {name: found.values[name] for name in ("rs1", "rs2")}
         act = make(self.core.x, **registers, **exits)
-        condition = inline(semantics, make, act, self.names).result
+        return inline(semantics, make, act, self.names, self.spans).result
+
+    def _branch(self, found: Decoded) -> None:
+        timing, target = self.core.timing, self._target(found)
+        condition = self.condition(found)
         self.counts["done"] += 1
         self.lines += [f"if {condition}:", *indent_lines(self._take_branch(target, timing.taken))]
         self.count_branch(timing.alu)
@@ -300,6 +351,21 @@ class Translator(Counting):
             self.lines += self.exit(result, cost)
         else:
             self.lines += self._take_branch(target, cost)
+
+
+def _wrap_once(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the wrap of a sum that the next instruction only adds to.
+
+    A sum of three registers wraps as two sums do.
+    """
+    kept = []
+    for place, line in enumerate(lines):
+        found = line.startswith("if x") and _WRAP.fullmatch(line)
+        title, following, wrap = (*lines[place + 1 : place + 4], "", "", "")[:3]
+        is_sum = found and following.startswith(f"{found[1]} = {found[1]} + x")
+        if not is_sum or wrap != line or not title.startswith("# "):
+            kept.append(line)
+    return kept
 
 
 def _with_variables(text: str) -> str:

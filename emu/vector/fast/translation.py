@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 from macaw.emu.faults import Fault
-from macaw.emu.pages import SHARED, SHIFT, WRITTEN
+from macaw.emu.pages import Pages
+from macaw.emu.scalar.fast.accesses import size_of as scalar_size
 from macaw.emu.scalar.fast.inlining import name_for
+from macaw.emu.scalar.fast.loops import Steps, added
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
-from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
+from macaw.emu.scalar.semantics import MASK
 from macaw.emu.vector.binding import bind
+from macaw.emu.vector.fast.reductions import FEWEST, Reduction, find_reduction
 from macaw.emu.vector.fast.schedule import Issue, find_schedule
 from macaw.emu.vector.fast.tally import TranslatingVectorCore
 from macaw.emu.vector.scoreboard import SERVED, waits, writes
@@ -42,11 +45,10 @@ def size_of(found: Decoded) -> int | None:
 
     The result is None for any other instruction.
     """
-    mnemonic = found.row.mnemonic
-    if mnemonic in OPERATIONS:
+    if found.row.mnemonic in OPERATIONS:
         is_whole = found.row.family == "vector memory" and "imm" in found.values
         return VECTOR_BYTES if is_whole else None
-    return LOADS[mnemonic][0] if mnemonic in LOADS else STORES.get(mnemonic)
+    return scalar_size(found)
 
 
 def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
@@ -57,6 +59,11 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
         # an access must be one beat, and start at once if the channel is free
         return channel.width % size == 0 and channel.jitter is None
     return found.row.family not in (*SERVED, "vector memory")
+
+
+def _later(cycles: int) -> str:
+    """Return the text of a time after `t`."""
+    return f"t + {cycles}" if cycles else "t"
 
 
 class VectorTranslator(Translator):
@@ -73,7 +80,6 @@ class VectorTranslator(Translator):
     ) -> None:
         super().__init__(core, start, instructions, edition)
         self.core: TranslatingVectorCore = core
-        self.sizes = [size_of(found) for found in instructions]
         self.has_access = any(self.sizes)
         late = {
             place
@@ -84,9 +90,15 @@ class VectorTranslator(Translator):
         self.late = sorted(late | {LAST_STORE} if self.has_access else late)
         issues = [self._issue(place, found) for place, found in enumerate(instructions)]
         is_timed = not self.counting and core.divider == 1
-        self.demanded, self.tested, self.stalls = find_schedule(issues, is_timed)
+        demanded, self.tested, self.stalls = find_schedule(issues, is_timed)
         costs = [stall + issue.cost for stall, issue in zip(self.stalls, issues, strict=True)]
         self.begins = [0, *accumulate(costs)]
+        # By place that must be ready when the function begins: when an instruction first needs it.
+        self.demanded: dict[int, int] = {}
+        for issue, begin, stall in zip(issues, self.begins, self.stalls, strict=False):
+            for place in issue.waits:
+                if place in demanded:
+                    self.demanded.setdefault(place, begin + stall)
         self.rest = [sum(costs[place:-1]) + self.stalls[-1] for place in range(len(costs))]
         if self.steady:
             self.steady = sum(costs[: self.back]) + self.stalls[self.back or 0] + core.timing.taken
@@ -94,12 +106,8 @@ class VectorTranslator(Translator):
             self.steady = 0
         # Variables with a cycle that the text has not set yet, and the cycle as text.
         self.pending: dict[str, str] = {}
-        # By register and immediate of an address: the variable with the offset in external memory,
-        # and the size of the access for which it was tested.
-        self.addresses: dict[tuple[int, int], tuple[str, int]] = {}
-        self.at = ""  # the variable with the offset of the present access
         self.kept: dict[str, str] = {}  # variables that an exit sets to a cycle of the last pass
-        self.names |= {"MASK": MASK, "Fault": Fault}
+        self.names["Fault"] = Fault
         self.issue = "t"  # the variable with the value of `t` before the instruction waited
         self.leaving = False  # whether the lines run before the instruction, not after it
         latencies = [self._latency(found) for found in instructions if core.uses(found.row)]
@@ -115,6 +123,15 @@ class VectorTranslator(Translator):
         is_back = found.row.family in ENDS and found.values.get("target") == -4 * place
         return Issue(waits(found), late, latency, cost, self.core.timing.taken if is_back else None)
 
+    def size_of(self, found: Decoded) -> int | None:
+        return size_of(found)
+
+    def writes(self, found: Decoded) -> tuple[int, ...]:
+        return tuple(place for place in writes(found) if place < FIRST_VECTOR)
+
+    def memory(self) -> tuple[Pages, int]:
+        return self.core.device.memory.external, EXTERNAL
+
     def cost(self, found: Decoded) -> int:
         if found.row.family in ENDS:
             timing = self.core.timing
@@ -128,7 +145,6 @@ class VectorTranslator(Translator):
     def begin(self) -> None:
         super().begin()
         self.pending.clear()
-        self.addresses.clear()
 
     def _latency(self, found: Decoded) -> int:
         timing = self.core.timing
@@ -139,14 +155,15 @@ class VectorTranslator(Translator):
         for place in self.late:
             yield f"r{place} = ready[{place}]"
         if self.demanded:
-            yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
+            tests = (f"ready[{place}] > {_later(time)}" for place, time in self.demanded.items())
+            yield f"if {' or '.join(tests)}:"
             yield "    return True"
         if self.has_access:
             # A block does not wait for the channel; before its first access, the interpreter waits.
             first = next(place for place, size in enumerate(self.sizes) if size)
             begin = self.begins[first]
             yield "free = channel.free"
-            yield f"if free > t + {begin} or ready[{LAST_STORE}] > {self._accessed(begin)}:"
+            yield f"if free > {_later(begin)} or ready[{LAST_STORE}] > {self._accessed(begin)}:"
             yield "    return True"
 
     def tally_enter(self) -> Iterable[str]:
@@ -160,8 +177,8 @@ class VectorTranslator(Translator):
     def wait(self, found: Decoded) -> Iterable[str]:
         self.issue = "t"
         size = self.sizes[self.place]
-        if size is not None:  # if an access makes the block leave, this is before the wait
-            yield from self._test_address(found, size)
+        # an access that leaves the block does so before it waits
+        yield from super().wait(found)
         if self.counting:
             late = len(self.tested[self.place])
             may_leave = found.row.mnemonic in OPERATIONS or found.row.family == "jump"
@@ -193,7 +210,7 @@ class VectorTranslator(Translator):
             yield from (f"{name} = {cycle}" for name, cycle in self.pending.items())
             self.pending.clear()
         for place in tested:
-            begin = f"t + {self.offset}" if self.offset else "t"
+            begin = _later(self.offset)
             yield f"if r{place} > {begin}:"
             yield f"    if r{place} + {self.rest[self.place]} >= limit:"
             yield from (f"        {line}" for line in self.leave())
@@ -233,9 +250,8 @@ class VectorTranslator(Translator):
                 yield from (f"{indent}    {name} = {self.kept[name]}" for name in left)
 
     def after(self, found: Decoded) -> Iterable[str]:
+        yield from super().after(found)
         latency = self._latency(found)
-        for key in [key for key in self.addresses if key[0] in writes(found)]:
-            del self.addresses[key]
         if self.sizes[self.place] is not None:
             return  # `_access` has written these lines
         is_late = latency > self.cost(found)  # otherwise the result is ready in time
@@ -291,6 +307,30 @@ class VectorTranslator(Translator):
     def count_branch(self, cost: int) -> None:
         self.counts["branches"] += cost - self.core.divider
 
+    def skip(self) -> Iterable[str]:
+        reduction = self._find_reduction() if self.steady else None
+        if reduction is None:
+            return
+        self.names["reduction"] = reduction
+        yield f"if bound - t > {FEWEST * self.steady}:"
+        yield f"    passes = reduction((bound - t - 1) // {self.steady}, x)"
+        for found in self.loop:
+            by = added(found)
+            if by is not None:
+                name = f"x{found.values['rd']}"
+                yield f"    {name} = {name} + passes * {by} & {MASK}"
+        yield f"    t += passes * {self.steady}"
+
+    def _find_reduction(self) -> Reduction | None:
+        """Return the reduction of the loop with which the block begins; None if it has none."""
+        core, loop = self.core, self.loop
+        stops = any(self.start + 4 * place in core.breaks for place in range(len(loop)))
+        branch = loop[-1]
+        if stops or branch.row.family != "branch" or any(map(core.probe_set.of, loop)):
+            return None
+        steps = Steps(loop, self.written)
+        return find_reduction(core, loop, steps, self.condition(branch))
+
     def finish(self) -> Iterable[str]:
         for place in self.late:
             yield f"ready[{place}] = r{place}"
@@ -323,69 +363,32 @@ class VectorTranslator(Translator):
         general = [place for place in waits(found) if place < FIRST_VECTOR]
         lines = [f"x[{place}] = x{place}" for place in general]
         lines += ["try:", f"    {name}()", "except Fault:", *(f"    {x}" for x in self.leave())]
-        lines += [f"x{place} = x[{place}]" for place in writes(found) if place < FIRST_VECTOR]
+        written = [f"x{place}" for place in self.writes(found)]
+        lines += [f"{name} = x[{name[1:]}]" for name in written]
+        for name in written:
+            self.spans.pop(name, None)
         self.counts["products"] += products
         return lines
 
-    def _test_address(self, found: Decoded, size: int) -> Iterable[str]:
-        """Yield the lines that end the function before an access outside of external memory.
-
-        The lines also set the variable with the offset of the access (`self.at`). If the pass has
-        already tested an address with the same register and immediate, they do not test it again.
-        """
-        external = self.core.device.memory.external
-        register, immediate = found.values["rs1"], found.values["imm"]
-        key = register, immediate
-        self.at, tested = self.addresses.get(key, (f"offset{self.place}", 0))
-        leave = [f"    {line}" for line in self.leave()]
-        if not tested:
-            # An address that wraps is outside here; the interpreter wraps it.
-            base = f"x{register}" if register else "0"
-            yield f"{self.at} = {base} - {EXTERNAL - immediate:#x}"
-        if tested < size:
-            aligned = f" or {self.at} & {size - 1}" if size > 1 else ""
-            yield f"if not 0 <= {self.at} <= {external.size - size}{aligned}:"
-            yield from leave
-            self.addresses[key] = self.at, size
-        if "memory" not in found.row.reads.split():
-            watched = name_for(self.names, "watched", external.watched)
-            end = "" if size <= 4 else f":({self.at} >> 2) + {size // 4}"
-            words = f"{watched}[{self.at} >> 2{end}]"
-            mark = f"{name_for(self.names, 'marks', external.marks)}[{self.at} >> {SHIFT}]"
-            is_watched = words if size <= 4 else f"any({words})"
-            yield f"if {mark} != {WRITTEN} and ({mark} != {SHARED} or {is_watched}):"
-            yield from leave
-
     def _access(self, found: Decoded) -> list[str]:
-        """Return the lines of an access to external memory at the offset `at`."""
+        """Return the lines of an access to external memory."""
         size = self.sizes[self.place] or 0
         is_load = "memory" in found.row.reads.split()
-        move = self._move(found, size, is_load)
         self.counts["external_reads" if is_load else "external_writes"] += 1
         if not is_load:
             channel = self.core.device.memory.channel
             self.counts["external_partial"] += channel.partial(0, size)
-        return [move, *self._take_channel(found, is_load)]
+        return [self.access(found), *self._take_channel(found, is_load)]
 
-    def _move(self, found: Decoded, size: int, is_load: bool) -> str:
+    def access(self, found: Decoded) -> str:
         """Return the line that moves the bytes of an access."""
-        external, values = self.core.device.memory.external, found.values
-        if size == VECTOR_BYTES:
-            data = name_for(self.names, "data", external.bytes)
-            row = f"{self.at}:{self.at} + {size}"
-            number = values["rd"] if is_load else values["rs2"]
-            register = name_for(self.names, f"vr{number}", self.core.vr[number].data)
-            return f"{register}[:] = {data}[{row}]" if is_load else f"{data}[{row}] = {register}"
-        view = {1: external.bytes, 2: external.halves, 4: external.words}[size]
-        shift = size.bit_length() - 1
-        at = f"{name_for(self.names, 'data', view)}[{self.at}{f' >> {shift}' if shift else ''}]"
-        if not is_load:
-            source = f"x{values['rs2']}" if values["rs2"] else "0"
-            return f"{at} = {source} & {(1 << 8 * size) - 1:#x}"
-        if LOADS[found.row.mnemonic][1]:
-            sign = SIGN >> 32 - 8 * size
-            at = f"({at} ^ {sign}) - {sign} & MASK"
-        return f"x{values['rd']} = {at}" if values["rd"] else f"sink = {at}"
+        if found.row.mnemonic not in OPERATIONS:
+            return super().access(found)
+        row, values = self.accesses.row(self.place), found.values
+        is_load = "rd" in values
+        number = values["rd"] if is_load else values["rs2"]
+        register = name_for(self.names, f"vr{number}", self.core.vr[number].data)
+        return f"{register}[:] = {row}" if is_load else f"{row} = {register}"
 
     def _accessed(self, offset: int) -> str:
         """Return, as text, the end of an access that begins `offset` cycles after `t`."""
@@ -398,7 +401,7 @@ class VectorTranslator(Translator):
 
         The channel is free: `enter` has tested it, and each access begins after the previous one.
         """
-        begin = f"t + {self.offset}" if self.offset else "t"
+        begin = _later(self.offset)
         of, last = ("external_reads", "read") if is_load else ("external_writes", "written")
         if self.counting:
             yield f"{last} = {begin}"

@@ -1,0 +1,327 @@
+"""Writes the accesses of a block to one memory, with one test for several accesses.
+
+Consecutive accesses whose addresses have the same register as base form a group. The first of them
+tests the base for all of them: that they are inside the memory and aligned, and that the stores
+need no call of `Pages.touch`. If a test fails, the function ends before the first access, and the
+interpreter executes it. A group with stores has a window: a range of the base in which all its
+accesses have passed the tests.
+
+If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
+not part of the passes: they find out for how many passes the base stays in the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from macaw.emu.pages import PAGE, SHARED, SHIFT, WRITTEN, Pages
+from macaw.emu.scalar.fast.inlining import Spans, indent_lines, name_for
+from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.runs import ENDS
+from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
+from macaw.isa.codec import Decoded
+
+Leave = Callable[[], list[str]]  # returns the lines that end the function
+
+
+class Access(NamedTuple):
+    """A load or store of a block."""
+
+    place: int  # index of the instruction
+    register: int  # the base of the address
+    immediate: int
+    size: int  # bytes
+    stores: bool
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the base of an aligned address is not aligned."""
+        return self.immediate % self.size != 0
+
+
+class Group(NamedTuple):
+    """Accesses with one register as base, which does not change between them."""
+
+    number: int
+    accesses: tuple[Access, ...]
+
+    @property
+    def register(self) -> int:
+        """The number of the base register."""
+        return self.accesses[0].register
+
+    @property
+    def place(self) -> int:
+        """The index of the first instruction."""
+        return self.accesses[0].place
+
+    @property
+    def stores(self) -> tuple[Access, ...]:
+        """The stores, without those to a place of an earlier one."""
+        kinds = {(x.immediate, x.size): x for x in self.accesses if x.stores}
+        return tuple(kinds.values())
+
+    @property
+    def align(self) -> int:
+        """The greatest number of bytes of an access."""
+        return max(access.size for access in self.accesses)
+
+
+def size_of(found: Decoded) -> int | None:
+    """Return the size in bytes of an access by a general register; None for another instruction."""
+    mnemonic = found.row.mnemonic
+    return LOADS[mnemonic][0] if mnemonic in LOADS else STORES.get(mnemonic)
+
+
+def find_groups(
+    instructions: Sequence[Decoded],
+    sizes: Sequence[int | None],
+    written: Sequence[Sequence[int]],
+) -> list[Group]:
+    """Return the groups of a block.
+
+    `sizes` has the bytes of each access, None for no access; `written` has the general registers
+    that each instruction writes. No group goes on after a branch, so all accesses of a group follow
+    the first one.
+    """
+    groups: list[list[Access]] = []
+    present: dict[int, list[Access]] = {}  # by base: its group so far
+    for place, (found, size) in enumerate(zip(instructions, sizes, strict=True)):
+        if size is not None:
+            register, immediate = found.values["rs1"], found.values["imm"]
+            stores = "memory" in found.row.writes.split()
+            access = Access(place, register, immediate, size, stores)
+            if access.is_odd or register not in present or present[register][0].is_odd:
+                present[register] = []
+                groups.append(present[register])
+            present[register].append(access)
+        if found.row.family in ENDS:
+            present.clear()
+        for register in written[place]:
+            present.pop(register, None)
+    return [Group(number, tuple(accesses)) for number, accesses in enumerate(groups)]
+
+
+def find_window(pages: Pages, group: Group, least: int, most: int, at: int) -> tuple[int, int]:
+    """Return the window around `at`, the distance from the memory's start to the group's base.
+
+    `at` has passed all tests but that of stores; it is from `least` to `most`. If a store needs a
+    call of `Pages.touch`, the window is empty.
+    """
+    low, high = least, most + 1
+    for store in group.stores:
+        first, until = pages.plain_range(at + store.immediate)
+        low = max(low, first - store.immediate)
+        high = min(high, until - store.immediate - store.size + 1)
+    return low, max(low, high)
+
+
+class AccessWriter:
+    """Writes the lines of a block's accesses to the memory `pages`, which starts at `base`."""
+
+    def __init__(
+        self, pages: Pages, base: int, groups: Sequence[Group], names: dict[str, Any]
+    ) -> None:
+        self.pages, self.base, self.names = pages, base, names
+        self._groups = {access.place: group for group in groups for access in group.accesses}
+        self._access = {access.place: access for group in groups for access in group.accesses}
+        # the variables that are 0 when the function begins; the windows are then empty
+        self.variables = [
+            f"{name}{group.number}" for group in groups if group.stores for name in ("low", "high")
+        ]
+        # the groups that are tested before several passes, and the changes of their bases
+        self._ahead: list[tuple[Group, int, int]] = []
+        self._followed: set[int] = set()  # the bases of these groups
+
+    def look_ahead(self, steps: Steps, steady: int) -> None:
+        """Test accesses before several passes, if possible.
+
+        Each pass changes registers by `steps`, and takes `steady` cycles.
+        """
+        self.steady = steady
+        for group in dict.fromkeys(self._groups.values()):
+            step = steps.of(group.register, group.place)
+            if step is not None and step.by % group.align == 0:
+                self._ahead.append((group, *step))
+        self._followed = {group.register for group, _, _ in self._ahead}
+        if self._ahead:
+            self.variables.append("near")
+
+    def head(self, leave: Leave) -> list[str]:
+        """Return the lines before each pass, which end the function at the time `bound`.
+
+        Before the time `near`, no pass begins whose accesses have not been tested.
+        """
+        bound = ["if t >= bound:", *indent_lines(leave())]
+        if not self._ahead:
+            return bound
+        lines, ends = list(bound), ["bound"]
+        if self.base:
+            for register in sorted(self._followed):
+                lines.append(f"at_x{register} = {_register(register)} - {self.base:#x}")
+        for group, by, before in self._ahead:
+            at = _sum(self._at(group), before)
+            lines += self._test(group, at, leave)
+            least, most = self._limits(group)
+            low, high = str(least), str(most + 1)
+            if group.stores:
+                low, high = f"low{group.number}", f"high{group.number}"
+            if by > 0:
+                ends.append(f"t + (({high} - 1 - ({at})) // {by} + 1) * {self.steady}")
+            elif by < 0:
+                ends.append(f"t + (({at} - {low}) // {-by} + 1) * {self.steady}")
+        if len(ends) > 1:  # many loops end after one pass, so that the first one is not counted
+            lines.append(f"near = min({', '.join(ends)}) if near else t + {self.steady}")
+        else:
+            lines.append("near = bound")
+        return ["if t >= near:", *indent_lines(lines)]
+
+    def test(self, place: int, spans: Spans, leave: Leave) -> Iterable[str]:
+        """Yield the lines before the instruction at `place` that test the accesses of its group.
+
+        There are none unless the instruction is the first access of a group that `head` does not
+        test. Afterwards `spans` knows which values the base may have.
+        """
+        group = self._groups.get(place)
+        if group is None or group.place != place:
+            return
+        if not any(group is other for other, _, _ in self._ahead):
+            at = self._at(group)
+            if self.base:
+                yield f"{at} = {_register(group.register)} - {self.base:#x}"
+            yield from self._test(group, at, leave)
+        least, most = self._limits(group)
+        spans[_register(group.register)] = max(0, self.base + least), self.base + most
+
+    def after(self, found: Decoded) -> Iterable[str]:
+        """Yield the lines after an instruction that adds a constant to the base of a group."""
+        by = added(found)
+        if self.base and by is not None and found.values["rd"] in self._followed:
+            at = f"at_x{found.values['rd']}"
+            yield f"{at} = {_sum(at, by)}"
+
+    def _test(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
+        """Yield the lines that test a group; `at` is the distance from the memory to its base."""
+        least, most = self._limits(group)
+        outside = f"{at} > {most}"
+        if self.base or least > 0:
+            outside = f"{at} < {least} or {outside}"
+        align, first = group.align, group.accesses[0]
+        aligned = ""
+        if align > 1:
+            odd = first.immediate % align if first.is_odd else 0
+            aligned = f" or {_sum(at, odd)} & {align - 1}"
+        if not group.stores:
+            yield f"if {outside}{aligned}:"
+            yield from indent_lines(leave())
+            return
+        low, high = f"low{group.number}", f"high{group.number}"
+        yield f"if {at} < {low} or {at} >= {high}{aligned}:"
+        yield f"    if {outside}{aligned}:"
+        yield from indent_lines(indent_lines(leave()))
+        yield from indent_lines(self._set_window(group, at, leave))
+
+    def _set_window(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
+        """Yield the lines that set the window of a group with stores, or end the function."""
+        first, until = _extent(group.stores)
+        low, high = f"low{group.number}", f"high{group.number}"
+        begin, end = f"(page << {SHIFT}) - {first}", f"(page << {SHIFT}) + {PAGE + 1 - until}"
+        least, most = limits = self._limits(group)
+        if least > -first or most < self.pages.size - until or self.pages.size % PAGE:
+            begin, end = f"max({begin}, {least})", f"min({end}, {most + 1})"
+        marks = name_for(self.names, "marks", self.pages.marks)
+        self.names[f"window{group.number}"] = partial(find_window, self.pages, group, *limits)
+        is_one_page = f" and {_sum(at, until - 1)} >> {SHIFT} == page"
+        if len(group.stores) == 1:
+            is_one_page = ""
+        yield f"page = {_sum(at, first)} >> {SHIFT}"
+        yield f"if {marks}[page] == {WRITTEN}{is_one_page}:"
+        yield f"    {low} = {begin}"
+        yield f"    {high} = {end}"
+        # Many functions are left before the base changes: the first window beside code is short.
+        watched = name_for(self.names, "watched", self.pages.watched)
+        words = " or ".join(_words(watched, at, store) for store in group.stores)
+        yield f"elif not {high} and {marks}[page] == {SHARED}{is_one_page} and not ({words}):"
+        yield f"    {low} = {at}"
+        yield f"    {high} = {at} + 1"
+        yield "else:"
+        yield f"    {low}, {high} = window{group.number}({at})"
+        yield f"    if {at} >= {high}:"
+        yield from indent_lines(indent_lines(leave()))
+
+    def load(self, found: Decoded, spans: Spans, place: int) -> str:
+        """Return the line of a load into a general register."""
+        size, signed = LOADS[found.row.mnemonic]
+        value, to = self._element(place), f"x{found.values['rd']}"
+        spans.pop(to, None)
+        if signed:
+            sign = SIGN >> 32 - 8 * size
+            value = f"({value} ^ {sign}) - {sign} & {MASK}"
+        else:
+            spans[to] = 0, (1 << 8 * size) - 1
+        return f"{to if found.values['rd'] else 'sink'} = {value}"
+
+    def store(self, found: Decoded, spans: Spans, place: int) -> str:
+        """Return the line of a store of a general register."""
+        source, most = _register(found.values["rs2"]), (1 << 8 * self._access[place].size) - 1
+        masked = "" if spans.of(source)[1] <= most else f" & {most:#x}"
+        return f"{self._element(place)} = {source}{masked}"
+
+    def row(self, place: int) -> str:
+        """Return the expression of all bytes of an access by a vector register."""
+        access, at = self._access[place], self._at(self._groups[place])
+        data = name_for(self.names, "data", self.pages.bytes)
+        end = _sum(at, access.immediate + access.size)
+        return f"{data}[{_sum(at, access.immediate)}:{end}]"
+
+    def _element(self, place: int) -> str:
+        """Return the expression of the element of memory that an access loads or stores."""
+        access, pages = self._access[place], self.pages
+        at = _sum(self._at(self._groups[place]), access.immediate)
+        if access.size == 1:
+            return f"{name_for(self.names, 'data', pages.bytes)}[{at}]"
+        if access.size == 2:
+            return f"{name_for(self.names, 'halves', pages.halves)}[{at} >> 1]"
+        return f"{name_for(self.names, 'words', pages.words)}[{at} >> 2]"
+
+    def _limits(self, group: Group) -> tuple[int, int]:
+        """Return the least and the greatest distance from the memory's start to the base.
+
+        From the least distance on, a base that decreases in each pass does not wrap.
+        """
+        begin, end = _extent(group.accesses)
+        by = min([0, *(step for other, step, _ in self._ahead if other is group)])
+        return max(-begin, -by - self.base), self.pages.size - end
+
+    def _at(self, group: Group) -> str:
+        """Return the variable with the distance from the memory's start to the base."""
+        if not self.base:
+            return _register(group.register)
+        if any(group is other for other, _, _ in self._ahead):
+            return f"at_x{group.register}"
+        return f"at{group.number}"
+
+
+def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
+    """Return the distances from the base to the first byte, and to the byte after the last one."""
+    known = list(accesses)
+    return min(x.immediate for x in known), max(x.immediate + x.size for x in known)
+
+
+def _words(watched: str, at: str, store: Access) -> str:
+    """Return an expression that is true if a word is watched to which a program would store."""
+    first = _sum(at, store.immediate)
+    if store.size <= 4:
+        return f"{watched}[{first} >> 2]"
+    return f"any({watched}[{first} >> 2:({first} >> 2) + {store.size // 4}])"
+
+
+def _register(number: int) -> str:
+    return f"x{number}" if number else "0"
+
+
+def _sum(text: str, number: int) -> str:
+    """Return the text of a sum; nothing is added if the number is 0."""
+    return f"{text} {'-' if number < 0 else '+'} {abs(number)}" if number else text

@@ -1,0 +1,53 @@
+"""What a loop changes by a constant in each pass, such as pointers and the number of passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from macaw.isa.codec import Decoded
+
+
+class Step(NamedTuple):
+    """How a register changes in a loop, seen from one of its instructions."""
+
+    by: int  # what each pass adds to it; 0 if the loop does not write it
+    before: int  # what the present pass has added before the instruction
+
+
+class Steps:
+    """The general registers of a loop that change by a constant in each pass, or not at all.
+
+    `loop` has the instructions of a pass, `written` the registers that each of them writes. Sums
+    that wrap are not considered.
+    """
+
+    def __init__(self, loop: Sequence[Decoded], written: Sequence[Sequence[int]]) -> None:
+        self._loop = loop
+        self._writers: dict[int, list[int]] = {}  # by register: the instructions that write it
+        for place in range(len(loop)):
+            for register in written[place]:
+                self._writers.setdefault(register, []).append(place)
+
+    def of(self, register: int, place: int) -> Step | None:
+        """Return how a register changes, seen from the instruction with index `place`.
+
+        The result is None if the change is not the same in each pass, or if the instruction is not
+        part of the loop.
+        """
+        if place >= len(self._loop):
+            return None
+        writers = self._writers.get(register, ())
+        if not writers or not register:
+            return Step(0, 0)
+        by = added(self._loop[writers[0]])
+        if len(writers) > 1 or by is None:
+            return None
+        return Step(by, by if writers[0] < place else 0)
+
+
+def added(found: Decoded) -> int | None:
+    """Return what an instruction adds to the register that it writes, if that is a constant."""
+    values = found.values
+    is_sum = found.row.mnemonic == "addi" and values["rd"] == values["rs1"] != 0
+    return values["imm"] if is_sum else None

@@ -1,0 +1,227 @@
+"""Loops that only load vector registers and add products (pmac): many passes are done at once.
+
+A block may begin with such a loop, whose passes all take the same time. Then its function calls a
+`Reduction` before the first pass. The reduction does as many passes as it can: it updates vector
+registers, and returns the number of passes. The function adds the steps of these passes to general
+registers and to the time, and does the remaining passes itself, at least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.faults import Fault
+from macaw.emu.pages import Pages
+from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.semantics import MASK
+from macaw.emu.vector import pmac
+from macaw.emu.vector.binding import order_of
+from macaw.emu.vector.core import VectorCore
+from macaw.emu.vector.scoreboard import registers
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.vector import OPERATIONS
+from macaw.isa.vector_layouts import VECTOR_BYTES
+
+FEWEST = 6  # fewer passes take less time one by one
+MOST = 1 << 10  # passes that are done at once
+
+Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one for all
+
+
+class Series(NamedTuple):
+    """A number that depends on a general register, and changes by a constant in each pass."""
+
+    register: int
+    distance: int  # the number in the first pass, minus the value of the register before it
+    by: int  # what each pass adds
+
+
+class Load(NamedTuple):
+    """A load of a whole vector register."""
+
+    register: int
+    address: Series  # from the start of the memory
+
+
+class Product(NamedTuple):
+    """A pmac that adds to a vector register."""
+
+    name: str  # of its format
+    result: int
+    first: int
+    second: int
+    order: Callable[[], pmac.Order]
+
+
+class _Uses:
+    """Which vector registers a pass has loaded, added to, and only read so far."""
+
+    def __init__(self) -> None:
+        self.loads: dict[int, Load] = {}
+        self.products: list[Product] = []
+        self.reads: set[int] = set()
+
+    def load(self, load: Load) -> bool:
+        """Add a load. Return False if it is not the only instruction with its register before."""
+        register = load.register
+        if register in self.loads or register in self.reads or self._results(register):
+            return False
+        self.loads[register] = load
+        return True
+
+    def add(self, product: Product, reads: Iterable[int]) -> bool:
+        """Add a product, which reads the registers `reads` besides its result.
+
+        Return False if a source depends on an earlier pass, or if the order of the sums matters.
+        """
+        result = product.result
+        earlier = self._results(result)
+        self.products.append(product)
+        self.reads.update(reads)
+        if any(other.name != product.name for other in earlier):
+            return False
+        if earlier and product.name[0] == "f":
+            return False
+        results = {other.result for other in self.products}
+        return not (results & self.reads or results & self.loads.keys())
+
+    def _results(self, register: int) -> list[Product]:
+        return [product for product in self.products if product.result == register]
+
+
+class Reduction:
+    """A loop of loads and products on the vector registers `vr` and the memory `pages`.
+
+    `taken` computes, from arrays with the values of the two registers of the branch in each pass,
+    whether the loop goes on.
+    """
+
+    def __init__(
+        self,
+        pages: Pages,
+        vr: NDArray[np.uint8],
+        loads: Sequence[Load],
+        products: Sequence[Product],
+        branch: Sequence[Series],
+        taken: Callable[..., Any],
+    ) -> None:
+        self.pages, self.vr = pages, [row.data for row in vr]
+        self.loads, self.products = loads, products
+        self.branch, self.taken = branch, taken
+        # the distances of `branch` in all passes
+        self._distances = [series.distance + series.by * np.arange(MOST) for series in branch]
+        self.find_exit = lru_cache(maxsize=64)(self._find_exit)
+
+    def __call__(self, passes: int, x: Sequence[int]) -> int:
+        """Do at most `passes` passes, from the general registers `x` on; return how many."""
+        starts = []
+        most = self.pages.size - VECTOR_BYTES
+        for _, (register, distance, by) in self.loads:
+            at = x[register] + distance
+            if not 0 <= at <= most or at % VECTOR_BYTES:
+                return 0
+            if by:
+                passes = min(passes, ((most - at) // by if by > 0 else at // -by) + 1)
+            starts.append(at)
+        values = [x[series.register] for series in self.branch]
+        passes = min(passes, self.find_exit(*values))
+        if passes < FEWEST:
+            return 0
+        rows: dict[int, Rows] = {}
+        shape, array = (passes, VECTOR_BYTES), self.pages.array
+        for (register, (_, _, by)), at in zip(self.loads, starts, strict=True):
+            rows[register] = np.ndarray(shape, np.uint8, array, at, (by, 1))
+        results: dict[int, bytes] = {}
+        try:
+            for name, result, first, second, order in self.products:
+                old = results[result] if result in results else bytes(self.vr[result])
+                one, other = self._rows(rows, first, passes), self._rows(rows, second, passes)
+                results[result] = pmac.REDUCTIONS[name](one, other, order(), old)
+        except Fault:
+            return 0  # the first pass faults
+        for (register, (_, _, by)), at in zip(self.loads, starts, strict=True):
+            last = at + by * (passes - 1)
+            self.vr[register][:] = self.pages.bytes[last : last + VECTOR_BYTES]
+        for register, data in results.items():
+            self.vr[register][:] = data
+        return passes
+
+    def _find_exit(self, *values: int) -> int:
+        """Return after how many passes the branch leaves the loop, but at most `MOST`.
+
+        `values` are those of the registers of `branch`.
+        """
+        distances = zip(values, self._distances, strict=True)
+        taken = self.taken(*[value + distance & MASK for value, distance in distances])
+        first = int(taken.argmin())  # where it is false, or 0
+        return MOST if taken[first] else first
+
+    def _rows(self, rows: dict[int, Rows], register: int, passes: int) -> Rows:
+        """Return the values of a vector register in all passes."""
+        if register in rows:
+            return rows[register]
+        row = np.frombuffer(self.vr[register], np.uint8)
+        return np.broadcast_to(row, (passes, VECTOR_BYTES))
+
+
+def find_reduction(
+    core: VectorCore, loop: Sequence[Decoded], steps: Steps, condition: str
+) -> Reduction | None:
+    """Return the reduction of a loop, or None if it is not one.
+
+    `loop` has the instructions of a pass, the last one is a branch to the first. `steps` are the
+    changes of general registers in a pass. `condition` is the text that decides the branch.
+    """
+    uses, back = _Uses(), len(loop) - 1
+    for place, found in enumerate(loop[:-1]):
+        values, row = found.values, found.row
+        if added(found) is not None and steps.of(values["rd"], place) is not None:
+            continue
+        operation = OPERATIONS.get(row.mnemonic)
+        if operation is None:
+            return None
+        if operation.name == "vld":
+            step = steps.of(values["rs1"], place)
+            if step is None or step.by % VECTOR_BYTES:
+                return None
+            distance = step.before + values["imm"] - EXTERNAL
+            if not uses.load(Load(values["rd"], Series(values["rs1"], distance, step.by))):
+                return None
+        elif operation.name == "pmac" and values["acc"]:
+            sources = values["rs1"], values["rs2"]
+            places = registers(row.operands[3].kind, values["rs3"])
+            changes = [steps.of(x, place) for x in places if x < FIRST_VECTOR]
+            orders = [x - FIRST_VECTOR for x in places if x >= FIRST_VECTOR]
+            product = Product(operation.element, values["rd"], *sources, order_of(core, found))
+            is_constant = all(step is not None and not step.by for step in changes)
+            if not is_constant or uses.loads.keys() & set(orders):
+                return None
+            if not uses.add(product, (*sources, *orders)):
+                return None
+        else:
+            return None
+    branch = loop[-1]
+    if not uses.products or branch.row.family != "branch":
+        return None
+    series = {}
+    for name in ("rs1", "rs2"):
+        register = branch.values[name]
+        step = steps.of(register, back)
+        if step is None:
+            return None
+        if register:
+            series[register] = Series(register, step.before, step.by)
+    if not series:
+        return None
+    arguments = ", ".join(f"x{register}" for register in series)
+    taken = eval(f"lambda {arguments}: {condition}")
+    loads = list(uses.loads.values())
+    external = core.device.memory.external
+    return Reduction(external, core.vr, loads, uses.products, list(series.values()), taken)
