@@ -109,7 +109,7 @@ GOALS = (
         ("macaw, vc on base, the same loop",),
         peer="Unicorn, without cycles",
         floor=("floors", "the loop of cp in plain Python", "floor"),
-        limits="translated code is Python: each address is tested, each sum wraps",
+        limits="translated code is Python: addresses of external memory are not small integers",
     ),
     Goal(
         "pmac.u8, thousand products a second",
@@ -121,7 +121,7 @@ GOALS = (
         "pmac",
         INTERPRETER,
         floor=("floors", "one NumPy call for each pmac", "floor"),
-        limits="each pmac is computed alone, as integers of the interpreter",
+        limits="the interpreter: the instructions around the inner loop, its first and last pass",
     ),
     Goal(
         "sparse product 256³ on `large`, 50% zero",
@@ -201,7 +201,7 @@ GOALS = (
         0.35,
         ("external to external, 64 KiB",),
         peer="contiguous, 64 KiB",
-        limits="the beats before and after the periods are simulated one by one",
+        limits="the beats that fill and empty the buffer are simulated one by one",
     ),
     Goal(
         "LSTM-2048 step on nnp",

@@ -93,7 +93,7 @@ counts cycles. The loop of ten instructions reverses an array with two loads, tw
 is in external memory. tinyrv and riscv-model are emulators in Python for the same machine code; riscv-model gets the
 code already decoded. py65 emulates a 6502, which does the same work in more and smaller steps. Unicorn is QEMU's
 translator. The table *pmac* has thousands of products a second, in a loop of two loads, a pmac, three sums and a
-branch.
+branch, which has 64 passes. The fast engine runs it more often, so that the translation takes a small share.
 """),
     "array": ("The PE array", """\
 Thousands of effective MACs in a second. For Macaw a whole run is measured, including cp and the dma; for SciPy and
@@ -234,9 +234,9 @@ END = """## Why goals are missed
   in the file, its size), a branch, and a line of data or a constant of 32 bits take several times as long.
 - If other work runs on the machine, rates fall by more than the share of time that this work takes.
 - After an edit, the language server spends nearly all of its time on assembling the lines again.
-- pmac of floating-point numbers uses NumPy calls on four or eight lanes. With Python's own floats, each step would need
-  a rounding to binary32; that was not tried. Other vector instructions are not specialised like pmac: translated code
-  calls the interpreter's functions for them, and only the code around these calls is faster than in the interpreter.
+- A loop of vc that only loads vector registers and adds products to others is computed with few NumPy calls. Other
+  vector instructions are not specialised: translated code calls the interpreter's functions for them, and only the code
+  around these calls is faster than in the interpreter.
 
 Words of the field and of Macaw: [glossary.md](glossary.md).
 """

@@ -65,7 +65,7 @@ LOOPS = {
         f"li      s0, {scalar.PASSES}", f"li      s0, {2 * scalar.PASSES}"
     ),
     "vc, registers alone": scalar.VC_REGISTERS.replace("100000", str(REPEATS * 100_000)),
-    "vc, pmac": scalar.PMAC.format(name="s8", passes=2 * scalar.PMAC_PASSES),
+    "vc, pmac": scalar.PMAC.format(name="s8", passes=2 * scalar.PMAC_PASSES["reference"]),
 }
 # The markers of the loop of cp, around its passes.
 MARKED = LOOPS["cp, a loop over bytes"].replace("pass:", "        trace_begin 0\npass:", 1)
