@@ -86,7 +86,10 @@ def failure(name: str) -> RunError:
 
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_fault(name: str) -> None:
-    """Each program ends with the fault or stop of its comments (seed 004 ¶50, ¶54)."""
+    """Each program ends with the fault or stop that its comments name.
+
+    Some faults are about locks and isolated islands (seed 004 ¶50, ¶54).
+    """
     wanted = expected(FOLDER / name)
     program = macaw.assemble(name)
     assert bool(program.warnings) == wanted.warns, program.warnings

@@ -130,7 +130,10 @@ LAYERS = (
 
 
 def plan_lines(layer: Layer) -> Iterator[str]:
-    """For each mapping and split, the cheapest plans that fit the device, and the sums of all."""
+    """Yield a bound, the sums of all plans that fit, and the cheapest plans.
+
+    There are such lines for each mapping and split.
+    """
     config = load("tiny").changed(layer.settings)
     product = layer.product.validated(config)
     size = int(config["pe.rows"]), int(config["pe.clusters"])

@@ -68,11 +68,12 @@ def test_input_stationary_is_preferred_for_matrix_products() -> None:
 def test_loops_of_figure_7_by_what_they_load_again() -> None:
     """The operand that the innermost loop does not use is loaded least (seed 000 ¶142-145).
 
-    32 x 32 x 64 in tiles of 4 x 4 x 32 on two rows (M) and two clusters (N): each row has 4 tiles
-    of m, 4 of n for each cluster, 2 of k. In the order m, k, n activations are loaded once, weights
-    for each tile of m. In the order n, k, m weights are loaded once into each half of the unit, and
-    activations for each tile of n. With both orders, partial sums leave between tiles of k. In the
-    order m, n, k both operands are loaded again, and no partial sum leaves.
+    A product of 32 x 32 x 64 has tiles of 4 x 4 x 32 on two rows (M) and two clusters (N). So each
+    row has 4 tiles of m, 4 of n for each cluster, 2 of k. In the order m, k, n activations are
+    loaded once, and weights are loaded for each tile of m. In the order n, k, m weights are loaded
+    once into each half of the unit, and activations for each tile of n. With both orders, partial
+    sums leave between tiles of k. In the order m, n, k both operands are loaded again, and no
+    partial sum leaves.
     """
     rng = np.random.default_rng(2)
     weights, x = rng.integers(1, 9, (32, 64)), rng.integers(1, 9, (32, 64))

@@ -197,8 +197,8 @@ def test_strips_below_some_of_the_columns() -> None:
 def test_a_sliding_window_costs_what_is_predicted() -> None:
     """A sliding window takes the predicted cycles.
 
-    Images are stored column by column, strips are in the weight queue, and each row of a transfer
-    is a column's run.
+    Images are stored column by column, so each row of a transfer is a part of a column. Strips are
+    in the weight queue.
     """
     rng = np.random.default_rng(4)
     found = lower(

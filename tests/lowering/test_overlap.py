@@ -26,7 +26,7 @@ def half(address: int) -> int | None:
 
 
 def spans(times: list[tuple[int | None, Span]]) -> list[Span]:
-    """The span (first, last) of each run of times in the same half."""
+    """Return (first, last) of each group of consecutive times in the same half of a unit."""
     groups = [list(group) for _, group in groupby(times, key=lambda item: item[0])]
     return [(group[0][1][0], max(last for _, (_, last) in group)) for group in groups]
 

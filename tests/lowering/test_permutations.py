@@ -18,7 +18,7 @@ def test_ranks_are_the_permutations(lanes: int) -> None:
 
 
 def test_the_last_rank_of_sixteen_lanes() -> None:
-    """The order with the last rank exchanges each lane, from the last on, with lane 0."""
+    """The order of the last rank comes from exchanging lane 0 with lanes 15, 14, ..., 1 in turn."""
     wanted = list(range(16))
     for last in range(15, 0, -1):
         wanted[last], wanted[0] = wanted[0], wanted[last]

@@ -167,8 +167,9 @@ def test_pmac_of_what_is_stored_is_the_plain_product(
 ) -> None:
     """pmac of the stored weights is the plain product.
 
-    Numbers are Python's integers, so of any type; inputs past the fan-in are not zero. The method
-    needs no instruction: statements of Python do the same (seed 002 ¶123-135).
+    Weights have any type; sums are Python's integers. The weights past the fan-in are multiplied by
+    inputs other than zero. The method needs no instruction: statements of Python do the same (seed
+    002 ¶123-135).
     """
     weights, scope, lanes, seed = network
     rng = np.random.default_rng(seed)
@@ -255,7 +256,7 @@ def test_strength_of_layers_that_share_is_that_of_the_widest() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(SCOPES), st.integers(2, 12), st.integers(2, 12), st.integers(0, 2**32))
 def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, seed: int) -> None:
-    """The number of distinct weights per lane equals a count column by column."""
+    """`log2_distinct` of weights with repetitions equals a count of the columns that differ."""
     rng = np.random.default_rng(seed)
     weights = [rng.integers(0, 3, (4, fan_in)).astype(np.int16) for fan_in in (one, other)]
     plan = protect.layout(weights, scope)
@@ -285,9 +286,9 @@ def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, see
 
 
 def test_names_of_columns_are_exact_for_any_number_of_nodes() -> None:
-    """Columns are told apart for any number of nodes, also if only the first node differs.
+    """Columns of weights that differ only in the first node count as different, for 41 nodes.
 
-    Names of columns are numbered again before they need 64 bits.
+    The numbers that stand for columns are assigned again before they need 64 bits.
     """
     for dtype in (np.int8, np.int32):
         weights = np.full((41, 4), -1, dtype)

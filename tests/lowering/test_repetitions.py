@@ -29,7 +29,7 @@ def words(lines: list[str]) -> list[list[int]]:
 
 
 def all_words(lines: list[str]) -> list[list[int]]:
-    """The numbers of all groups."""
+    """The numbers of each `.word` in all groups into which `repeated` divides the lines."""
     return [line for _, group in repeated(lines) for line in words(group)]
 
 

@@ -44,7 +44,7 @@ def statements(text: str) -> list[str]:
 
 
 def parts(source: str) -> list[str]:
-    """The names of the pieces of a subroutine."""
+    """Return the names of the include files that make up a subroutine, without `.inc`."""
     found = re.search(r"\.irp +part, (.*)", source)
     assert found is not None
     return found[1].split(", ")
@@ -74,7 +74,7 @@ def test_layers_of_one_kind_share_their_code():
     ids=["weight stationary", "output stationary", "padding"],
 )
 def test_with_its_record_the_code_is_that_of_the_layer(plan):
-    """With the numbers of its record instead of loads, shared code is the layer's own code."""
+    """Shared code equals the layer's own code if the record's numbers replace the loads."""
     includes = IncludeLibrary()
     library = CodeLibrary(includes)
     shared = library.code(plan)

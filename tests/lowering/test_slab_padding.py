@@ -33,9 +33,9 @@ def plan_of(weights: Any, image: Any, tile: ImageTile, mapping: Any, **options: 
 
 
 def test_what_is_inside_an_image_by_hand():
-    """The slabs' rows and columns outside an image, by hand.
+    """The rows and columns of slabs outside an image are those counted by hand.
 
-    Split a of `tiny`: two rows and two clusters divide the rows of outputs in four parts of one.
+    In split a of `tiny`, two rows and two clusters divide the four rows of outputs: each gets one.
     The kernel is 3 × 3, the padding 1. So the slabs of the first and the last part have a row
     outside. With all 5 columns in one tile, there is a column outside at each side.
     """

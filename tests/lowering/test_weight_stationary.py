@@ -67,8 +67,8 @@ def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool
 def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
     """All rows of activations come at once where this costs less.
 
-    A broadcast of all rows takes few beats. A segment for each cluster takes many beats, but
-    products hide them.
+    A broadcast of all rows takes few beats. A segment for each cluster takes many beats, which come
+    while the PEs multiply.
     """
     large = config.load("large")
     weights = (RNG.integers(1, 10, (256, 256)) * (RNG.random((256, 256)) < 0.05)).astype(np.int8)

@@ -306,7 +306,7 @@ def tensors(rng, found):
 
 
 def placed(tensor, dram):
-    """A tensor of Dram, given the vectors of Dram as rows."""
+    """Return a tensor of Dram in its shape; `dram` has the vectors of Dram as rows."""
     native = dram.shape[1]
     across = -(-tensor.columns // native)
     if tensor.kind == "matrix":

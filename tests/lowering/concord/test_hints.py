@@ -23,10 +23,11 @@ _start: v_rd    NetInQ
 
 
 def test_declared_tensors_by_their_places() -> None:
-    """A declared tensor gets a hint by its address.
+    """A declared tensor of Dram or of a queue gets a hint with its position.
 
-    The first tensor is at the begin of external memory; queues count native vectors of 4. A tensor
-    of three numbers, or of another type, is left out. Columns are padded to whole native vectors.
+    Positions count native vectors of 4 numbers. The first tensor is at the begin of external
+    memory. A tensor of three numbers, or of another type, is left out. Columns are padded to whole
+    native vectors.
     """
     config = load("tiny")
     program = assemble(Source(DECLARED, "p.s"))

@@ -1,4 +1,7 @@
-"""Breaking lines of generated Python: at the greatest width, the same program, indents of four."""
+"""Generated Python is broken into lines that are as long as allowed; the program is the same.
+
+Indents are multiples of four.
+"""
 
 from __future__ import annotations
 

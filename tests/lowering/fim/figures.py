@@ -32,7 +32,10 @@ def numbers(*shape: int) -> Numbers:
 
 
 def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str, str]:
-    """Cycles of (A B) C as two steps and as a pair, the pair's option, errors of predictions."""
+    """Return cycles of (A B) C in two steps and as a pair, the pair's option, and an error.
+
+    The error is the larger one of both predictions of cycles, in percent.
+    """
     graph = Graph()
     first = graph.product(graph.tensor("a", m, k), graph.constant("b", numbers(k, n)), name="ab")
     graph.product(first, graph.constant("c", numbers(n, p)), name="y")

@@ -24,7 +24,7 @@ def model(nodes, inputs, outputs=("y",), **constants):
 
 
 def check_outputs(made, form=1, **dims):
-    """Check that the tasks of a model give onnxruntime's outputs; return what was read."""
+    """Check that the tasks of a model give onnxruntime's outputs; return the graph of tasks."""
     found = read(made, form, dims)
     given = {
         row.name: RANDOM.standard_normal(shape).astype(np.float32)

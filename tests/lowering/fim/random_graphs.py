@@ -84,7 +84,10 @@ def constant(
 
 
 def checked(seed: int) -> tuple[int, int, int]:
-    """Check a graph; return predicted and emulated cycles, and those when decided at run time."""
+    """Check a random graph; return its predicted and its emulated cycles.
+
+    The third result is the emulated cycles if the program chooses options at run time.
+    """
     rng = random.Random(seed)
     graph = made(rng, rng.randint(1, 6))
     numbers = np.random.default_rng(seed)

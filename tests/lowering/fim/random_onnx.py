@@ -1,4 +1,4 @@
-"""Random ONNX models on islands: an error with a node's name, or the bits of islands.
+"""Random ONNX models on islands: right bits, or an error that names a node.
 
     python -m tests.lowering.fim.random_onnx --count 1000 --seed 0
 

@@ -20,8 +20,9 @@ TINY, BASE = config.load("tiny"), config.load("base")
 
 
 def rounded(a, b, layout, total=None):
-    """A · B rounded as in `layout`: tiles along k one after another, a tree of pairs in each.
+    """Return A · B, rounded as an island rounds it in this layout.
 
+    A tree of pairs adds the products of each tile along k; the tiles are added one after another.
     `total` is the sum of the products before this one.
     """
     lanes = 32 // a.dtype.itemsize
@@ -101,7 +102,10 @@ def applied(function, *x):
 def _products_of_sums(
     tasks: Sequence[Task],
 ) -> tuple[dict[Task, list[Task]], set[Task]]:
-    """The products that an island sums in Rz, by the last addition, and all tasks inside sums."""
+    """Return the products of each sum that an island computes in Rz, and all tasks inside sums.
+
+    A sum is given by its last addition.
+    """
     parts: dict[str, tuple[list[Task], list[Task]]] = {}
     inside: set[Task] = set()
     summed: dict[Task, list[Task]] = {}

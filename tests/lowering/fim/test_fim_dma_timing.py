@@ -1,4 +1,4 @@
-"""The end of copies by the dma: predicted, by docs/memory.md, and in the emulator."""
+"""Predicted ends of the dma's copies equal docs/memory.md, hand calculations and the emulator."""
 
 from __future__ import annotations
 

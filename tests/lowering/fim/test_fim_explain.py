@@ -38,7 +38,7 @@ def plan():
 
 
 def test_a_timeline():
-    """A timeline of 196 + 87 cycles in 80 characters: 4 cycles a character, by hand."""
+    """A timeline of 80 characters shows 196 + 87 cycles, 4 cycles in each character, by hand."""
     lines = timeline(plan(), 80)
     assert max(map(len, lines)) <= 80
     rows = {line[:9].strip(): line[9:] for line in lines[1:-1]}

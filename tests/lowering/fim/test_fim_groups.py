@@ -93,9 +93,9 @@ def test_random_functions_with_few_slices(slices, seed):
 
 
 def test_places_of_a_column():
-    """A column has operands, stored results, then spare columns.
+    """The places of a column are first operands, then stored results, then spare columns.
 
-    The slice of Rz that is used latest is stored.
+    If no slice of Rz is free, the value whose last use is latest goes to a spare column.
     """
     calls = [Call("relu", (0,), False), Call("relu", (1,), False), Call("relu", (2,), False)]
     calls += [Call("add", (3, 4), False), Call("add", (5, 6), True)]
@@ -156,7 +156,7 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
 
 
 def test_a_list_that_spares_the_dma():
-    """With a weight for the dma, a list prefers an option that computes longer and copies less."""
+    """If `list_schedule` weighs copies, it prefers options that copy less but compute longer."""
     graph = Graph()
     graph.product(graph.tensor("a", 4, 4), graph.tensor("b", 4, 4))
 

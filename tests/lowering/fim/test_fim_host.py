@@ -28,7 +28,10 @@ def carried(job, memory):
 
 
 def naive(job):
-    """The number of copies if segments are joined one by one, then merged by equal distance."""
+    """Return the number of copies that a simple rule needs.
+
+    Adjacent segments are joined; then segments of equal sizes and distances become one copy.
+    """
     width = job.task.width * job.size
     run = [n * width for n in range(len(job.task.places))]
     places = [int(place) * job.size for place in job.task.places]

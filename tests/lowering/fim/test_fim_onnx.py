@@ -186,7 +186,7 @@ def test_names_of_dimensions_and_tensors():
 
 
 def whole(made, *rows):
-    """The model after the types of all inputs and outputs (or of `rows`) are int32."""
+    """Set the types of all inputs and outputs (or of `rows`) to int32; return the model."""
     for row in rows or (*made.graph.input, *made.graph.output):
         row.type.tensor_type.elem_type = TensorProto.INT32
     return made

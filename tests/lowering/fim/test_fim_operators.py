@@ -221,7 +221,7 @@ def _lstm(**attributes):
 
 
 def _peepholes(*inputs):
-    """A model of an LSTM with one step; its peepholes `p` are an input or a constant."""
+    """A model of an LSTM with peepholes `p`; `inputs` names constants that become inputs."""
     node = NODE("LSTM", ["x", "w", "r", "", "", "", "", "p"], ["y"], name="it", hidden_size=3)
     constants = {
         "w": random_numbers(1, 12, 4),

@@ -35,7 +35,7 @@ def check(option, graph, a, b, device, name):
 
 
 def option_of(stream, graph):
-    """The option of a stream on island 0 of tiny."""
+    """Return the option that computes a product with this stream on island 0 of tiny."""
     tasks = tuple(graph.tasks)
     job = ProductJob(tasks, tasks, stream)
     cycles = predict(job, TINY)
@@ -128,7 +128,7 @@ def test_what_fits(values):
 
 
 def test_many_items_and_starts(monkeypatch):
-    """The prediction skips repeated items and starts, and gives the cycles of all of them."""
+    """A prediction that skips repeated items and starts is within 0.1% of one that skips none."""
     graph = product(*operands(Shape(300, 20, 16)))
     ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
     jobs = [ProductJob(tuple(graph.tasks), tuple(graph.tasks), way) for way in ways]

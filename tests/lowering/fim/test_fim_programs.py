@@ -144,7 +144,7 @@ def test_any_graph(seed):
 
 
 def test_what_an_island_has_not():
-    """An option names what its island cannot do (seed 004 ¶44, ¶53)."""
+    """A refused option names what its island cannot do (seed 004 ¶44, ¶53)."""
     graph = Graph()
     graph.pointwise("relu", graph.tensor("x", 4, 4))
     refusal = next(row for row in options(graph.tasks, TINY) if isinstance(row, Refusal))

@@ -1,4 +1,4 @@
-"""Tasks divided into parts by rows: same numbers, dependencies by part, bits of islands."""
+"""Tasks are divided into parts by rows: equal results, bits of islands, dependencies of parts."""
 
 import numpy as np
 import pytest

@@ -20,7 +20,10 @@ CONFIG = load("base")
 
 
 def same(**costs):
-    """A function that gives options by the outputs' names; other units are refused."""
+    """Return a function that gives a unit the options `costs`, by its outputs' names.
+
+    Units without options are refused.
+    """
 
     def ask(unit, _config):
         names = "".join(task.output.name for task in unit)
@@ -139,7 +142,7 @@ def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
 def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
     """cp waits while the dma's queue is full.
 
-    cp queues the last copies of the first results 3 cycles after they begin; then y is there.
+    Copies of the first results begin at 110; cp can queue the last of them 3 cycles later, at 113.
     """
     graph = Graph()
     a = graph.tensor("a", 4, 4)
@@ -163,7 +166,7 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
 
 
 def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
-    """A step of several starts occupies cp and dma until its last start, 70 cycles in.
+    """A step of several starts occupies cp and dma for 70 cycles, until its last start.
 
     Only then are the inputs of y brought.
     """

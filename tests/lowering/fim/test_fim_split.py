@@ -40,7 +40,7 @@ def layer(m, k, n, known="b", dtype=np.float16):
 
 
 def plan_of(graph, option):
-    """The plan of a shared option as the only one, in the order of its prediction."""
+    """Return a plan that has only this shared option, with its actions in the predicted order."""
     track = simulate([option])
     steps = tuple(Step(number, part) for number, part in enumerate(track.options))
     return GraphPlan(graph, steps, tuple(track.actions), track.clock.end, issued=(option,))
@@ -120,9 +120,9 @@ def shared_by(shape, *several):
 def test_regions_of_columns_end_together():
     """Two islands that share columns end at the same time.
 
-    Each needs all of A: 100 + 900 a = 100 + 500 + 900 (1 - a) for a = 7/9 of 96 columns: 75
-    columns, rounded to 80, a multiple of 16. The island whose inputs take fewer cycles gets its
-    inputs first.
+    Each island needs all of A, in 100 or 500 cycles; all columns take 900. Island 1 gets its inputs
+    first, because they take fewer cycles. It gets a share a of the 96 columns: 100 + 900 a = 100 +
+    500 + 900 (1 - a), so a = 7/9, which is 75 columns, rounded to 80, a multiple of 16.
     """
     found, asked = shared_by(Shape(1, 8, 96), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 1, 0, 80, 96)), (0, 1, Region(0, 1, 80, 16, 96))]
@@ -132,8 +132,8 @@ def test_regions_of_columns_end_together():
 def test_regions_of_rows_end_together():
     """Two islands that share rows end at the same time.
 
-    Each needs its rows of A: 1000 a = 100 a + 1400 (1 - a) for a = 14/23 of 64 rows: 39 rows,
-    rounded to 40, a multiple of 4.
+    Each island needs its rows of A. Island 1 gets a share a of the 64 rows: 1000 a = 100 a + 1400
+    (1 - a), so a = 14/23, which is 39 rows, rounded to 40, a multiple of 4.
     """
     _, asked = shared_by(Shape(64, 8, 8), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 40, 0, 8, 8)), (0, 1, Region(40, 24, 0, 8, 8))]

@@ -85,20 +85,23 @@ class ModelBuilder:
         self.quantise(name, result)
 
     def join(self, name: str, other: str, channels: int, result: float) -> None:
-        """Concatenate the channels of another quantised value, which has `channels`."""
+        """Append the `channels` channels of another quantised value to the last value."""
         self.value = self.node("Concat", [self.value, other], name, axis=1)
         self.quantise(name, result)
         self.shape = (self.shape[0], self.shape[1] + channels, *self.shape[2:])
 
     def add(self, name: str, other: str, *, relu: bool = False, result: float = 2.0**-4) -> None:
-        """Add another value of the same shape, a `value` of an earlier state of the builder."""
+        """Add an earlier `value` of the builder, of the same shape, to the last value."""
         self.value = self.node("Add", [self.value, other], name)
         if relu:
             self.value = self.node("Relu", [self.value], f"{name}_relu")
         self.quantise(name, result)
 
     def multiply(self, name: str, other: str, result: float = 2.0**-5) -> None:
-        """Multiply by another quantised value of the same shape, or with a number a channel."""
+        """Multiply the last value by another quantised value, `other`.
+
+        Its shape is the same, or it has one number for each channel.
+        """
         self.value = self.node("Mul", [self.value, other], name)
         self.quantise(name, result)
 

@@ -96,7 +96,7 @@ def test_the_core_that_takes_less(image, core):
     ("shape", "device"), [((3, 20, 40), "base"), ((6, 5, 7), "tiny"), ((1, 9, 33), "tiny")]
 )
 def test_a_product_by_channels_reads_its_weights(shape, device, engine):
-    """A product by channels reads all numbers as weights, also zeros.
+    """On the array, a product by channels reads its second input as weights, also zeros.
 
     The weights of the first run do not stay for the second.
     """

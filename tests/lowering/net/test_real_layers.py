@@ -292,7 +292,7 @@ def test_a_layer_of_int16_among_layers_of_int8(setting):
 
 
 def test_constants_and_tensors_of_other_shapes():
-    """Constants for each channel or each place, quantised or real, are operands of real layers."""
+    """Operands of smaller shapes than the image, quantised or real, constant or not, are right."""
     builder = ModelBuilder(0, (1, 3, 4, 5))
     image = builder.value
     numbers = [builder.constant("n", np.array([[[3]], [[-7]], [[9]]], np.int8)),

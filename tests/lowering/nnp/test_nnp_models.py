@@ -116,7 +116,7 @@ def test_rows_of_more_than_fifteen_vectors_have_a_unit():
 def test_rows_without_a_common_unit_are_repeated_as_text():
     """If layers have rows of 17 and 18 vectors, chains are repeated as text.
 
-    The two sizes have no common unit for increments.
+    As increments, 17 and 18 are too large in units of 1, and they have no larger common unit.
     """
     made = perceptron(70, 66, 70)
     checked = check(made, inputs_of(made, np.random.default_rng(7)), LARGE)
@@ -279,7 +279,10 @@ def test_an_image_of_height_1_with_padding_above_and_below(kernel):
 
 
 def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
-    """A value may have the name `h_mul` while `h` is in two register files, one as `h_mul`."""
+    """A value may be named `h_mul`, although `h` would have this symbol in a register file.
+
+    One of the two then has the symbol `h_mul_2`.
+    """
     nodes = [
         NODE("Tanh", ["x"], ["q"]), NODE("Tanh", ["x"], ["h"]), NODE("Tanh", ["h"], ["h_mul"]),
         NODE("Mul", ["q", "h"], ["a0"]), NODE("Mul", ["a0", "k"], ["a"]),

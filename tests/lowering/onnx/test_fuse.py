@@ -211,7 +211,7 @@ def test_residual_sums_take_a_relu():
 def test_a_lone_normalisation_becomes_a_convolution():
     """A BatchNormalization without a convolution becomes one, with the nodes after it.
 
-    The blocks of DenseNet begin so.
+    The blocks of DenseNet begin with such a BatchNormalization.
     """
     nodes = [
         NODE("Relu", ["x"], ["r"]), NODE("BatchNormalization", ["r", "s", "o", "m", "v"], ["b"], name="bn"),

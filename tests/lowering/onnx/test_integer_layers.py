@@ -406,7 +406,10 @@ def test_moves_with_a_new_scale(node, function):
 
 
 def test_moves_without_quantisation_keep_the_integers():
-    """Operators that move integers keep their scale: a product after a reshape has the image's."""
+    """Operators that move integers keep their scale.
+
+    Here a product reads an image after a pool and a reshape, with the scale of the image.
+    """
     random = np.random.default_rng(9)
     nodes = [
         NODE("MaxPool", ["a"], ["p"], kernel_shape=[2, 2]), NODE("Flatten", ["p"], ["f"]),

@@ -1,4 +1,4 @@
-"""Losses of quantised layers whose input integers are no tensor of the model."""
+"""Losses (dB) of quantised layers that read integers which no tensor of the model holds."""
 
 from __future__ import annotations
 

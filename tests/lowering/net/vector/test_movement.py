@@ -35,7 +35,7 @@ few = settings(sessions, max_examples=max(8, sessions.max_examples // 2))
 
 @st.composite
 def movements(draw: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Draw the numbers of elements after some transposes, slices, repetitions and reshapes."""
+    """Draw an array of elements' numbers that was transposed, sliced, repeated and reshaped."""
     places = np.arange(np.prod(shape)).reshape(shape)
     for kind in draw(
         st.lists(st.sampled_from("transpose slice repeat tile take".split()), max_size=3)
