@@ -147,13 +147,13 @@ def _chosen_lines(context: Context, text: str | None) -> Lines:
     if not right:
         return Lines(file, first, first + LINES - 1)
     if right.startswith("+"):
-        return Lines(file, first, min(first + parse_number(right[1:], base=10), first + MOST))
+        return Lines(file, first, min(first + parse_number(right[1:], base=10), first + MOST - 1))
     other, last = (
         (file, parse_number(right, base=10)) if right.isdecimal() else line_of(context, right)
     )
     if other != file or last < first:
         raise CommandError(f"{text} is no range of lines in one file")
-    return Lines(file, first, min(last, first + MOST))
+    return Lines(file, first, min(last, first + MOST - 1))
 
 
 def _around(file: str, number: int) -> Lines:

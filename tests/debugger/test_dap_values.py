@@ -199,6 +199,9 @@ def test_sources(client, write, monkeypatch):
     monkeypatch.setattr("macaw.debugger.dap.sources.MOST_LINES", 1)
     place = {"source": {"path": str(path)}, "line": 1, "endLine": 8}
     assert client.request("breakpointLocations", **place)["breakpoints"] == lines[:1]
-    assert refused(client, "source", sourceReference=3) == (
-        "all sources are files: there are no source references"
+    references = "all sources are files: there are no source references"
+    assert refused(client, "source", sourceReference=3) == references
+    assert refused(client, "source", sourceReference=0) != references
+    assert refused(client, "source", source={"path": "/none.s"}, sourceReference=3) == (
+        "the program has no lines of /none.s"
     )
