@@ -114,7 +114,10 @@ def _changes(case: str, pairs: Sequence[tuple[Figure, Figure]], total: int) -> I
     pooled = fmean(variance(samples) for pair in logs for samples in pair)
     quantile = NormalDist().inv_cdf(1 - FALSE_ALARMS / total / 2)
     for (before, after), (old, new) in zip(pairs, logs, strict=True):
-        low, high = difference_interval(old, new)
+        interval = difference_interval(old, new)
+        if interval is None:
+            continue  # most samples are equal
+        low, high = interval
         difference = fmean(new) - fmean(old)
         largest = max(pooled, (variance(old) + variance(new)) / 2)
         error = math.sqrt(largest * (1 / len(old) + 1 / len(new)))

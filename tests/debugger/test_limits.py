@@ -8,7 +8,7 @@ import pytest
 
 from macaw import api
 from macaw.asm.source import Source
-from macaw.debugger.call_stack import MOST_FRAMES, call_stack
+from macaw.debugger.call_stack import MOST_FRAMES
 from macaw.debugger.commands import source_listing
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.source_listing import LINES
@@ -39,7 +39,7 @@ f:      addi    sp, sp, -16
 def test_the_innermost_frames_are_found(calls: int) -> None:
     debug = of_source(DEEP.format(calls))
     debug.advance("test.s:11")
-    frames = [str(one.symbol).split("+")[0] for one in call_stack(debug, debug.core)]
+    frames = [str(one.symbol).split("+")[0] for one in debug.call_stack()]
     assert frames == [*["f"] * calls, "_start"][:MOST_FRAMES]
 
 

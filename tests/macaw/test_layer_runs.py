@@ -56,6 +56,7 @@ def test_layers_one_after_the_other() -> None:
     executed = [layer.counters["cp"]["instructions"] for layer in (first, second)]
     assert executed[1] - executed[0] == 8  # `la` is two of them
     second.output[0] = 5  # it may be changed
+    assert [layer.products for layer in (first, second)] == [0, 0]
 
 
 def test_the_limit_of_cycles_is_that_of_the_whole_run() -> None:

@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 LEVEL = 0.99  # probability that the interval contains the true difference
 LEAST_RUNS = 5  # the least size of a sample; with fewer runs, too many resamples have no spread
 RESAMPLES = 10_000
+_NO_SPREAD = 1e9  # stands for the ratio of a resample without spread
+_MOST_ERRORS = 1e6  # standard errors: an end that is farther from the difference says nothing
 
 
-def difference_interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+def difference_interval(
+    before: Sequence[float], after: Sequence[float]
+) -> tuple[float, float] | None:
     """Return the interval at `LEVEL` of mean(after) - mean(before), in the unit of the values.
 
     The same samples always give the same interval. If no sample has any spread, both ends are the
-    difference. Raises `ValueError` for a sample with fewer than `LEAST_RUNS` values.
+    difference. Return None if too many resamples have no spread, because most values are equal.
+    Raises `ValueError` for a sample with fewer than `LEAST_RUNS` values.
     """
     if min(len(before), len(after)) < LEAST_RUNS:
         raise ValueError(f"an interval needs {LEAST_RUNS} values of each sample")
@@ -35,8 +40,11 @@ def difference_interval(before: Sequence[float], after: Sequence[float]) -> tupl
     shifts = news.mean(axis=1) - olds.mean(axis=1) - difference
     errors = np.sqrt(_squared_error(olds) + _squared_error(news))
     # The error of a resample without spread is 0, so its ratio counts as infinite.
-    ratios = np.where(errors > 0, shifts / np.where(errors > 0, errors, 1), np.sign(shifts) * 1e9)
+    ratios = np.sign(shifts) * _NO_SPREAD
+    np.divide(shifts, errors, out=ratios, where=errors > 0)
     low, high = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    if max(-low, high) > _MOST_ERRORS:
+        return None
     return difference - float(high) * error, difference - float(low) * error
 
 

@@ -173,6 +173,9 @@ def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
         hint = f"too few runs to tell it from chance (--repeat {LEAST_RUNS} or more)"
         return Difference("cycles", old, new, None, f"{text}: {hint}")
     interval = bootstrap.difference_interval(before.runs, after.runs)
+    if interval is None:
+        hint = "too many runs are equal to tell it from chance (--repeat)"
+        return Difference("cycles", old, new, None, f"{text}: {hint}")
     share = " to ".join(f"{end / max(old, 1):+.1%}" for end in interval)
     text = f"{text}, {LEVEL:.0%} confidence {share}"
     low, high = interval

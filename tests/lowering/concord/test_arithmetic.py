@@ -230,4 +230,7 @@ def test_sums_that_binary64_may_round_are_refused_or_computed_in_parts(
     with pytest.raises(LowerError, match=f"a row of {narrow + 1} elements; sums of"):
         arithmetic.templates("numpy", config, narrow + 1)
     long = device(quantise="log", vector_bits=16, matrix_bits=16)  # 30 bits each: 20 and 10
-    assert "wide" in arithmetic.templates("numpy", long, 1)
+    for columns in (1, 1 << 13):  # 20 + 20 + 13 digits of the greatest sum of parts
+        assert "wide" in arithmetic.templates("numpy", long, columns)
+    with pytest.raises(LowerError, match="a row of 8193 elements; sums of log are exact"):
+        arithmetic.templates("numpy", long, (1 << 13) + 1)

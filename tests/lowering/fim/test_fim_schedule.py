@@ -9,11 +9,12 @@ import pytest
 
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import schedule as scheduler
 from macaw.lowering.fim.clock import Clock, simulate
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.plan import Option, Refusal
-from macaw.lowering.fim.schedule import exhaustive, schedule
+from macaw.lowering.fim.schedule import RESTARTS, exhaustive, improve, list_schedule, schedule
 from tests.lowering.fim import schedules
 
 CONFIG = load("base")
@@ -225,3 +226,29 @@ def test_a_task_that_nothing_can_do():
     with pytest.raises(LowerError, match="nothing can do y = a · a") as caught:
         schedule(graph, CONFIG, same(x=[option([x], 0, 1, 1, 1)]))
     assert caught.value.hint == "too large"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_spends_its_effort_and_not_more(seed, monkeypatch):
+    """The steps that are simulated for changes are at most the effort and the last change."""
+    graph = schedules.graph(random.Random(seed), 8)
+    table = option_table(graph, CONFIG, schedules.asking(seed))
+    start = list_schedule(table)
+    lengths: list[int] = []
+
+    def counted(options):
+        lengths.append(len(options))
+        return simulate(options)
+
+    monkeypatch.setattr(scheduler, "simulate", counted)
+    ends = []
+    for effort in (0, 1, 40, 400, 4000):
+        lengths.clear()
+        ends.append(simulate(improve(table, start, effort)).clock.end)
+        longest = max(lengths)
+        # Each new start simulates its first plan in addition.
+        assert sum(lengths) < effort + longest + (RESTARTS + 1) * longest
+        assert effort > 1 or len(lengths) == 1 + effort
+        assert sum(lengths) >= effort  # these graphs have more changes than that
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] == simulate(start).clock.end

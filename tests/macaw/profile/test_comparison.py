@@ -197,6 +197,7 @@ def jittered(*runs: int) -> Profile:
 
 
 FEW = "too few runs to tell it from chance (--repeat 5 or more)"
+EQUAL = "too many runs are equal to tell it from chance (--repeat)"
 RUNS = (100, 101, 102, 103, 104)
 
 
@@ -211,6 +212,9 @@ RUNS = (100, 101, 102, 103, 104)
         (RUNS, (80, 120, 70, 110, 90), None, "no difference"),
         ((100,) * 5, (100,) * 5, None, "+0.0% to +0.0%: no difference"),
         ((100,) * 5, (99,) * 5, True, "99% confidence -1.0% to -1.0%, better"),
+        ((100,) * 5, (90, 90, 90, 95, 95), None, EQUAL),
+        ((100,) * 4 + (101,), (90,) * 5, None, EQUAL),
+        ((100,) * 4 + (110,), (90, 91, 92, 93, 94), True, "better"),
     ],
 )
 def test_an_interval_decides(
@@ -219,7 +223,26 @@ def test_an_interval_decides(
     found = compared(jittered(*before), jittered(*after))["cycles"]
     assert found.better == better
     assert found.sentence.endswith(end), found.sentence
-    assert (found.interval is None) == (end == FEW)
+    assert (found.interval is None) == (end in (FEW, EQUAL))
+
+
+@pytest.mark.parametrize("equal", [2, 3, 4])
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_resamples_without_spread_bound_nothing(equal: int, side: int, swapped: bool) -> None:
+    """If one sample is constant, a resample of equal values of the other has no spread.
+
+    Of five values with `equal` equal ones, (equal / 5) ** 5 of the resamples are such. There is no
+    interval if they are more than the half percent beyond an end.
+    """
+    values = tuple(100 + side * k for k in range(6 - equal)) + (100,) * (equal - 1)
+    assert len(values) == 5
+    samples = ((200,) * 5, values)
+    found = bootstrap.difference_interval(*(samples[::-1] if swapped else samples))
+    assert (found is None) == ((equal / 5) ** 5 > (1 - bootstrap.LEVEL) / 2)
+    if found is not None:
+        mean = sum(values) / 5 - 200
+        assert found[0] < (-mean if swapped else mean) < found[1]
 
 
 def student_interval(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[float, float]:

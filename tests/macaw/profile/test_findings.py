@@ -424,3 +424,18 @@ def test_each_advice_has_a_pair_that_shows_it() -> None:
     cores = {(cause, core) for core, causes in mendable().items() for cause in causes}
     assert {cause for cause, _ in cores} == set(BY_CAUSE)
     assert cores == {(pair.cause, pair.core.partition("[")[0]) for pair in PAIRED}
+
+
+def test_findings_that_save_the_same_are_in_order_of_cycles_then_of_lines() -> None:
+    """Of accesses, the first stays: two of 30 cycles save 30, as a wait of 30 cycles does."""
+    access = [(30, stall(8, "latency")), (10, WORK), (30, stall(8, "latency")), (10, WORK)]
+    waits = [(30, stall(12, "long")), (10, WORK), (30, stall(4, "branches")), (10, WORK)]
+    for pieces in (access + waits, waits + access, waits[2:] + access + waits[:2]):
+        spans, at = [(0, 300, WORK)], 300
+        for length, charge in pieces:
+            spans.append((at, at + length, charge))
+            at += length
+        found = findings.find(run_of({"cp": spans}, {**LINES, 12: line(7)}))
+        assert [(x.saved, x.cycles, place_of(x.where)) for x in found] == [
+            (30, 60, "a.s:9"), (30, 30, "a.s:5"), (30, 30, "a.s:7"),
+        ]  # fmt: skip

@@ -33,7 +33,7 @@ class ResultRouter:
         # numbers from one result of a joint product to the next one
         self.distance = tensor.numbers // (columns // self.part)
 
-    def _bank(self, bank: int, row: int = 0) -> Location:
+    def _bank(self, bank: int, row: int) -> Location:
         offset = self.stream.offset(bank, row)
         return Location(ISLAND, offset=offset, island=self.stream.island)
 
