@@ -67,7 +67,7 @@ class Generator:
         self._fill_everything()
 
     def _fill_everything(self) -> None:
-        """Load all of the input buffer and of the output queue, so that few lists fault."""
+        """Fill the whole input buffer and most of the output queue, so that few lists fault."""
         lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
         self.sequences[31] = Program(lines, {}, buffer=31)
         self.unit.config_packet(31, *lines)

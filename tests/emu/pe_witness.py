@@ -145,7 +145,7 @@ def mac_direct(lane: Lane, x: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 def examine(lane: Lane, x: Sequence[Any], count: int, queue: deque[tuple[int, Any]]) -> None:
-    """Examine up to `count` entries; put effectual ones into `queue`."""
+    """Examine up to `count` entries; put entries with a nonzero activation into `queue`."""
     for _ in range(min(count, len(lane.entries))):
         entry = lane.entries.popleft()
         lane.examined += 1

@@ -94,7 +94,7 @@ def _decoded(text: str) -> list[Decoded]:
 
 
 def _groups(text: str) -> list[list[int]]:
-    """The places of the accesses of each group."""
+    """Return for each group of accesses their positions in the program, counted in instructions."""
     found = _decoded(text)
     written = [(x.values["rd"],) if "rd" in x.row.writes.split() else () for x in found]
     groups = find_groups(found, [size_of(x) for x in found], written)
@@ -112,7 +112,10 @@ def test_a_new_base_begins_a_group() -> None:
 
 
 def test_a_branch_ends_groups() -> None:
-    """A store after it may not be executed, so its test must not come before."""
+    """An access after a branch is in another group, because it may not be executed.
+
+    So its address must not be tested before the branch.
+    """
     assert _groups("lw t0, (a0)\nbeq t0, zero, . + 8\nsw t0, (a0)\n") == [[0], [2]]
 
 
@@ -181,7 +184,10 @@ def test_bytes_between_watched_words_may_be_stored_plainly() -> None:
 
 
 def test_two_sums_in_one_register_wrap_once() -> None:
-    """Both sums may wrap, the register is read after them."""
+    """If two additions to one register follow each other, their sum is wrapped once.
+
+    Both additions may wrap; the register is read after both.
+    """
     device = cp_machine.machine("""
         lui   a0, 0xfffff
         addi  a1, zero, -5

@@ -183,7 +183,7 @@ def test_beside_a_core_that_acts_the_dma_sleeps() -> None:
 )
 @pytest.mark.parametrize("reads", [True, False])
 def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads: bool) -> None:
-    """A row belongs to the half in which it begins, even if its next byte is in another half."""
+    """A row belongs to the half where it begins, even if the byte after its end does not."""
     onchip, external = (UNIT + HALF - row_bytes, stride), (EXTERNAL, row_bytes)
     source, target = (onchip, external) if reads else (external, onchip)
     made = []

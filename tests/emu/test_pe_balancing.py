@@ -120,7 +120,7 @@ def test_clusters_balance_by_themselves() -> None:
 
 @pytest.mark.parametrize("overflow", ["fault", "saturate", "wrap"])
 def test_a_sum_that_overflows_when_it_is_handed_over(overflow: str) -> None:
-    """A helper's sum that overflows its owner's sum saturates, wraps or faults (seed 000 ¶102)."""
+    """If adding a helper's sum overflows, the PE saturates, wraps or faults (seed 000 ¶102)."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "pe.overflow": overflow})
     unit.config_packet(0, "ld psums base=0", "ld both base=0", "mac base=0 acc=0 balance")
     most = 2**31 - 1

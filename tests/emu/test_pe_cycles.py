@@ -364,7 +364,7 @@ def test_the_same_buffer_twice_waits_for_its_end() -> None:
 
 
 def test_kept_sums_go_on_in_the_next_exe() -> None:
-    """Sums that an exe does not move out go on in the next exe (seed 000 ¶86, ¶108)."""
+    """A sum that an exe does not move out is continued by the next exe (seed 000 ¶86, ¶108)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     out = unit.out(32, "int32")

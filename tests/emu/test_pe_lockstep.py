@@ -113,7 +113,7 @@ def test_looks_at_any_moment(
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
-    """Without interruption, clusters form one group to the last mac, with NumPy's results."""
+    """Without interruption, clusters stay one group until the last mac, with NumPy's results."""
     loop = LoopMaker(seed, order, balance, sums, join).loop()
     pair = machines_of_engines(loop.unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])

@@ -219,7 +219,7 @@ def test_recording_splits_no_group() -> None:
 @EXAMPLES
 @given(SEEDS, PAUSES)
 def test_others_in_the_half(seed: int, pauses: list[int]) -> None:
-    """Records are right while another core takes banks and reads registers of the trace block."""
+    """Records are right while another core uses banks of the half and reads trace registers."""
     pick = random.Random(seed)
     unit = Unit({"mem.banks": pick.choice([2, 5]), "pe.divider": pick.choice([1, 1, 2, 3])})
     unit.config_packet(

@@ -65,7 +65,7 @@ def test_a_sequence_without_types_has_those_of_the_array(engine: str) -> None:
 @every_engine
 @pytest.mark.parametrize("types", INTEGERS, ids="-".join)
 def test_results_are_of_the_type_of_activations(types: tuple[str, str], engine: str) -> None:
-    """Results have the activations' type: requantise saturates to it, tables have its entries."""
+    """Results have the activations' type: requantise saturates to it, and tables contain it."""
     unit = Unit(WIDE)
     lines = (
         *("ld psums base=0", "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1"),

@@ -1,4 +1,4 @@
-"""Rows of the array: each has its own memory unit, and gets a sequence once."""
+"""Rows of the array: each uses its own memory unit, and a sequence is sent to it once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many pmac at once, and the loops that do so, against single instructions and the other engine."""
+"""Many pmac at once, and loops of pmac, equal single pmac instructions and the other engine."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _loop(chance: random.Random) -> str:
 
 
 def _content(chance: random.Random) -> bytes:
-    """The data of a program: its first registers have a good order, mostly."""
+    """Return the data of a program; mostly, vector register 6 gets a valid order from them."""
     data = bytearray(_bytes(chance, 0x3000))
     data[16 * 6 : 16 * 7] = bytes(chance.randrange(4) for _ in range(16))
     if chance.random() < 0.1:
@@ -173,7 +173,10 @@ loop:   vld   vr0, (a0)
 
 @pytest.mark.parametrize("place", [5, 8])
 def test_a_breakpoint_in_the_loop_stops_each_pass(place: int) -> None:
-    """It is set while the loop is hot, so that the block without it has been in use."""
+    """A breakpoint that is set in a hot loop stops both engines in each pass.
+
+    The loop was translated before without the breakpoint.
+    """
     program = code(WALK)
     devices = [device_with_code("vc", engine, EXTERNAL, program) for engine in ENGINES]
     for device in devices:

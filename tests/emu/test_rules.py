@@ -54,7 +54,7 @@ def test_bounds_of_the_channel():
 
 
 def test_bounds_of_ranks():
-    """Commands for the other rank go to other chips; its data must be tRTRS apart."""
+    """Commands for another rank go to other chips; data of two ranks must be tRTRS apart."""
     memory = geometry(
         BASE.changed({"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2})
     )

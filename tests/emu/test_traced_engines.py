@@ -50,7 +50,7 @@ def marked(core: str, log: list[ExecutedInstruction]) -> list[dict[str, int]]:
 
 
 def followed(devices, chance, spans):
-    """Run all devices stop by stop, with the same noise on the external channel; compare hashes."""
+    """Run all devices stop by stop until they end; compare stops and hashes of both engines."""
     for _ in range(400):
         until = devices[0].cycle + chance.choice(spans)
         stops = [device.run(until=until) for device in devices]

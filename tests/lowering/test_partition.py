@@ -52,7 +52,7 @@ def test_the_last_run_begins_earlier() -> None:
 def test_every_product_has_its_cluster(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int]
 ) -> None:
-    """Parts cover each dimension, and none is idle (seed 000 ¶84, ¶147-148, ¶172)."""
+    """Clusters' parts are in the product and cover all of it (seed 000 ¶84, ¶147-148, ¶172)."""
     part = partition(split, rows, clusters, extents)
     assert part.rows <= rows
     assert part.clusters <= clusters

@@ -255,7 +255,7 @@ def test_a_column_that_another_block_pushes_into_an_open_row(engine):
 
 
 def test_a_producer_does_not_wait_for_its_consumer(engine):
-    """A producer's words take the same cycles with a slow consumer and without (seed 004 ¶40)."""
+    """A producer takes the same cycles with a slow consumer and with none (seed 004 ¶40)."""
     produce = [".block banks=0", *BUFFER, "act 0", *["gio <- iosa[0]", "push gio"] * 4, "end"]
     slow = [".block banks=1", *WAITING, *WAITING, *["pull rop"] * 4, "end"]
     seen = []

@@ -180,7 +180,7 @@ def test_a_buffer_where_a_block_works_closes_its_row():
 
 
 def test_registers_begin_at_0_and_what_circuits_hold_stays():
-    """`mmr` registers start at 0 in each block; Rop, Rz and GIO stay (seed 004 ¶47)."""
+    """A block starts with all `mmr` registers at 0; Rop, Rz and GIO keep values (seed 004 ¶47)."""
     machine = Machine(
         [".block banks=0", "mmr op, mul", "mmr rz_slot, 3", "act 0", "rop <- iosa[0]", "end"]
     )

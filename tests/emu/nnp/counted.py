@@ -114,7 +114,7 @@ def _source(
 
 
 def _beats(case: Case, kind: str, start: int, size: int, found: Counter[str]) -> None:
-    """Count the beats of an access to external memory; narrow writes are partial."""
+    """Count an access's beats in external memory; writes that do not fill a beat are partial."""
     width = case.configuration["mem.external_width"]
     bytes_of = Counter(byte // width for byte in range(start, start + size))
     found[f"external_{kind}"] += len(bytes_of)

@@ -1,4 +1,4 @@
-"""What another order of chains would save, against programs that have this order."""
+"""The cycles that another order of chains would save, against programs with that order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def through_dram(of: int, to: int) -> str:
 
 
 def cycles_and_saved(*chains: str) -> tuple[int, int]:
-    """The cycles of a program of nnp, and what another order would save."""
+    """Return the cycles of a program of nnp, and the cycles that another order would save."""
     text = (
         f".device tiny\n.core nnp\n{FIRST}{''.join(chains)}end_chain\n.data\n.float16 1, 2, 3, 4\n"
     )
@@ -79,7 +79,10 @@ def test_what_waits_for_nothing_comes_before_what_waits(
 
 
 def test_a_chain_moves_before_one_that_reads_what_it_overwrites() -> None:
-    """The program can let it write entry 5."""
+    """A chain that overwrites entry 1 may move before a chain that still reads entry 1.
+
+    The program then writes another entry instead, such as 5.
+    """
     slow, saved = cycles_and_saved(chain(0, 1), chain(1, 2), chain(0, 1), chain(1, 4))
     fast, _ = cycles_and_saved(chain(0, 1), chain(0, 5), chain(1, 2), chain(5, 4))
     assert slow - fast == saved > 0

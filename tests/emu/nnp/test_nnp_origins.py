@@ -37,7 +37,7 @@ class Walk:
         self.ends = 0
 
     def origin(self, origin, deep=0):
-        """Check that a step gives its value from its sources, and check these in the same way."""
+        """Check that a step's sources give its value; check the sources in the same way."""
         inputs = [x for x in origin.sources() if not x.setting]
         for source in inputs:
             self.source(source, deep + 1)

@@ -1,4 +1,4 @@
-"""Random ONNX models for islands: kinds as in models for nnp, and operators of islands."""
+"""Random ONNX models for islands: models like those for nnp, with more operators."""
 
 from __future__ import annotations
 

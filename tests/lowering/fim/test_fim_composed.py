@@ -122,7 +122,7 @@ OPERATORS = [
 
 @pytest.mark.parametrize(("kind", "attributes", "shape", "inputs"), OPERATORS)
 def test_operators_on_islands(kind, attributes, shape, inputs):
-    """Each operator gives the bits of islands, near the real numbers."""
+    """Each operator gives the bits of the model of islands, near its value in real numbers."""
     names = [f"i{number}" for number in range(len(inputs))]
     made = model(
         [helper.make_node(kind, ["x", *names], ["y"], **attributes)], {"x": shape},

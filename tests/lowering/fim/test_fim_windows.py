@@ -82,7 +82,10 @@ def test_distinct_tiles_by_hand():
     [(6, 16, 20, 1, 0), (5, 32, 9, 2, 16), (5, 4, 33, 1, 4), (5, 16, 5, 1, 6), (4, 3, 8, 1, 1)],
 )
 def test_each_layout_has_the_bits_of_a_written_gather(side, channels, to, step, offset, engine):
-    """Also images that begin within a column, and segments that are no whole column."""
+    """Each layout gives the bits of the model, which computes the gather and then the product.
+
+    Images may begin within a column, and segments may be shorter than a column.
+    """
     graph = convolution(side, channels, to, step, offset)
     inputs, found = given(graph), found_by(graph)
     fitting = {DOT: channels % 16 == 0, TENSOR: channels % 4 == 0}
@@ -132,7 +135,10 @@ def test_each_column_comes_once():
 
 
 def test_the_cycles_in_the_guide():
-    """docs/scheduling-fim.md, "Windows of an image": the first 16 of 64 windows; constants stay."""
+    """The cycles in docs/scheduling-fim.md, "Windows of an image", are right.
+
+    They are for the first 16 of 64 windows, with constants that stay in the banks.
+    """
     places, _ = image_windows(10, 64)
     graph = Graph()
     image, weights = graph.tensor("x", 100, 64), np.ones((576, 64), np.float16)

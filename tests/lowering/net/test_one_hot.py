@@ -17,7 +17,7 @@ POSITIONS, COUNT, WIDTH = 4, 6, 5  # fewer positions than integers
 
 
 def model(compared: Any, dtype: int = TensorProto.INT32) -> onnx.ModelProto:
-    """A model with a product of one-hot vectors and a constant matrix, and its square."""
+    """A model that multiplies one-hot vectors by a constant matrix, and squares the product."""
     builder = ModelBuilder(0, (1, POSITIONS))
     builder.nodes.clear()
     builder.inputs = [helper.make_tensor_value_info("x", dtype, [1, POSITIONS])]

@@ -137,7 +137,7 @@ def test_symbols_are_words_without_a_second_meaning():
 
 
 def test_symbols_are_names_of_files_on_any_system():
-    """Symbols are valid file names on any system, without regard to case and to device names."""
+    """Symbols are file names on any system: none is a device's name, none differs only in case."""
     names = ["conv1", "Conv1", "CONV1", "Relu", "reLu", "main", "Main", "nul", "Aux", "COM1", "x_Y"]
     found = list(layer_symbols(names, ["main"]).values())
     assert found[:2] == ["conv1", "Conv1_2"]

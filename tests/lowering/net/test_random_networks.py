@@ -26,7 +26,7 @@ def compiled(seed: int) -> macaw.CompiledNetwork | str:
 
 
 def with_sample(seed: int) -> macaw.CompiledNetwork:
-    """The network of a seed, compiled with zeros of the input that `check` runs."""
+    """The network of a seed, compiled for the input that `check` runs, to predict its zeros."""
     model = random_model(seed)
     data = random_input(model, seed)
     return macaw.compile(model, device=random_device(seed), data=data)

@@ -183,7 +183,7 @@ def by_hand(x, w, b, zeros, multiplier, stride, pad, unsigned):
 @pytest.mark.parametrize("zero", [128, 0, 77])
 @pytest.mark.parametrize("form", ["QLinear", "QDQ"])
 def test_unsigned_models_are_exact(form, zero):
-    """Unsigned integers are computed as signed ones, 128 lower.
+    """Unsigned integers are computed as signed integers that are lower by 128.
 
     Weights whose zero point is not 128 need 16 bits.
     """
@@ -246,7 +246,7 @@ def quantised(nodes, shapes, version=21, dtype="int8", **constants):
 
 
 def the_layer(made, kind):
-    """The only layer of this kind; the others are identities, which only name tensors."""
+    """Return the only layer of this kind; other layers are identities, which only name tensors."""
     network = network_of(made)
     (layer,) = [
         layer

@@ -57,7 +57,7 @@ def test_results_and_cycles(operation, seed, engine, in_place):
 @pytest.mark.parametrize("shape", [(7, 16), (16, 3), (34, 8), (9, 20), (48, 4), (64, 1)])
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_products_by_channel_of_several_positions_in_a_pass(dtype, shape):
-    """Products by channel are right if one pass computes several positions, and some remain."""
+    """Products by channel are right if a pass computes several positions and some remain."""
     scale = {"int8": 2.0**-5, "int16": 2.0**-14}[dtype]
     operation = ElementwiseProduct(dtype, shape, scale, by_channel=True)
     inputs = random_inputs(operation, 3)
