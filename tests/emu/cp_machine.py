@@ -68,7 +68,7 @@ def processor(device: Device) -> Hart:
 
 
 def translated_blocks(device: Device) -> dict[int, Block]:
-    """The blocks that the fast engine has translated without counters, by address."""
+    """The fast engine's translated blocks that do not count for the trace, by address."""
     found = device.cores["cp"]
     assert isinstance(found, FastHart)
     return found.plain.blocks

@@ -1,8 +1,8 @@
 """Cycles of vc by hand: one issue a cycle, the scoreboard, branches, memory and its banks.
 
-Each case gives the cycle in which the `csrr` at its end issues; it waits for all instructions
-before it. Defaults: ALU 1, multiplication 3, division 20, vector 3, pmac 4, taken branch 2; on-chip
-latency 2; external latency 20, 32 bytes a beat.
+Each case gives the cycle in which the `csrr` at its end issues; the `csrr` waits for all earlier
+instructions. Defaults: ALU 1, multiplication 3, division 20, vector 3, pmac 4, taken branch 2;
+on-chip latency 2; external latency 20, 32 bytes a beat.
 """
 
 from __future__ import annotations

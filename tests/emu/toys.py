@@ -255,7 +255,7 @@ def make(
 
 
 def times(device: Device, name: str = "toy0") -> list[tuple[int, Any]]:
-    """The log of a toy."""
+    """The log of a toy: (time, result) of each step that has a result."""
     log: list[tuple[int, Any]] = device.cores[name].state.log
     return log
 

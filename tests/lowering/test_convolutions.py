@@ -161,7 +161,7 @@ def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
 
 @pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
 def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
-    """An image of more than 100 KiB through units whose halves hold 1 KiB (seed 000 ¶84)."""
+    """An image of more than 100 KiB passes through units whose halves hold 1 KiB (seed 000 ¶84)."""
     config = Configuration("small", {"pe.clusters": 2, "pe.pes": 4, "mem.unit_half_bytes": 1024})
     rng = np.random.default_rng(11)
     image, channels = (128, 140), 6

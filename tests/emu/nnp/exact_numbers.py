@@ -81,7 +81,7 @@ def fitting(largest: Fraction) -> int:
 
 @cache
 def powers_below(square: Fraction, top: int) -> int:
-    """How many of 2**-top to 2**top are at most the power of two nearest to sqrt(`square`)."""
+    """How many powers from 2**-top to 2**top are not above the one nearest to sqrt(`square`)."""
     # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
     return sum(square > POWER[2 * k - 1] for k in range(-top, top + 1))
 

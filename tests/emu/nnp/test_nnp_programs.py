@@ -25,7 +25,7 @@ def ran(source: str, **inputs: Any) -> Run:
 
 
 def test_queues_matrices_and_functions() -> None:
-    """Vectors pass queues, registers, product, addition and functions (seed 003 ¶43)."""
+    """Vectors go through queues, registers, a product, a sum and functions (seed 003 ¶43)."""
     source = """
         .input  q, float16, 3, 4, at=netin
         .output r, float16, 3, 4, at=netout

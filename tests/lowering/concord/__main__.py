@@ -25,7 +25,11 @@ SEEDS = 1 << 20  # programs of a seed
 
 
 def one(number, targets, seconds):
-    """The outcome of a program, the number of compared elements, and the program's text."""
+    """Try one program; return the outcome, the number of compared elements, and its text.
+
+    The outcome is "equal", "differs", "refused" or "faults". `seconds` gets the time of the
+    software.
+    """
     rng = np.random.default_rng(number)
     config = programs.device(rng)
     chains, repeats = programs.lengths(rng)

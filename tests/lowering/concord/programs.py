@@ -1,4 +1,4 @@
-"""Random programs of nnp: chains that keep the rules, and tensors for what they read.
+"""Random programs of nnp: chains that keep the rules, and tensors for the entries that they read.
 
 Vectors and tiles share a few entries of Dram, which programs read and write as vectors or as tiles.
 Chains write to one memory several times and overwrite entries. Some loads are never used, also at
@@ -264,7 +264,7 @@ def lengths(rng):
 
 
 def device(rng):
-    """A small device with any quantisers and switches."""
+    """Return a small device with a random quantiser, random sizes and random settings."""
     small: dict[str, int | str] = {
         "nnp.native": int(rng.choice([1, 2, 4])),  # a multiple of a smaller nnp.mx_block
         "nnp.host_format": str(rng.choice(["fp16", "fp32"])),

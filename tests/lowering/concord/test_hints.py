@@ -1,4 +1,4 @@
-"""Names and shapes of tensors come from hints, or from declarations where no hint is."""
+"""Names and shapes of tensors come from hints, or from declarations if there is no hint."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_the_bound_of_the_work_is_below_all_choices(seed):
 def test_no_plan_ends_before_the_bound(seed):
     """No plan ends before the bound, whatever its order, options and times to fetch results.
 
-    `exhaustive` tries all of them.
+    `exhaustive` tries all plans.
     """
     rng = random.Random(seed)
     graph = schedules.graph(rng, rng.randint(2, 4))
@@ -71,7 +71,10 @@ def test_no_plan_ends_before_the_bound(seed):
 
 
 def plan_of(count, rows, chain=False):
-    """The table of `count` tasks with equal options: rows of (island, bring, compute, fetch)."""
+    """Return the option table of `count` tasks with equal options.
+
+    Each of `rows` is an option: (island, bring, compute, fetch), with the last three in cycles.
+    """
     graph, x = Graph(), None
     a = graph.tensor("a", 4, 4)
     for _ in range(count):

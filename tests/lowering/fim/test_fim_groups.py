@@ -169,7 +169,7 @@ def test_a_list_that_spares_the_dma():
 
 
 def test_recurrent_cells():
-    """The functions of each time step of a cell are one start; a constant is stored once."""
+    """One start computes all functions of a cell's time step; a constant is stored once."""
     graph = Graph()
     h, one = graph.tensor("h", 2, 32), graph.constant("one", np.ones((2, 32), np.float16))
     weights = {

@@ -70,7 +70,7 @@ def test_a_mask_as_output_is_refused():
 
 
 def test_a_part_without_numbers_beside_others():
-    """A Slice behind the end gives no elements, and a Concat ignores it (F17)."""
+    """A Slice behind the end gives no elements, and a Concat ignores the empty tensor (F17)."""
     nodes = [
         NODE("Slice", ["x", "s", "e"], ["none"]),
         NODE("Relu", ["none"], ["still"]),

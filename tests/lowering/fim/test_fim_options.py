@@ -1,4 +1,4 @@
-"""Programs of products take the predicted cycles, and give NumPy's results with their roundings."""
+"""Programs of products take the predicted cycles, and round as a NumPy model of islands does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW = 16  # cycles of cp for each start, which predictions leave out
 
 
 def check(option, graph, a, b, device, name):
-    """An option's program gives the bits of C in the predicted cycles."""
+    """Check that an option's program gives the right bits of C in the predicted cycles."""
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
     done = run(alone(graph, option), graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))

@@ -1,4 +1,4 @@
-"""Plans of real graphs in the emulator: pairs, the best of all plans, decisions at run time."""
+"""Plans of real graphs in the emulator: pairs, the best plan, options chosen at run time."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_files_are_named_after_the_source():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_decided_at_run_time_sides_that_fill_no_tile(seed):
-    """Programs decided at run time give exact results for sizes that fill no tile.
+    """Programs that choose options at run time give exact results, for sizes that fill no tile.
 
     The numbers are whole, so sums are exact in any order.
     """

@@ -26,7 +26,7 @@ def numbers(shape, seed, dtype=np.float16):
 
 
 def check(plan, graph, device, name, near=0.1, **inputs):
-    """Run a plan's program; its results equal the model's, its cycles are near the plan's."""
+    """Check that a plan's program gives the model's results in nearly the plan's cycles."""
     done = run(plan, graph, device, name, **inputs)
     for tensor, wanted in modelled(plan, graph, inputs).items():
         np.testing.assert_array_equal(done.outputs[tensor], wanted)

@@ -42,7 +42,7 @@ def mixes(seed: int) -> bool:
 
 
 def joins(seed: int) -> bool:
-    """Return whether the network has branches that only a concatenation of the same scale reads."""
+    """Return whether the network has branches that only one Concat reads, without a new scale."""
     return bool(np.random.default_rng(seed + 5).random() < 0.12)
 
 

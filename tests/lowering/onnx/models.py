@@ -24,7 +24,10 @@ def initializers(constants):
 
 
 def model(nodes, inputs, outputs=("y",), version=21, **constants):
-    """A model; `inputs` by shape, `outputs` by name or by (shape, element type)."""
+    """Return a model; `inputs` are shapes by name.
+
+    `outputs` are names, or (shape, element type) by name.
+    """
     if not isinstance(outputs, dict):
         outputs = dict.fromkeys(outputs, (None, TensorProto.UNDEFINED))
     graph = helper.make_graph(

@@ -55,7 +55,10 @@ def test_results_and_cycles(pool, seed, engine):
 
 
 def test_padding_counts_or_does_not():
-    """By hand: a mean of an element 6 and three padding zeros, which count or do not."""
+    """By hand: the mean of an element 6 and three padding zeros is 6 / 4 or 6.
+
+    It is 6 / 4 if padding counts, which is rounded to 2.
+    """
     image = np.full((1, 1, 1), 6, np.int8)
     corner: Any = {"kernel": (2, 2), "pads": (1, 1, 0, 0)}
     found, _ = run(AveragePool("int8", (1, 1, 1), **corner), image)
