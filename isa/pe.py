@@ -55,10 +55,7 @@ SEQUENCE_ALIGN = INSTRUCTION_BYTES
 DATA_ALIGN = 4
 SLOT_ALIGN = 32  # of the address of a tensor
 
-_TO = (
-    "to=",
-    "the clusters that take the packet: all, a number, or several as (0, 2); all if left out",
-)
+_TO = ("to=", "the clusters that take the packet: all, one, or several as (0, 2); default all")
 I = Instruction  # a short name, so that a row fits in a line
 
 # fmt: off
@@ -265,9 +262,7 @@ SEGMENT = Structure(
 OUT = Structure(
     "out",
     (
-        Member(
-            "offset", "u32", "address of element 0 of PE 0, in bytes from the start of the half"
-        ),
+        Member("offset", "u32", "byte of PE 0's element 0, counted from the start of the half"),
         Member("stride", "u32", "bytes from a PE to the next; the PE index is cluster * K + PE"),
         Member("step", "u32", "bytes from an element of a PE to its next"),
         Member("count", "u16", "elements that one st or stream writes for each PE; 0: no output"),
