@@ -85,6 +85,21 @@ _ROW_TURN = """        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 
           iosa[16 + \\n] <- rz
 """
 
+_CONV1D_LOADS = """        addi    t3, t0, 2
+        addi    t4, t0, 4
+        addi    t5, t0, 6
+        vlds.h  vr4, t0, t2
+        vlds.h  vr5, t3, t2
+        vlds.h  vr6, t4, t2
+        vlds.h  vr7, t5, t2
+"""
+_CONV1D_SUM = """        vext.w  a3, vr{register}, 0
+        vext.w  a4, vr{register}, 2
+        add     a3, a3, a4
+        vins.w  vr12, a3, {place}
+"""
+_CONV1D_HALVES = ((8, "a3", "a4"), (9, "a5", "a6"), (10, "a7", "t3"), (11, "t4", "t5"))
+
 EDITS = (
     Edit(
         "nnp_lstm",
@@ -379,6 +394,85 @@ EDITS = (
                 "load_x\\bank: .word   BANK + \\bank * 64 * 1024, x, 32, 1, 0, 0\n"
                 "        .endr\n",
                 "load_x: .word   BANK, x, 32, 4, 64 * 1024, 0\n",
+            ),
+        ),
+    ),
+    Edit(
+        "fim_dot",
+        "dma",
+        "latency",
+        "dot.s:11",
+        "one transfer brings both matrices",
+        (
+            ("        copy    load_b\n", ""),
+            ("load_a: .word   BANK, a, 512,", "load_a: .word   BANK, a, 1024,"),
+        ),
+    ),
+    Edit(
+        "fim_activation",
+        "dma",
+        "latency",
+        "activation.s:12",
+        "one transfer brings both matrices",
+        (
+            ("        copy    load_w\n", ""),
+            (
+                "load_x: .word   BANK, x, 512, 1, 0, 0",
+                "load_x: .word   BANK, x, 512, 2, 2 * 64 * 1024, 512",
+            ),
+        ),
+    ),
+    Edit(
+        "conv1d",
+        "vc",
+        "loads",
+        "conv1d.s:56",
+        "vc loads the next inputs before it adds the products",
+        (
+            (f"1:      {_CONV1D_LOADS.lstrip()}", f"{_CONV1D_LOADS}1:\n"),
+            (
+                "        pmac.s16 vr11, vr7, vr1, vr2\n",
+                f"        pmac.s16 vr11, vr7, vr1, vr2\n        addi    t0, t0, 8\n{_CONV1D_LOADS}",
+            ),
+            (
+                "        addi    s0, s0, 8\n        addi    t0, t0, 8\n",
+                "        addi    s0, s0, 8\n",
+            ),
+        ),
+    ),
+    Edit(
+        "conv1d",
+        "vc",
+        "results",
+        "conv1d.s:60",
+        "vc extracts all sums before it adds them, and counts while it inserts the results",
+        (
+            ("              # eight products of 16 by 16 bits fit in 35, and these", ""),
+            ("              # taps and inputs in 32", ""),
+            (
+                "".join(_CONV1D_SUM.format(register=8 + n, place=n) for n in range(4)),
+                "".join(
+                    f"        vext.w  {low}, vr{register}, 0\n        vext.w  {high}, vr{register}, 2\n"
+                    for register, low, high in _CONV1D_HALVES
+                )
+                + "".join(
+                    f"        add     {low}, {low}, {high}\n" for _, low, high in _CONV1D_HALVES
+                )
+                + "        vins.w  vr12, a3, 0\n"
+                "        addi    s0, s0, 8\n"
+                "        addi    t0, t0, 8\n"
+                "        vins.w  vr12, a5, 1\n"
+                "        addi    t1, t1, -4\n"
+                "        vins.w  vr12, a7, 2\n"
+                "        vins.w  vr12, t4, 3\n",
+            ),
+            (
+                "        sw      a3, (s0)\n"
+                "        sw      a4, 4(s0)\n"
+                "        addi    s0, s0, 8\n"
+                "        addi    t0, t0, 8\n"
+                "        addi    t1, t1, -4\n",
+                "        sw      a3, -8(s0)\n        sw      a4, -4(s0)\n",
             ),
         ),
     ),
