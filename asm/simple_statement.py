@@ -1,4 +1,4 @@
-"""Splits statements of words, plain numbers and strings without the grammar.
+"""Splits statements of words, plain numbers, strings and lists of these without the grammar.
 
 If the meaning is not certain, the result is None, and the grammar decides. A statement from this
 module equals the statement from the grammar (`tests/asm/test_plain.py` checks this).
@@ -7,17 +7,22 @@ module equals the statement from the grammar (`tests/asm/test_plain.py` checks t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from macaw.asm.syntax import (
     Binary,
     Call,
+    Group,
     Here,
+    Indexed,
     Inside,
     LocalLabel,
     Name,
     Named,
     Node,
     Number,
+    Phrase,
+    Slice,
     Statement,
     Text,
     Unary,
@@ -46,7 +51,20 @@ _OPERAND = lazy_pattern(
     )[ \t]*(?P<more>,|\Z)""",
     re.VERBOSE,
 )
+_MOST_BRACKETS = 50  # of a line with lists, which recursive functions parse
 _TOKEN = lazy_pattern(rf"{NAME}|{NUMBER}|[.+-]")
+_SUBSCRIPT = rf"(?:{_SUM}(?:[ \t]*:[ \t]*(?:{_SUM})?)?|:[ \t]*(?:{_SUM})?)"
+# The parts of operands that `_OPERAND` does not match: lists, phrases and subscripts.
+_KEY = lazy_pattern(rf"[ \t]*({NAME})[ \t]*=(?!=)")
+_ALONE = lazy_pattern(rf"[ \t]*({_SUM})[ \t]*(?=[,)]|\Z)")
+_WORD = lazy_pattern(
+    rf"""[ \t]*(?:(?P<name>{NAME})|"(?P<text>[^"\\\n]*)"(?=[ \t]*\[))
+    (?:[ \t]*\[[ \t]*(?P<subscripts>{_SUBSCRIPT}(?:[ \t]*,[ \t]*{_SUBSCRIPT})*)[ \t]*\])?[ \t]*""",
+    re.VERBOSE,
+)
+_OPENING = lazy_pattern(r"[ \t]*\(")
+_END = lazy_pattern(r"[ \t]*(,|\)|\Z)[ \t]*")
+_SUBSCRIPTS = lazy_pattern(rf"({_SUM})?[ \t]*(:)?[ \t]*({_SUM})?[ \t]*(?:,|\Z)[ \t]*")
 
 
 def _operand(text: str, match: re.Match[str]) -> Node:
@@ -109,6 +127,81 @@ def _sum(text: str, start: int, end: int) -> Node:
     return node
 
 
+def _item(text: str, position: int, may_be_named: bool = True) -> tuple[Node, int] | None:
+    """Parse an operand, or an item of a list. Return its node and the position after it.
+
+    The result is None if the grammar must decide. An item of a name and `=` has a value without
+    another name.
+    """
+    key = _KEY.match(text, position) if may_be_named else None
+    if key is not None:
+        found = _item(text, key.end(), may_be_named=False)
+        if found is None:
+            return None
+        value, end = found
+        return Named(key.start(1), value.end, Name(*key.span(1), key[1]), value), end
+    alone = _ALONE.match(text, position)
+    if alone is not None:
+        return _sum(text, *alone.span(1)), alone.end()
+    opening = _OPENING.match(text, position)
+    return _words(text, position) if opening is None else _list(text, opening.end())
+
+
+def _list(text: str, position: int) -> tuple[Node, int] | None:
+    """Parse the rest of a list after its opening bracket, as `_item` does."""
+    start, items = position - 1, []
+    while (found := _item(text, position)) is not None:
+        items.append(found[0])
+        end = _END.match(text, found[1])
+        if end is None or not end[1]:
+            return None
+        position = end.end()
+        if end[1] == ")":
+            return Group(start, end.end(1), tuple(items)), position
+    return None
+
+
+def _words(text: str, position: int) -> tuple[Node, int] | None:
+    """Parse words, which may have subscripts, as `_item` does. Several words are a phrase."""
+    words: list[Node] = []
+    while (match := _WORD.match(text, position)) is not None:
+        base: Name | Text
+        if match["name"] is not None:
+            base = Name(*match.span("name"), match["name"])
+        elif words:
+            return None  # a phrase has no strings
+        else:
+            start, end = match.span("text")
+            base = Text(start - 1, end + 1, match["text"].encode("utf-8", "surrogatepass"))
+        position = match.end()
+        if match["subscripts"] is None:
+            words.append(base)
+            continue
+        start, end = match.span("subscripts")
+        subscripts = tuple(_subscripts(text, start, end))
+        words.append(Indexed(base.start, text.index("]", end) + 1, base, subscripts))
+        if isinstance(base, Text):
+            break
+    if not words:
+        return None
+    phrase = Phrase(words[0].start, words[-1].end, tuple(words))
+    return (phrase if len(words) > 1 else words[0]), position
+
+
+def _subscripts(text: str, start: int, end: int) -> Iterator[Node]:
+    while start < end:
+        match = _SUBSCRIPTS.match(text, start, end)
+        assert match is not None
+        low, high = (_sum(text, *match.span(group)) if match[group] else None for group in (1, 3))
+        if match[2]:
+            first, last = low.start if low else match.start(2), high.end if high else match.end(2)
+            yield Slice(first, last, low, high)
+        else:
+            assert low is not None
+            yield low
+        start = match.end()
+
+
 def split(text: str) -> Statement | None:
     """Return the statement of a logical line without comments; None if the grammar must decide."""
     labels: list[Name | Number] = []
@@ -128,11 +221,17 @@ def split(text: str) -> Statement | None:
     position = head.end()
     while position < len(text) or (operands and text[-1] == ","):
         operand = _OPERAND.match(text, position)
-        if operand is None:
-            return None
-        operands.append(_operand(text, operand))
-        position = operand.end()
-        if not operand["more"]:
+        if operand is not None:
+            operands.append(_operand(text, operand))
+            position, more = operand.end(), operand["more"]
+        else:
+            item = _item(text, position) if text.count("(") <= _MOST_BRACKETS else None
+            after = None if item is None else _END.match(text, item[1])
+            if item is None or after is None or after[1] == ")":
+                return None
+            operands.append(item[0])
+            position, more = after.end(), after[1]
+        if not more:
             break
     start = labels[0].start if labels else name.start
     end = operands[-1].end if operands else name.end

@@ -79,7 +79,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from macaw.emu import recordings, trace
 from macaw.emu.endpoints import Endpoint, Requester
@@ -91,6 +90,7 @@ from macaw.emu.system import System
 from macaw.emu.traced import Traced
 from macaw.emu.waiter import Waiter
 from macaw.emu.waits import NEVER, Waiting
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core as Table
 
 

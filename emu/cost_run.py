@@ -7,7 +7,7 @@ results, so the costs of both can be added to one record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.emu import accounting, metering
 from macaw.emu.accountant import Accountant
@@ -16,6 +16,7 @@ from macaw.emu.critical_path import critical_path
 from macaw.emu.device import Device
 from macaw.emu.faults import Stop
 from macaw.emu.meter import Meter
+from macaw.isa.lazy_dataclass import dataclass
 
 NOTHING = Charge("between")  # the charge of cycles of the run in which no core did anything
 

@@ -10,15 +10,17 @@ true result is a tie (e**x is transcendental for every rational x but 0).
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
-from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from macaw.emu.floats import Host, round_fraction, subtract, to_host
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
 
 Doubles = NDArray[np.float64]
 
@@ -89,7 +91,7 @@ def _exact_tanh(x: Decimal) -> Decimal:
 _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
     "sigmoid": _exact_sigmoid,
     "tanh": _exact_tanh,
-    "exp": Decimal.exp,
+    "exp": lambda x: x.exp(),
 }
 
 
@@ -98,6 +100,9 @@ def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
 
     The function adds digits until both ends of the error range round to the same number.
     """
+    from decimal import Context, Decimal, localcontext
+    from fractions import Fraction
+
     digits = _DIGITS
     while True:
         with localcontext(Context(prec=digits, Emin=-(10**6), Emax=10**6)):
@@ -157,6 +162,8 @@ def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
     """Return a fraction from 0 to 1 as an integer in units of 2**-40, rounded as by `_on_grid`."""
+    from fractions import Fraction
+
     scaled = value * (1 << _GRID)
     if dtype == np.float32 and scaled < 1 << 24:
         return round(scaled)
@@ -198,6 +205,8 @@ def _exponentials(differences: Host) -> NDArray[np.int64]:
 
 def _quotients(parts: NDArray[np.int64], totals: NDArray[np.int64], dtype: DTypeLike) -> Host:
     """Return `parts` / `totals`, rounded once to the host type `dtype`."""
+    from fractions import Fraction
+
     exact = parts / totals
     result = to_host(exact * (1 - _MARGIN), dtype)
     unsure = result != to_host(exact * (1 + _MARGIN), dtype)

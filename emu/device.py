@@ -8,7 +8,6 @@ core.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
@@ -23,6 +22,7 @@ from macaw.emu.copies import original
 from macaw.emu.core import Core, Listener
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
+from macaw.emu.hashing import blake2b
 from macaw.emu.snapshot import Snapshot
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
@@ -454,7 +454,7 @@ class Device(System):
     def hash(self) -> str:
         """Return a hash of the whole state, in hexadecimal."""
         self.sync()
-        whole = blake2b(digest_size=16)
+        whole = blake2b(16)
         for name, state in self._states().items():
             whole.update(f"{name} {state.hash()} ".encode())
         return whole.hexdigest()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_dataclass import dataclass
 
 Reason = Literal[
     "exit", "fault", "deadlock", "cycle limit", "breakpoint", "interrupt", "step", "event"

@@ -6,12 +6,14 @@ same bits: positive, quiet, no other bit set. (docs/numbers-nnp.md, "Host format
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Host = NDArray[np.floating[Any]]
 
@@ -131,6 +133,8 @@ def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
 
     This is slow; callers use it for the few values for which binary64 is not precise enough.
     """
+    from fractions import Fraction
+
     limits = np.finfo(np.dtype(dtype))
     # 2**(top - 1) < value < 2**(top + 1): the code below corrects a unit that is twice too large.
     top = value.numerator.bit_length() - value.denominator.bit_length()

@@ -8,8 +8,10 @@ instruction the core executed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
+
+from macaw.isa.lazy_dataclass import dataclass
 
 
 class UnrecordedError(Exception):

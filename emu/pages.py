@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import mmap
 from collections.abc import Callable, Mapping
-from hashlib import blake2b
 from typing import Protocol
 from weakref import finalize
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import DeviceError
+from macaw.emu.hashing import blake2b
 
 SHIFT = 12
 PAGE = 1 << SHIFT  # size of a page in bytes
@@ -271,10 +271,10 @@ class Pages:
 
     def digest(self) -> bytes:
         """Return a hash of the contents, of 32 bytes."""
-        whole = blake2b(digest_size=32)
+        whole = blake2b(32)
         for page, data in sorted(self.snapshot().items()):
             if page not in self._digests:
-                self._digests[page] = blake2b(data, digest_size=32).digest()
+                self._digests[page] = blake2b(32, data).digest()
             whole.update(page.to_bytes(8, "little") + self._digests[page])
         return whole.digest()
 

@@ -8,6 +8,7 @@ bytes if the keys of their dicts have the same order.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def same(one: Any, other: Any) -> bool:
 def pack(value: Any) -> bytes:
     """Return a plain value as bytes. Raises `PlainError` for any other value."""
     if type(value) is int:  # most values are small integers
-        return _NUMBERS.get(value) or _packed_int(value)
+        return _packed_int(value)
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
     return b"".join(pieces)
@@ -72,7 +73,7 @@ def _pack(value: Any, out: list[bytes], depth: int) -> None:
     if depth > _DEPTH:
         raise PlainError("containers are nested too deeply")
     if type(value) is int:
-        out.append(_NUMBERS.get(value) or _packed_int(value))
+        out.append(_packed_int(value))
     elif value is None or value is True or value is False:
         out.append(_CONSTANTS[value])
     elif isinstance(value, int | np.integer):
@@ -102,13 +103,10 @@ def _pack(value: Any, out: list[bytes], depth: int) -> None:
         raise PlainError(f"a value of type {type(value).__name__} is not plain")
 
 
+@lru_cache(maxsize=4096)  # most numbers are small
 def _packed_int(value: int) -> bytes:
     digits = b"%d" % value
     return b"i" + struct.pack("<Q", len(digits)) + digits
-
-
-# most numbers fit into one byte
-_NUMBERS = {value: _packed_int(value) for value in range(-1, 4096)}
 
 
 def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from macaw.emu.spans import Spans
 from macaw.emu.state import StateField
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS
 
 Place = tuple[int, int, int]

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from macaw.emu import plain
+from macaw.emu.hashing import blake2b
 from macaw.emu.pages import PAGE, Pages, differences
 from macaw.isa import reading
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_dataclass import dataclass
 
 Snapshot = dict[str, Any]
 _SMALL = PAGE  # bytes of an array that is faster to clear than to search for numbers
@@ -261,14 +261,14 @@ class State:
             else:
                 data = self._digest(row)
             pieces += (row.head(len(data)), data)
-        return blake2b(b"".join(pieces), digest_size=16).hexdigest()
+        return blake2b(16, b"".join(pieces)).hexdigest()
 
     def _digest(self, row: StateField) -> bytes:
         """Return a digest of an array. It is computed again only if the contents have changed."""
         copy = self._copy(row)
         known = self._digests.get(row.name)
         if known is None or known[0] is not copy:
-            known = self._digests[row.name] = copy, blake2b(_buffer(copy), digest_size=16).digest()
+            known = self._digests[row.name] = copy, blake2b(16, _buffer(copy)).digest()
         return known[1]
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:

@@ -8,7 +8,6 @@ a tree of adjacent pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +28,7 @@ from macaw.isa.fim_circuit import (
     TENSOR_SIDE,
     TRANSPOSES,
 )
+from macaw.isa.lazy_dataclass import dataclass
 
 Bytes = NDArray[np.uint8]
 

@@ -7,7 +7,7 @@ from which it computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,7 @@ from macaw.isa.fim_circuit import (
     Operation,
     factors,
 )
+from macaw.isa.lazy_dataclass import dataclass
 
 Bytes = NDArray[np.uint8]
 _STEP_BYTES = 256  # recorded bytes that count as one step of the search

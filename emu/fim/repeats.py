@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.rules.fim_circuits import Latency
+from macaw.isa.lazy_dataclass import dataclass
 
 # Occurrences (`macaw.isa.trace.OCCURRENCES`): name, first cycle, end, number of occurrences.
 Use = tuple[str, int, int, int]

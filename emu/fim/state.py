@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from macaw.isa.fim_circuit import (
     RZ,
     SLOTS,
 )
+from macaw.isa.lazy_dataclass import dataclass
 
 NOBODY = -1
 NOWHERE = -1  # the value of a pointer that no word has set

@@ -9,7 +9,7 @@ products, each with its weight and activation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from macaw.emu.nnp.numbers import Quantised, dequantise
 from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.state import HOST_FILES, NnpState
 from macaw.emu.origins import Origin, Place, Source
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import RESET, STEPS, WINDOW
 from macaw.isa.nnp_chains import step
 from macaw.isa.nnp_entries import Access

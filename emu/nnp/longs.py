@@ -7,7 +7,6 @@ integer arithmetic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from macaw.emu.floats import Host
 from macaw.emu.numerics import fits
+from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
 

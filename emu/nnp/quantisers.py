@@ -11,7 +11,6 @@ anyway; the kind mx uses binary64, because it scales by greater powers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from macaw.emu.floats import Host, to_host, widened
 from macaw.emu.numerics import signed_range
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp_elements import MX_ELEMENTS, Element, float_element, greatest_power
 
 Kind = Literal["bfp", "int", "log", "float", "mx"]

@@ -7,7 +7,6 @@ module computes what they pass on from the state.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from macaw.emu import block_diagram as figures
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.loads import FROM_NEIGHBOUR, INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.state import BUSY, COMPUTING, MAC
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACTIVATIONS, FUNCTIONS
 
 Values = Mapping[str, Any]

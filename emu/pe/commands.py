@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.emu.faults import Fault
 from macaw.emu.pe.state import Packet
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 

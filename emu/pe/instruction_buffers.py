@@ -7,7 +7,6 @@ iteration follows from its first value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -24,6 +23,7 @@ from macaw.emu.pe.sequence import (
 from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
 from macaw.emu.state import State
 from macaw.isa.codec import Decoded
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS, CORE, THEN
 from macaw.isa.touching import touched_registers
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.pe.pe_arrays import PeArrays
+from macaw.isa.lazy_dataclass import dataclass
 
 Counts = NDArray[Any] | int  # integers: an element for each PE, or one for all
 

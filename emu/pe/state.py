@@ -8,11 +8,11 @@ dicts, whose keys the typed dicts below declare. The numbers in the meanings are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from macaw.emu.state import StateField
 from macaw.emu.waits import NEVER
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import UNIT_SHIFT
 from macaw.isa.memory_map import UNITS as UNITS_BASE
 from macaw.isa.pe import (

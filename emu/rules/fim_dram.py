@@ -9,10 +9,10 @@ there was no earlier command, its time is `PAST`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from macaw.isa.fim_islands import Geometry, timings
+from macaw.isa.lazy_dataclass import dataclass
 
 PAST = -(1 << 40)  # a cycle so long before reset that no constraint follows from it
 CLOSED = -1  # stands for the row of a bank with no open row

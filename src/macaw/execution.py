@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.errors import RunError
 from macaw.input_binding import bind, join_inputs, shape_text
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.phrases import one_line, plural
 from macaw.write_detection import WriteDetector
 
@@ -51,7 +52,7 @@ class RunCaution:
         return f"{self.core}, {self.where}: {plural(self.count, 'result')} {self.what}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Run:
     """The result of a run.
 

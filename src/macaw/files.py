@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,6 +18,9 @@ from macaw.phrases import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def _error_text(error: OSError) -> str:
@@ -47,8 +49,9 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield stream
             return
         target = target.resolve()  # keep a symbolic link
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        temporary = Path(name)
+        # `tempfile` would do the same, but its imports take as long as the rest of a short command.
+        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
+        handle = os.open(temporary, _NEW_FILE, 0o600)
         try:
             with os.fdopen(handle, "wb") as stream:
                 yield stream

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
 from macaw.errors import InputError
 from macaw.files import read_bytes
 from macaw.isa.format_versions import version_problem
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.phrases import did_you_mean
 
 DESCRIPTION_FILE = "golden.toml"

@@ -6,9 +6,9 @@ runs once for each item of this axis.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from macaw.asm.program import Program, Tensor
 from macaw.errors import InputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.phrases import did_you_mean, plural
 
 
@@ -128,7 +129,8 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
     """Return the value as a little-endian array of the declared type, in C order."""
     dtype = np.dtype(tensor.dtype)
-    if isinstance(value, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # its import takes longer than that of a small program
+    if masked is not None and isinstance(value, masked.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
     if isinstance(value, np.ndarray):
         array = value

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from macaw.errors import InputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.network_description import NETWORK_FILE, network_sources
 
 MOST_CANDIDATES = 6  # named in a message

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -45,11 +44,17 @@ def print_outputs(run: Run) -> None:
 
 def print_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
     """Print arrays by name, as `print_outputs` does."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    width = _terminal_width() if sys.stdout.isatty() else 100
     for name, array in arrays.items():
         print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
         print(np.array2string(array, max_line_width=width, separator=" "))
     sys.stdout.flush()
+
+
+def _terminal_width() -> int:
+    from shutil import get_terminal_size  # its imports, of compressors, take long
+
+    return get_terminal_size().columns
 
 
 def print_stats(run: Run) -> None:

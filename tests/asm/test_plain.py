@@ -51,7 +51,8 @@ def test_lines_of_programs_are_taken() -> None:
     "text",
     [
         "", "nop", "a: b: 1: .L2: 0: nop", "7:", "x:", "lw a0, -4(sp)", "j 1b", "j 22f", ".core pe , row = 0",
-        "a0 a1", ".word . , x - .+4, -1 + y, x.-.-.", "lui a0, %hi(a - .)", "lw a0, %lo(a+4)(a1)", "exe ib=0, last, out=y", '.asciz "a, b" , "é\t"', "addi\ta0 ,a1,\t-0x7ff", ".word 0, 00x", ".word 0X1f,-1",
+        "a0 a1", ".word . , x - .+4, -1 + y, x.-.-.", "lui a0, %hi(a - .)", "lw a0, %lo(a+4)(a1)", "exe ib=0, last, out=y", '.asciz "a, b" , "é\t"', "addi\ta0 ,a1,\t-0x7ff", ".word 0, 00x", ".word 0X1f,-1", "lw a0, (sp)", "sizeof (x)", "weights w[0]", ".word a b", 'w: .sparse "w.npy"[0:8], x',
+        "exe ib=0, last, data=(x, w[0], w[:, 1+x:2 ,1 :]), out=(y, stride=4, (z))", "ld psums b1[ -1 ] by_pe ,(x+1)",
     ],
 )  # fmt: skip
 def test_taken(text: str) -> None:
@@ -62,8 +63,10 @@ def test_taken(text: str) -> None:
     "text",
     [
         ",", "nop,", ".word 1,", ".word ,1", ".word 010", ".word 08", ".word .5", ".word 1.5", ".word 1e5", "x = 1", "x=1",
-        "lw a0, 4 (sp)", "lw a0, (sp)", "lw a0, x(sp)", ".word x--1", ".word 1e+5", ".word %lo(sizeof(x))", ".word sizeof(x)", "weights w[0]", ".word a b", '.asciz "\\n"', '.asciz "a', "1 2", "1",
-        "word(1)", ".word 0b1", ".word 99999999999999999999", "01: nop", "9999999999999999999999: nop", "sizeof (x)", ".5: nop",
+        "lw a0, 4 (sp)", "lw a0, x(sp)", ".word x--1", ".word 1e+5", ".word %lo(sizeof(x))", ".word sizeof(x)", '.asciz "\\n"', '.asciz "a', "1 2", "1",
+        "a (x)(y)", "a (x,)", "a ()", "a x)", "a (x", "a b=c=d", "a (b=c=d)", 'a b "x"[0]', 'a (b, "x")', "a x[]", "a x[0", "a x[1b]",
+        "a (x)+1", "a (1b, x)", "a x[y[0]]", "a " + "(" * 51 + "x" + ")" * 51,
+        "word(1)", ".word 0b1", ".word 99999999999999999999", "01: nop", "9999999999999999999999: nop", "add sizeof (x)", ".5: nop",
     ],
 )  # fmt: skip
 def test_left_to_the_grammar(text: str) -> None:
@@ -72,7 +75,7 @@ def test_left_to_the_grammar(text: str) -> None:
 
 PIECES = st.sampled_from(
     ["a0", "x", ".L1", ".", "$", "add", ".word", "sizeof", "0", "1", "010", "0x1F", "0b1", "1b", "2f", "1.5", ".5", "1e3"]
-    + ["9" * 20, "-", "+", "~", "=", "==", ":", ",", ",", "(", ")", "[", "]", '"', '"a"', '"\\n"', "'a'", "%lo(", "%lo", " ", " ", "\t", "\f"]
+    + ["9" * 20, "-", "+", "~", "=", "==", ":", ",", ",", "(", ")", "[", "]", '"', '"a"', '"\\n"', "'a'", "%lo(", "%lo", " ", " ", "\t", "\f", "x[0]", "w[1:", "y=(", "a b", "),"]
 )  # fmt: skip
 
 

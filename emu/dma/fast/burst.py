@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.route import Route
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -8,7 +8,6 @@ right neighbour between them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from macaw.emu.pe.fast.queue_occupancy import Bools, LoadCounts, QueueOccupancy,
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.mac_outcome import MacOutcome
 from macaw.emu.pe.state import Shape
+from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
 

@@ -8,12 +8,13 @@ computes a mac with one look-up for each block, for all PEs at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from macaw.isa.lazy_dataclass import dataclass
 
 OUTCOMES = 3  # the outcomes of a pair: none, one or both of its weights are effectual
 _MOST_PAIRS = 7  # the number of pairs of a block

@@ -6,14 +6,13 @@ of a segment change only counters and the bytes of the packet that have been del
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.fast.burst import Burst
 from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import Beat
+from macaw.isa.lazy_dataclass import dataclass
 
 _FEWEST = 2  # the least number of beats for which a burst saves time
 

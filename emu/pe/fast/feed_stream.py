@@ -6,8 +6,6 @@ group has computed (`lockstep_iterations`). Until the stream ends, the row does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from macaw.emu.pe.context import RowContext
@@ -15,6 +13,7 @@ from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.pe.fast.lockstep_iterations import Stream
 from macaw.emu.pe.state import Beat
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass

@@ -8,7 +8,6 @@ the cluster leaves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS
 
 Ints = NDArray[np.int64]

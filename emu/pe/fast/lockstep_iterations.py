@@ -11,7 +11,6 @@ later (`feed_stream`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from macaw.emu.pe.instruction_buffers import InstructionBuffer
 from macaw.emu.pe.run_lifecycle import RunLifecycle
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS
 from macaw.emu.pe.state import MAC, Op, Packet, Run, Segment, Shape
+from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
 _FEWEST = 2  # the least number of iterations for which computing them at once saves time

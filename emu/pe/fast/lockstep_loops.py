@@ -16,7 +16,6 @@ the times of each cluster are relative to its own start.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -28,6 +27,7 @@ from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts, follows
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import LOADER, MAC, Op, Shape
+from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
 WITHOUT_SEGMENTS = STEPS - {"ld"}  # the steps of iterations that take no segments

@@ -9,7 +9,7 @@ loads move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.pe.balancing import FREE_PLACES
 from macaw.emu.pe.state import Shape
+from macaw.isa.lazy_dataclass import dataclass
 
 DEEPEST = 64  # the greatest depth of queue 1, whose given loads are bits of one integer
 _STRETCH = 16  # cycles between two tests whether all PEs are done

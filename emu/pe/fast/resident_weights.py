@@ -9,7 +9,6 @@ middle of a mac, it makes a `Plan` of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.comparator_tables import OUTCOMES, Tables, tables
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
 _NEAR = 8  # in this many rows of counts, nearly every column has a count that is not 0

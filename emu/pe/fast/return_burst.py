@@ -7,11 +7,10 @@ and the beats that are left to write. A burst ends with the last beat of a store
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.burst import Burst
 from macaw.emu.pe.return_bus import ReturnBus
+from macaw.isa.lazy_dataclass import dataclass
 
 _FEWEST = 2  # the least number of beats for which a burst saves time
 
