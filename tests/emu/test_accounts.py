@@ -69,7 +69,7 @@ def assert_logged(one: Accountant, cycles: int) -> None:
 
 
 def assert_path(device: Device, accountants: dict[str, Accountant]) -> None:
-    """The critical path has each cycle once, and equals the path found cycle by cycle."""
+    """The critical path contains each cycle once, and equals the path found cycle by cycle."""
     logs = {core.number: accountants[core.name].log for core in device.order}
     path = critical_path(logs, device.cycle)
     assert sum(path.values()) == device.cycle

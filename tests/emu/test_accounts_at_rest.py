@@ -1,4 +1,4 @@
-"""A run without accountants calls no function of theirs, and announces nothing."""
+"""A run without accountants calls no function of an accountant, and announces nothing."""
 
 from __future__ import annotations
 

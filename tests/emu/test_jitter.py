@@ -40,7 +40,7 @@ NUMBERS = st.fixed_dictionaries(
 
 
 def taken(jitter: Jitter, cycles: int) -> list[bool]:
-    """For each cycle, whether the DRAM is occupied by others."""
+    """Return for each of the first `cycles` cycles whether others occupy the DRAM."""
     return [jitter.free(time) != time for time in range(cycles)]
 
 

@@ -124,7 +124,7 @@ def test_a_layer_from_first_to_last_beat() -> None:
 
 
 def test_zeros_of_the_bitmask_are_skipped_two_a_cycle() -> None:
-    """The comparator examines two weights a cycle and skips those of zero activations.
+    """The comparator examines two weights a cycle and skips weights whose activation is zero.
 
     See seed 000 ¶90, ¶93-94, ¶98-99.
     """

@@ -26,7 +26,7 @@ def run(unit: Unit, engine: str, *segments: Any) -> tuple[Machine, list[float]]:
 @every_engine
 @pytest.mark.parametrize("element", sorted(NAMES))
 def test_each_weight_meets_the_activation_of_its_number(element: str, engine: str) -> None:
-    """Sums of dense weights are those of NumPy; a weight of zero is an entry, too."""
+    """Dense weights give NumPy's sums; a weight of zero is an entry, too."""
     rng = np.random.default_rng(4)
     matrix = rng.integers(-9, 9, (8, 50)) * (rng.random((8, 50)) < 0.7)
     x = rng.integers(-9, 9, 50) * (rng.random(50) < 0.7)

@@ -178,7 +178,7 @@ def test_floating_sums_form_no_group() -> None:
 
 
 def test_sums_that_may_leave_their_range_form_no_group() -> None:
-    """Sums that may leave their range form no group; the fault is the reference's."""
+    """If sums may leave their range, no lockstep group forms; both engines have the same fault."""
     unit = Unit({"pe.overflow": "fault"})
     unit.config_packet(
         PRODUCT,

@@ -60,13 +60,13 @@ def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[s
 
 
 def entries(layer: Layer, row: NDArray[Any]) -> deque[tuple[int, Any]]:
-    """The entries of a PE's weight queue: all weights if they are dense, else those not zero."""
+    """The entries of a PE's weight queue: all weights if dense, else the nonzero weights."""
     indices = range(row.size) if layer.is_dense else np.flatnonzero(row).tolist()
     return deque((i, row[i]) for i in indices)
 
 
 def add_counts(count: dict[str, int], lane: witness.Lane, found: dict[str, int]) -> None:
-    """Add the counts of a mac in a PE."""
+    """Add a lane's counts of one mac, and `found`, to `count`; keep the larger queue lengths."""
     found |= {"examined": lane.examined, "effectual": lane.effectual}
     for name, number in found.items():
         count[name] = count.get(name, 0) + number
@@ -145,7 +145,7 @@ def test_random_layers(layer: Layer) -> None:
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_dense_product_is_numpys(element: str, design: str) -> None:
-    """Dense products of small whole numbers, exact in any type, are NumPy's (seed 000 ¶134-137)."""
+    """Dense products of small whole numbers equal NumPy's in each type (seed 000 ¶134-137)."""
     rng = np.random.default_rng(1)
     unit = Unit({"pe.element": element, "pe.design": design, "pe.clusters": 3, "pe.pes": 5})
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=3", "st base=3")

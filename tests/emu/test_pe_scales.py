@@ -72,7 +72,8 @@ def test_requantise_by_scale_in_exact_numbers(element: str) -> None:
 def test_ties_go_to_even_after_the_product() -> None:
     """The product is rounded half to even, after the sum was rounded to float32.
 
-    2**24 + 1 becomes 2**24, so 0.5 / 2**24 of it is 0.5, which is rounded to 0; 1.5 to 2.
+    2**24 + 1 becomes 2**24. Times 0.5 / 2**24 this is 0.5, which is rounded to 0; 1.5 is rounded to
+    2.
     """
     sums = np.array([(1 << 24) + 1, 3 << 24, 5 << 24, -(1 << 24)], np.int32)
     scale = np.full(4, 0.5 / (1 << 24), np.float32)

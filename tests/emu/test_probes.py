@@ -18,7 +18,7 @@ LONGEST = 5000  # cycles
 
 
 def listened(device, core, number):
-    """Changes of a register, and instructions that read it, from a listener: (address, cycle)."""
+    """Return (address, cycle) of each change of a register, and of each read, from a listener."""
     hart, name = device.cores[core], device.cores[core].table.files[0].names[number][0]
     changes, sources = [], []
     held = hart.x[number]

@@ -175,6 +175,6 @@ def test_beats():
 
 
 def test_end_of_a_transfer():
-    """A transfer ends in the cycle after its last write, or when its data are ready."""
+    """A transfer ends a cycle after its last write, or later, when its data are ready."""
     assert transfers.transfer_end(10, 11) == 11
     assert transfers.transfer_end(10, 31) == 31

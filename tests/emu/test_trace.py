@@ -313,7 +313,7 @@ def test_without_an_area_records_stay_in_registers() -> None:
 
 
 def test_the_block_says_when_nothing_can_come_any_more() -> None:
-    """After its last record is complete, the block switches off, and the core reports no more.
+    """After its last record is complete, the block switches off; the core need not report more.
 
     With two loops of four groups, the last record is of instruction 2 + 5 + 3.
     """

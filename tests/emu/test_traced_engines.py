@@ -104,7 +104,7 @@ def test_mark_mode(core: str, seed: int) -> None:
 
 
 def test_those_programs_show_what_they_shall() -> None:
-    """Most of the random programs end by themselves, run counting blocks, and record all kinds."""
+    """Most random programs end by themselves and run blocks that count; all counters are used."""
     ends, blocks, seen = 0, 0, dict.fromkeys(COUNTERS, 0)
     for core in CORE_MODULES:
         for seed in range(14):

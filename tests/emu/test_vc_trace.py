@@ -74,7 +74,10 @@ def spilled(device: Device) -> list[dict[str, int]]:
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize("group", range(4))
 def test_registers_hold_what_is_spilled(engine: str, group: int) -> None:
-    """Each counter is at 0xFC0 + 16 g or (e_xwr) 0xCC0 + 16 g, with the spilled value."""
+    """The counters of group g are CSRs from 0xFC0 + 16 g on, with the spilled values.
+
+    Only e_xwr is elsewhere, at 0xCC0 + 16 g.
+    """
     reads = [CSR_GROUPS + 16 * group + place for place in range(16)] + [CSR_LAST + 16 * group]
     store = "".join(
         f" csrrs t0, {at:#x}, zero\n sw t0, {4 * n}(s0)\n" for n, at in enumerate(reads)

@@ -38,7 +38,10 @@ def test_packets_and_tiles_may_fill_half_of_a_unit(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("queue", ["weight_queue", "input_buffer"])
 @pytest.mark.parametrize("room", [16, 32, 48, 96, 512])
 def test_parts_of_a_kernel(kernel: tuple[int, int], queue: str, room: int) -> None:
-    """The three largest widths that fit, and for each of them the three largest heights."""
+    """Parts of a kernel have the three largest widths that fit, each with three heights.
+
+    These are the largest heights that fit with the width.
+    """
     product = convolution(np.ones((1, *kernel, 1), np.int8), (40, 40), shift=1)
     config = load("base").changed({f"pe.{queue}": room})
     cuts = kernel_cuts(product, config)

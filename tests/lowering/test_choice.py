@@ -108,9 +108,9 @@ def test_loops_of_figure_7_by_what_they_load_again() -> None:
 def test_the_choice_on_larger_devices_with_zeros_on_both_sides(
     device: str, seed: int, count: int
 ) -> None:
-    """On larger devices, the choice is within 15% of the best, predictions are within 1.5 times.
+    """On larger devices, the choice takes at most 15% more cycles than the best plan.
 
-    docs/lowering.md states this.
+    The prediction is within a factor of 1.5. docs/lowering.md states both figures.
     """
     config, density = load(device), 0.4
     ratios = []

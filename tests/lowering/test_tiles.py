@@ -267,7 +267,7 @@ def test_a_pointwise_convolution_is_a_matrix_product(
 def test_pointwise_convolutions_are_chosen_as_products() -> None:
     """A pointwise convolution is lowered as a product of matrices.
 
-    Rows of activations pass weights that stay; a slab has few pixels of 256 channels.
+    In a product, weights stay for many rows of activations; a slab has few pixels of 256 channels.
     """
     weights = integers(64, 1, 1, 256)
     words: dict[str, Any] = {"bias": integers(64).astype(int), "activation": "relu", "shift": 9}

@@ -268,7 +268,7 @@ def test_a_producer_does_not_wait_for_its_consumer(engine):
 
 
 def test_a_consumer_takes_what_is_there_one_after_the_other(engine):
-    """A consumer uses values in the order of pushes, each as soon as it is there.
+    """A consumer uses values in the order of the pushes, each value as soon as it is stored.
 
     See seed 004 ¶40-41, ¶49.
     """

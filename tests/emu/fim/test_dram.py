@@ -234,7 +234,7 @@ def test_no_constraint_is_broken_and_none_is_waited_for_in_vain(device, stream, 
 @settings(max_examples=25, deadline=None)
 @given(stream=requests)
 def test_each_command_comes_as_early_as_it_may(device, stream):
-    """No command that waited could come a cycle earlier without breaking a rule."""
+    """A command that waits comes in the first cycle in which all rules allow it."""
     memory = Recorder(DEVICES[device])
     waits = dict(memory.waits)
     for request in stream:
@@ -284,8 +284,8 @@ def test_by_hand_open_and_close():
 def test_by_hand_the_channel():
     """Reads of two groups come every tCCDS, reads of one group every tCCDL (seed 004 ¶45).
 
-    The data of a write follow those of a read, so its command comes 20 + 2 - 8 = 14 cycles after
-    the read's.
+    The data of a write follow the data of a read, so the write comes 20 + 2 - 8 = 14 cycles after
+    the read.
     """
     memory = Recorder(DEVICES["hbm"])
     for bank in (0, 1, 4):

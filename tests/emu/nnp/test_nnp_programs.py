@@ -231,7 +231,7 @@ def test_a_hot_loop_at_the_queues(core: str) -> None:
 
 @pytest.mark.parametrize("divider", [1, 3])
 def test_more_tensors_than_the_queues_hold(tmp_path: Path, divider: int) -> None:
-    """Two input and two output tensors pass queues of one vector, in the declared order."""
+    """Two input and two output tensors go through queues of one vector, in the declared order."""
     device = tmp_path / "narrow.toml"
     fields = (
         f"native = 4\nlanes = 1\nvector_lanes = 1\nnet_in = 1\nnet_out = 1\ndivider = {divider}"

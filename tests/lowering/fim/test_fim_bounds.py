@@ -105,7 +105,10 @@ def test_bounds_by_hand():
 
 
 def stages(first, last):
-    """Products of one tensor, then a scatter of all of them, then products of the scatter."""
+    """Return an option table of products, a scatter of their results, and more products.
+
+    The last products read the scattered tensor.
+    """
     graph = Graph()
     a = graph.tensor("a", 4, 4)
     whole = graph.whole("whole", 4 * first, 4)

@@ -169,7 +169,7 @@ def test_constants_are_computed_before_and_casts_are_none():
 
 
 def test_outputs_have_tensors_of_their_own():
-    """An input that is an output, and a tensor that is two outputs, get tensors of their own."""
+    """Each output has its own tensor, also if it is an input or equals another output."""
     nodes = [
         helper.make_node("Identity", ["x"], ["same"]),
         helper.make_node("Relu", ["x"], ["y"]),

@@ -79,7 +79,10 @@ def test_regions_have_the_bits_of_the_whole(shape, known, dtype):
 
 
 def test_a_shared_product_ends_sooner():
-    """The scheduler shares a product, says so, and predicts the cycles."""
+    """If two islands share a product, the plan is shorter and its cycles are as predicted.
+
+    The scheduler's reasons name the parts.
+    """
     graph, given = layer(1, 128, 192)
     device = TINY.changed({"fim.island.1.divider": 1})
     shared, alone = (macaw.lower_graph(graph, device=device, together=x) for x in (True, False))

@@ -21,7 +21,10 @@ LAYOUTS = {(0, DOT), (3, DOT), (1, OUTER), (2, TENSOR), (0, ELEMENTWISE)}
 
 
 def image_windows(side, channels, step=1):
-    """Where 3 x 3 windows of an image (side, side, channels) are: nine segments of channels each."""
+    """Return where the segments of 3 x 3 windows begin, and the number of windows.
+
+    The image is (side, side, channels). Each window has nine segments of `channels` numbers.
+    """
     sides = range(0, side - 2, step)
     pixels = [
         (row + dy) * side + column + dx
@@ -34,7 +37,7 @@ def image_windows(side, channels, step=1):
 
 
 def convolution(side, channels, to, step=1, offset=0, form=0):
-    """A convolution without a frame; the image begins at number `offset` of the input x."""
+    """A convolution without padding; the image begins at number `offset` of the input x."""
     random, graph = np.random.default_rng(side + channels), Graph(form)
     x = graph.tensor("x", 1, offset + side * side * channels)
     places, count = image_windows(side, channels, step)
@@ -109,11 +112,12 @@ def test_numbers_of_32_bits():
 
 
 def test_each_column_comes_once():
-    """An image of 36 pixels, each a column of memory; 16 windows of nine columns.
+    """Each column that a block needs is brought to it once, although several windows contain it.
 
-    Two blocks have two items each, of four adjacent windows. At a step, an item pulls a pixel of
-    each window: p to p + 3, then p + 1 to p + 4, p + 2 to p + 5, and p + 6 to p + 9 in the next row
-    of the image. So the start moves twice for each of three rows, and once before a second item.
+    An image has 36 pixels, each a column of memory, and 16 windows of nine columns. Two blocks have
+    two items each, of four adjacent windows. At a step, an item pulls a pixel of each window: p to
+    p + 3, then p + 1 to p + 4, p + 2 to p + 5, and p + 6 to p + 9 in the next row of the image. So
+    the start moves twice for each of three rows, and once before a second item.
     """
     option = found_by(convolution(6, 16, 16))[0, DOT]
     stream = option.job.stream
