@@ -13,7 +13,7 @@ VALID_SOURCES = sorted((FOLDER / "ok").glob("*.s"))
 
 
 def source_of(path: Path) -> Source:
-    """Return a source under its path from the repository's root, the same on each computer."""
+    """Return a source whose name is its path below the repository, as on every other computer."""
     return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
 
 

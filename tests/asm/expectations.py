@@ -34,7 +34,7 @@ _PLACE = re.compile(r"(?:([\w./]+):(?=\d+:))?(?:(\d+):)?(\d+)-(\d+): (.*)")
 
 @dataclass(frozen=True, order=True)
 class Said:
-    """A diagnostic as a comment of the corpus expects it."""
+    """A diagnostic: what the assembler reports, or what a comment of the corpus expects."""
 
     file: str  # empty: the source itself
     line: int

@@ -83,7 +83,10 @@ def live(text: str) -> Bytes:
 
 
 def expected(name: str) -> Bytes:
-    """Return the bytes that GNU as gives for a source: live, or outside CI as recorded."""
+    """Return the bytes that GNU as gives for a source; recorded bytes if GNU as is missing.
+
+    In CI, a missing GNU as is a `RuntimeError`.
+    """
     if not tools_missing():
         return live(cases()[name])
     if os.environ.get("CI"):

@@ -44,7 +44,7 @@ SOURCES = dict(_sources())
 
 
 def of_gnu(text: str) -> Bytes:
-    """Return the bytes that GNU as and ld make of a source, without relaxation; None: an error."""
+    """Return the bytes that GNU as and ld make of a source, unrelaxed; None if they refuse it."""
     with tempfile.TemporaryDirectory() as folder:
         source, unlinked, linked = (Path(folder) / name for name in ("a.s", "a.o", "a.elf"))
         source.write_text(f"        .option norelax\n{text}", "utf-8")
@@ -68,7 +68,7 @@ def of_gnu(text: str) -> Bytes:
 
 
 def of_ours(text: str) -> Bytes:
-    """Return the bytes that Macaw makes of the same source as a cp part; None: an error."""
+    """Return the bytes that Macaw makes of the source as a cp part; None if Macaw refuses it."""
     try:
         program = assemble(Source(text, "corpus.s", FOLDER), gnu=True)
     except AssemblyError:

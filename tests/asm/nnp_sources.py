@@ -56,7 +56,7 @@ def _kind(row: str) -> tuple[str, ...]:
 
 @st.composite
 def chain(draw: st.DrawFn) -> list[str]:
-    """Draw a chain of vectors: some blocks of each unit, in any order within the unit."""
+    """Draw a chain of vectors: each unit does some of its operations, in a random order."""
     read = draw(st.sampled_from(["v_rd", "v_rd_inc"]))
     lines = [draw(statement(read, "NetInQ", "Dram", "InitialVrf", "MulVrf"))]
     for unit in UNITS:
@@ -74,7 +74,10 @@ def chain(draw: st.DrawFn) -> list[str]:
 
 
 def settings() -> st.SearchStrategy[list[str]]:
-    """Draw settings of registers, by s_wr or by the instruction of each; windows are left out."""
+    """Draw lines that set registers, by `s_wr` or by the register's own instruction.
+
+    No window is set.
+    """
     return st.lists(
         st.sampled_from([item for item in SCALARS if item.name not in WINDOW]).flatmap(
             lambda item: st.integers(item.low, 4).flatmap(

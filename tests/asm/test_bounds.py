@@ -1,4 +1,4 @@
-"""Limits of the assembler and its readers: what is just allowed, and what is one too much."""
+"""Limits of the assembler and its readers: the greatest value allowed, and the next one refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NESTED = ".macro deep n\n.if \\n > 1\ndeep \\n-1\n.endif\n.endm\n"
 
 @pytest.mark.parametrize("row", [0, 1, 40, 63])
 def test_a_section_in_a_bank_ends_with_the_bank(row: int) -> None:
-    """A section has room from its row up to the last row of its bank, and not a byte more."""
+    """A section that starts at a row of a bank may fill the bank to its end, but no byte more."""
     memory = geometry(config.load("tiny"))
     room = (memory.rows - row) * memory.row_bytes
     name = f".fim.0.bank1.row{row}"
@@ -36,7 +36,7 @@ def test_a_section_in_a_bank_ends_with_the_bank(row: int) -> None:
     "before", ["", f"deep {MAX_DEPTH + 1}\n", "deep 5\n.rept 3\n.byte 1\n.endr\n"]
 )
 def test_the_depth_counts_anew_after_each_call_and_each_error(before: str) -> None:
-    """A call may be as deep as the first one, also after calls that were too deep."""
+    """After a call, even one that was too deep, the next call may again be `MAX_DEPTH` deep."""
 
     def errors(text: str) -> int:
         found = analyse((Source(NESTED + text, "a.s"),)).state.report.diagnostics()
@@ -53,7 +53,7 @@ def test_the_depth_counts_anew_after_each_call_and_each_error(before: str) -> No
 
 @pytest.mark.parametrize("size", [0, 1, 2, 8])
 def test_a_relocation_is_in_its_section(size: int) -> None:
-    """A relocation is before the end of its section; address 0 is allowed in an empty one."""
+    """A relocation at or after its section's end is refused. In an empty section, 0 is allowed."""
     data = bytearray(elf_object.write(assembled("        .data\n        .word other, 0\n")))
     file = read_headers(bytes(data), elf.ET_REL)
     header = next(x for x in file.headers if x.kind == elf.SHT_RELA)

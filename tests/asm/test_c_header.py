@@ -1,4 +1,4 @@
-"""macaw.h encodes each instruction of Macaw's own for cp and vc, and has a program's addresses."""
+"""macaw.h encodes Macaw's own instructions for cp and vc, and defines a program's addresses."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def is_pair(operand: Operand) -> bool:
 
 
 def is_order(operand: Operand) -> bool:
-    """Whether an operand may be a general register or one of the others."""
+    """Whether an operand may be a general register or a register of another kind."""
     kind = operand.kind
     general = isinstance(kind, Register) and any(names in GENERAL for names in kind.names)
     return general and bool(constants(operand))
 
 
 def calls() -> list[Call]:
-    """Two calls of each macro: with the least and with the greatest constants."""
+    """Two calls of each macro: one with the least constants, one with the greatest constants."""
     found = []
     for core in CORES:
         for row in c_macros.own(core):

@@ -1,4 +1,4 @@
-"""Repetitions with a counter, whose bytes are added at once, give the same as round after round."""
+"""A repetition that the assembler expands by counting gives the bytes of one read each round."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_same_as_read_round_by_round(text: str) -> None:
 
 
 def rounds_read(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How often the assembler looks for simple lines in the source or an expansion."""
+    """How often the assembler begins to read simple lines while it assembles `text`."""
     calls = []
     take = SimpleLines.take
 

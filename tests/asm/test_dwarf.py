@@ -124,7 +124,10 @@ def test_objdump_shows_the_line_of_every_instruction(samples: list[Sample]) -> N
 
 
 def test_addr2line_finds_instructions_and_packets(tmp_path: Path) -> None:
-    """addr2line finds each line, except at labels of data, where it looks for a variable."""
+    """addr2line finds the line of each address that has no label of data.
+
+    At a label of data, addr2line looks for a variable instead.
+    """
     program = assemble(ROOT / "programs/layer/layer.s")
     path = tmp_path / "layer.elf"
     path.write_bytes(elf.write(program))

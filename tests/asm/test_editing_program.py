@@ -354,7 +354,7 @@ def test_a_file_that_is_included_begins_in_the_part_of_its_include() -> None:
 
 
 def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
-    """The editor's text of an included file counts, with the core at its `.include`."""
+    """The editor's text of an included file replaces the disk's; its core is the includer's."""
     (tmp_path / "c.inc").write_text("wrong\n")
     source = Source('.core vc\n.include "c.inc"\n', str(tmp_path / "a.s"), tmp_path)
     edited = " vadd.b vr0, vr0, vr0\n"
@@ -369,7 +369,10 @@ def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["c.inc", "b.s", "other.s"])
 def test_a_text_that_the_program_does_not_have_yet(tmp_path: Path, name: str) -> None:
-    """A new file knows the symbols of sources that include it; any other, the first source's."""
+    """A file opened in the editor knows the symbols of the source that includes it.
+
+    A file that no source includes knows the symbols of the first source.
+    """
     (tmp_path / "c.inc").write_text("nop\n")
     texts = {"a.s": ".core cp\nx: .word 1\n", "b.s": '.core vc\n.equ x, 5\n.include "c.inc"\n'}
     sources = (Source(text, str(tmp_path / each), tmp_path) for each, text in texts.items())
@@ -402,7 +405,7 @@ def with_fix(text: str, fix: Fix) -> str:
 
 
 def corrected(source: Document, text: str) -> tuple[int, str]:
-    """The number of "did you mean" corrections, and the text after the last of them."""
+    """The number of "did you mean" corrections, and the text after the last correction alone."""
     found = [
         fix
         for fix in source.fixes(1, text.count("\n") + 1)
@@ -457,7 +460,7 @@ def test_a_mark_that_is_missing_or_too_much_is_corrected(line: str, title: str, 
 
 
 def test_every_mark_of_the_corpus_is_corrected() -> None:
-    """After each other correction, the message at its place has changed or is gone."""
+    """After a correction without "did you mean", the error at its place has changed or is gone."""
     count = 0
     for path in sorted((FOLDER / "err").glob("*.s")):
         text = path.read_text("utf-8")

@@ -67,7 +67,10 @@ mine:   .array  int16, 8
 
 
 def test_arrays_and_copies_of_tensors_are_in_the_note(tmp_path: Path) -> None:
-    """The note names an array that is local to a source with that source; a copy is in the unit."""
+    """The ELF note lists arrays, and copies of tensors in the unit.
+
+    An array that is local to a source has the name of the source file in the note.
+    """
     np.save(tmp_path / "w.npy", np.ones((8, 4), np.int8))
     program = assemble(Source(ARRAYS, "some/arrays.s", tmp_path))
     sums, mine, x, y = (program.symbol(name).value for name in ("sums", "mine", "x", "y"))

@@ -242,7 +242,7 @@ BODIES = [
 @fuzz
 @given(st.lists(st.sampled_from(BODIES), min_size=1, max_size=4), st.integers(0, 40))
 def test_a_repetition_is_its_rounds_one_after_another(body: list[str], count: int) -> None:
-    """A repetition gives the same bytes, symbols and errors as its lines written repeatedly."""
+    """A repetition gives the same bytes, symbols and errors as its lines written `count` times."""
     before, text = ".core cp\n.set n, 3\n", "\n".join(body) + "\n"
     repeated = f"{before}.rept {count}\n{text}.endr\nend: .balign 4\n nop\n"
     written = f"{before}{text * count}end: .balign 4\n nop\n"

@@ -23,7 +23,10 @@ LAYOUTS = ("elementwise", "dot", "outer", "tensor")
 
 
 def model(matrix, layout, side):
-    """The tiles of seed 004 Fig. 3 by reshaping: rows and columns of tiles, then 4 x 4 tiles."""
+    """The bytes of a matrix in the tiles of seed 004 Fig. 3, made by NumPy's reshape and transpose.
+
+    The outer order is rows and columns of groups; a group has 4 x 4 tiles.
+    """
     lanes = 32 // matrix.itemsize
     down, right = {
         "elementwise": ((1, lanes),) * 3,
@@ -69,7 +72,7 @@ def part(lines):
 @pytest.mark.parametrize("function", range(len(FUNCTIONS)), ids=FUNCTION_NAMES)
 @pytest.mark.parametrize("number", range(len(OPERATIONS)))
 def test_every_operation_is_written_by_what_it_moves(number, function):
-    """`macaw dis` writes each operation as a move, unless its second operand is unused."""
+    """`macaw dis` writes an operation with `<-`, unless its function ignores the second operand."""
     operation = OPERATIONS[number]
     row = CORE.by_mnemonic["fim"]
     column = 5 * operation.has_column
@@ -116,7 +119,7 @@ def body(draw, depth=2):
 @settings(max_examples=120, deadline=None)
 @given(st.lists(body(), min_size=1, max_size=3))
 def test_programs_come_back_from_their_words(blocks):
-    """A random program without its wrong lines is disassembled to the same bytes."""
+    """A random valid program is disassembled to a text that assembles to the same words."""
     lines = [
         line for n, inner in enumerate(blocks) for line in (f".block banks={n}", *inner, "end")
     ]

@@ -48,7 +48,7 @@ def words(lines: str) -> list[int]:
 
 
 def there_and_back(program: Program) -> str:
-    """The disassembly of a program; asserts that it assembles to the same program."""
+    """The disassembly of a program; asserts that this text assembles to the same program."""
     again = elf.read(elf.write(program))
     assert again == program
     text = disassemble(again)

@@ -69,7 +69,7 @@ WORD = re.compile(r"<([^:<>]+):([^<>]+)>")
 
 
 def template(chance: random.Random) -> str:
-    """A source of a few parts of cores; each part has a few pieces."""
+    """A source with two or three parts of cores; each part has one or two templates of `PIECES`."""
     text, number = "", 0
     for part in range(chance.randrange(2, 4)):
         text += f"        .core   {chance.choice(('cp', 'vc'))}\n"
@@ -81,9 +81,9 @@ def template(chance: random.Random) -> str:
 
 
 def plain(text: str, new: dict[str, str]) -> tuple[str, dict[str, set[tuple[int, int]]]]:
-    """The source of a template, and the line and column of each word by its thing.
+    """The source that a template gives, and the places (line, column) of each thing's words.
 
-    `new` gives other words for things.
+    `new` maps a thing to the word that replaces the template's word.
     """
     places = defaultdict(set)
     lines = []
@@ -134,7 +134,7 @@ def test_words_of_one_thing_are_its_references_and_are_renamed(seed: int) -> Non
 
 
 def test_references_of_each_reference_are_the_same() -> None:
-    """In the corpus, the occurrences of a name are the same from each of them."""
+    """In the corpus, each occurrence of a name leads to the same set of occurrences."""
     counts: dict[str, int] = defaultdict(int)
     for path in VALID_SOURCES:
         source = source_of(path)

@@ -57,7 +57,10 @@ BRANCHES = (
 
 
 def relocations(data: bytes, name: str) -> list[tuple[int, int, object, int]]:
-    """Offset, type, symbol and addend of a section's relocations; for a label, its value."""
+    """Offset, type, symbol and addend of a section's relocations.
+
+    The symbol is a name, or the value of a local symbol.
+    """
     file = ELFFile(BytesIO(data))
     table = file.get_section_by_name(f".rela{name}")
     symbols = file.get_section_by_name(".symtab")
@@ -170,7 +173,7 @@ def test_without_c_they_are_undefined() -> None:
 
 @pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
-    """A definition in another object replaces the weak one; without a definition it is 0."""
+    """A definition in another object replaces a weak one; a weak symbol never defined is 0."""
     text = (
         "        .weak   chosen, none\n        .core   cp\n        .global _start\n"
         "_start: call    chosen\n        la      a1, chosen\n        lui     a2, %hi(none)\n"

@@ -129,7 +129,7 @@ def test_calls_keep_their_numbers() -> None:
 
 
 def test_the_depth_of_a_replayed_expansion_counts() -> None:
-    """An expansion recorded at depth 0 counts its depth again when it is replayed at depth 60."""
+    """60 nested calls, recorded at depth 0, exceed the limit of 100 when replayed at depth 60."""
     text = (
         ".core cp\n.macro deep n\n.byte \\n\n.if \\n\ndeep \\n-1\n.endif\n.endm\n"
         ".macro lower n\n.if \\n\nlower \\n-1\n.else\ndeep 60\n.endif\n.endm\ndeep 60\nlower 60\n"
@@ -168,7 +168,7 @@ def test_a_redefined_macro_is_read_again() -> None:
 
 
 def test_alignment_is_part_of_what_is_replayed() -> None:
-    """A replayed macro gives the same alignment warning as one that is read."""
+    """A replayed macro gives the same alignment warning as a macro that the assembler reads."""
     text = ".core cp\n.macro one\nnop\n.endm\none\none\n.byte 1\none\n"
     assert len(assemble(Source(text)).warnings) == 1
     both(text)

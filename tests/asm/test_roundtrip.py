@@ -31,9 +31,9 @@ PRESET = defaultdict(
 
 
 def there_and_back(source: str, folder: Path | None = None) -> str:
-    """The disassembly of a source, each run of blanks as one.
+    """The disassembly of a source, with one blank for each sequence of blanks.
 
-    Asserts that it assembles to the same file except for line information.
+    Asserts that the disassembly assembles to the same file except for line information.
     """
     assembled = assemble(Source(source, "first.s", folder))
     program = elf.read(elf.write(assembled))

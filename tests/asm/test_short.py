@@ -196,7 +196,7 @@ def test_corpus(path: Path) -> None:
 def test_every_row(mnemonic: str) -> None:
     """Each row of the table, with valid operands, gives the same with and without the fast path.
 
-    It is alone in a program, so that no mistake hides another one.
+    Each row has its own program, so that no mistake hides another one.
     """
     chance = random.Random(mnemonic)
     for row in CP.rows[mnemonic]:

@@ -73,5 +73,5 @@ def test_the_row_writes_for_whom_the_assembler_says(seed):
 
 
 def test_names_of_reductions():
-    """The reductions 1 and 2 of the test above are add and max."""
+    """The test above uses numbers of reductions: 1 is add, 2 is max."""
     assert REDUCTIONS[1:3] == ("add", "max")

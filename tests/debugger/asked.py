@@ -10,7 +10,7 @@ def only(causes):
 
 
 def inputs(cause):
-    """The causes of a cause that are no settings."""
+    """The causes of a cause, without its settings."""
     return [item for item in cause.causes if not item.setting]
 
 

@@ -123,7 +123,7 @@ class Client:
         self.event("initialized")
 
     def entry(self, program: str | Path, **more: Any) -> int:
-        """Start a program and stop before its first instruction; return the thread."""
+        """Start a program and stop before its first instruction; return the thread's number."""
         self.launch(program, stopOnEntry=True, **more)
         return int(self.stop("configurationDone")["threadId"])
 

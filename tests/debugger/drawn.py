@@ -53,7 +53,7 @@ async def _drawn(session, lines, size, signs):
 
 
 def styles(shown):
-    """The look of each cell, row by row, as letters; a legend below explains the letters."""
+    """The look of each cell as a letter, one line for each screen row, and a legend of letters."""
     known = {"": "."}
     rows = []
     for y in range(shown.lines):

@@ -1,8 +1,8 @@
-"""The oracle of random walks: each act of a plain device, and where points must stop it.
+"""The oracle of random walks: all acts of a plain device, and where points must stop a session.
 
-A device of the reference engine runs without a session. Before each act the clock calls `pause`,
-after it `acted`. There the oracle records which core reaches which instruction before an act, and
-the values after it. Breaks, probes and checkpoints are not used.
+A device of the reference engine runs without a session. The clock calls `pause` before each act and
+`acted` after it. There the oracle records the instruction that each core reaches with the act, and
+the values after the act. The oracle uses no breaks, probes and checkpoints.
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ class Trace:
         ]
 
     def coming(self, core, done):
-        """The act before which a running core reaches its next instruction, or its words."""
+        """The number of the act with which a core reaches its next instruction (islands: words).
+
+        None if the core does not run, or has no such act.
+        """
         if core not in self.state(done).running:
             return None
         for at in range(done, len(self.acts)):
@@ -166,7 +169,7 @@ class Trace:
         return "return" if word & 0x7F == 0x67 else ""
 
     def over(self, number):
-        """The number of the instruction after a call, instruction `number` of the focus.
+        """The number of the instruction after the call that is instruction `number` of the focus.
 
         None if the call does not return.
         """
@@ -181,7 +184,7 @@ class Trace:
 
 @dataclass
 class Point:
-    """A point in the oracle."""
+    """A breakpoint, watch or caught event in the oracle."""
 
     number: int
     kind: str
@@ -203,7 +206,7 @@ class Oracle:
         self.restart()
 
     def restart(self):
-        """Start again, after the program was loaded or the user has moved in the run."""
+        """Start again: the walk is at the start, and the debugger has reported nothing."""
         self.position, self.done = (0, 0), 0
         self.known = [(0, 0)]
         self.forget()
@@ -330,5 +333,5 @@ class Oracle:
         return ("start" if goal == (0, 0) else "step"), goal, []
 
     def landing(self, low, end):
-        """The last position, from `low` on and before `end`, at which the walk was; else `low`."""
+        """The last known position of the walk, at least `low` and before `end`; else `low`."""
         return max((x for x in self.known if low <= x < end), default=max(low, (0, 0)))

@@ -184,7 +184,10 @@ def by_reference(planted: Planted, good: Path, bad: Path) -> Found:
 
 
 def by_other_run(planted: Planted, good: Path, bad: Path) -> Found:
-    """Compare with the good program's run: an output, its causes, then the registers."""
+    """Look for the change by comparison with a run of the good program.
+
+    The commands compare an output, ask `why ... against other`, and compare registers.
+    """
     inputs = inputs_of(planted.sample)
     run = make_interpreter(api.load(str(bad)), inputs)
     join_runs(run, make_interpreter(api.load(str(good)), inputs), bad.name, good.name)

@@ -25,7 +25,7 @@ def all_stops(debug, most=100):
 
 
 class Placed(Protocol):
-    """An object with a place in the program: a stop, a cause, a row of stalls."""
+    """An object that may have a place in the program: a stop, a cause, a row of stalls."""
 
     @property
     def where(self) -> Where | None: ...

@@ -1,4 +1,4 @@
-"""`why E against FILE` goes from a wrong value back to the first place that disagrees."""
+"""`why E against FILE` goes from a wrong value back to the first value that differs from a file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def test_a_right_value_agrees(wrong_shift):
 
 
 def test_a_copy_must_copy(wrong_shift):
-    """If what a transfer copied agrees with a file (transfer3=FILE), its source is to blame."""
+    """If y is wrong, but the bytes that a transfer copied equal their file, the transfer is named.
+
+    `transfer3=FILE` gives the file with the bytes that transfer 3 should copy.
+    """
     run, place = wrong_shift
     np.save(place / "moved.npy", run.session.read("sums"))
     answer = ask(wrong_shift, "why y[1, 0] against golden.npy transfer3=moved.npy")
@@ -173,9 +176,9 @@ numbers: .word 6, 7
 
 
 def test_registers_are_compared_too():
-    """A reference may be a register: if a2 should be 10, the walk goes on to the addi that sets it.
+    """A reference may be a register: if a2 should be 10, the walk goes on to the addi that sets a2.
 
-    If a2 agrees with its reference, the walk ends at the shift after it.
+    If a2 equals its reference, the walk ends at the shift that uses a2.
     """
     run = of_source(SCALAR)
     run.cont()
@@ -212,9 +215,9 @@ def test_the_stream_of_a_window_is_compared():
 
 
 def test_what_nobody_wrote_leads_to_its_neighbours():
-    """An element that nobody wrote leads to its neighbours: the sw that wrote y[2] is named.
+    """If no instruction wrote a wrong element, `why` names the sw that wrote the element before it.
 
-    The loop ends one round too early.
+    Here the loop ends one round too early, so y[3] is not written and y[2] is the last one.
     """
     run = of_source("""
         .core cp
@@ -240,9 +243,9 @@ loop:   sw   a3, (a4)
 
 
 def test_of_many_writes_the_nearest_on_each_side_are_neighbours():
-    """Of many writes, the nearest one on each side is a neighbour.
+    """For an element that was not written, `why` names the nearest written element on each side.
 
-    Every twentieth element is written, nearest first, except y[60].
+    Of 120 elements, every twentieth is written, except y[60].
     """
     stores = "\n".join(f"        sw   a3, {4 * (n - 60)}(a4)" for n in (40, 80, 20, 100, 0, 119))
     run = of_source(f"""

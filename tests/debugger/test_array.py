@@ -73,7 +73,7 @@ def test_both_engines_stop_at_packets_in_the_same_states():
 
 
 def steps(debug, focus, most):
-    """Cycle, turn and core at each stop of `stepx`, up to the end."""
+    """Cycle, turn and core at each stop of repeated `stepx`; at most `most` stops."""
     debug.set_focus(focus)
     found: list[tuple[int, int, str]] = []
     while len(found) < most and (stop := debug.stepx()).reason == "step":

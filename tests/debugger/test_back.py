@@ -123,7 +123,7 @@ def test_progress_is_told():
 
 
 def test_an_edit_is_no_way_around():
-    """Going back before an edit shows the run without it; forward again, the edit is not made."""
+    """Going back before an edit undoes it; going forward to its position again restores it."""
     debug = of_source(LOOP)
     debug.goto(100)
     debug.set("s1", 1000)
@@ -282,7 +282,7 @@ loop:   li      a0, 2
     ("reverse-nexti", ["ecall", "li a7, 93", "call inner", "call inner", "li t0, 1"]),  # auipc and jalr
 ])  # fmt: skip
 def test_the_way_back_over_the_starts_of_a_core(engine, back, expected):
-    """The first instruction of a core counts at each start of the core, forward and back."""
+    """Steps back in a core that was started twice also stop at the first instruction each time."""
     debug = of_source(STARTED_TWICE, engine)
     debug.set_focus("vc")
     debug.points.add("break", "again")

@@ -54,7 +54,7 @@ CORES = {
 
 
 def begun(name, engine):
-    """A session of a core's program with its points."""
+    """A session of the program `name` of `CORES`, with its points, at the cycle given there."""
     folder, cycle, focus, points = CORES[name]
     loads, inputs = program_and_inputs(folder)
     debug = Session(loads, configuration_of(loads), inputs, engine)
@@ -178,7 +178,7 @@ INVERSE = {"stepi": "reverse-stepi", "stepc": "reverse-stepc", "stepx": "reverse
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CORES)
 def test_as_many_back_as_forth(name, engine):
-    """Steps forward, each taken back, and all of them again, lead to the same states."""
+    """Steps back undo steps forward; the same steps forward again give the same states."""
     debug = begun(name, engine)
     debug.points.clear()
 
@@ -226,7 +226,7 @@ def test_runs_back_meet_conditions_and_watches_that_runs_forth_have_met(name):
 
 
 def _met(debug):
-    """The record of a stop, without counts that only a forward run makes."""
+    """The record of a stop without counts of hits (they differ after going back), and the hash."""
     stop = {key: value for key, value in debug.last_stop.json().items() if key != "message"}
     stop["hits"] = [{**hit, "hits": None} for hit in stop["hits"]]
     return stop, debug.device.hash()

@@ -49,7 +49,7 @@ def test_a_core_without_boxes_says_where_there_are_some(at_work):
 
 
 def ring(debug, name, pe=0):
-    """The entries of a ring in the declared state, from its head on: the witness."""
+    """The entries of a ring buffer, first to last, read from the declared state as a witness."""
     row = debug.device.cores["pe[0]"]
     row.sync()
     held = getattr(row.state, name)[0, pe]

@@ -107,7 +107,7 @@ def test_catches_at_two_places_hide_no_event_of_each_other(names):
 
 
 def test_a_vector_register_that_is_no_number():
-    """A vector register that becomes NaN twice is caught once: between, no number is in vr2."""
+    """If vc writes NaN to vr2 twice and no number between, only the first write is caught."""
     found = caught(lambda engine: of_source(VECTOR, engine), "nan", "vc")
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [2] by vc"]
 
@@ -132,7 +132,7 @@ numbers: .word 0xbf800000, 0x7fc00000, 0, 0, 0x3f800000, 0, 0, 0x7c00
 
 
 def test_a_register_is_judged_by_what_its_result_is():
-    """A register is judged by its result's type: all ones of a comparison are no NaN."""
+    """The type of a result decides whether it is NaN: all ones from a comparison are not."""
     found = caught(lambda engine: of_source(RESULTS, engine), "nan", "vc")
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [5] by vc"]
 
@@ -193,7 +193,7 @@ def test_a_fault_stops_every_run():
 
 
 def test_accumulators_at_the_end_of_their_range():
-    """Sums that saturate in different cycles are caught.
+    """`catch saturate` stops at each saturation, although the PEs saturate in different cycles.
 
     All accumulators start just below the end of their range, and each PE's products lift its sum.
     """

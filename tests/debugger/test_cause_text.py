@@ -15,7 +15,7 @@ from macaw.debugger.stops import Where
 
 
 def cause(role: str, name: str, how: str, *causes: Cause, **words: Any) -> Cause:
-    """A cause with these causes."""
+    """Make a cause with this role, name and instruction, whose own causes are `causes`."""
     made = Cause(role, name, words.pop("value", None), how, **{"core": "cp", "cycle": 7, **words})
     made._causes = list(causes)
     return made

@@ -129,7 +129,7 @@ def test_an_empty_line_repeats_what_repeats():
 
 
 def test_a_transcript_forth_and_back():
-    """A transcript forward and back has the records of the session's own calls."""
+    """Commands that go forward and back return the session's records of the stops."""
     run = interpreter(LONG_LOOP.replace("10000000", "10"))
     assert run.execute("stepi 3").stopped.where.symbol == "loop+8"
     assert run.execute("checkpoint").lines[0].startswith("checkpoint 1 at cycle ")

@@ -282,9 +282,9 @@ def test_a_command_that_deletes_a_point_tells_the_editor(client, write):
 
 
 def test_a_stop_at_a_watch_and_the_end_are_printed(client, write):
-    """A stop at a watch prints the old and the new value, the end prints the exit code.
+    """The server prints the old and new value at a watch, and the exit code at the end.
 
-    An editor shows neither.
+    Editors themselves show neither.
     """
     thread = client.entry(write(STORE_LOOP), stopOnExit=True)
     assert client.output == ""

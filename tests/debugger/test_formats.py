@@ -36,7 +36,7 @@ def debugger(numbers, **changes):
 
 
 def block_floating(block, bits):
-    """Exponent and mantissas of a block by the rule of docs/numbers-nnp.md, in fractions."""
+    """Exponent and mantissas of a block by the rule of docs/numbers-nnp.md, with fractions."""
     exact = [Fraction(float(x)) for x in block]
     exponent = -15
     while exponent < 16 and any(abs(x) >= Fraction(2) ** exponent for x in exact):
@@ -85,9 +85,9 @@ def test_other_numbers_have_their_own_name():
 
 
 def test_tiles_of_an_island():
-    """The result of a dot is shown as `macaw.untiled` gives it.
+    """`x/tiles` shows a dot's result, stored in tiles, as the matrix that `macaw.untiled` gives.
 
-    It is stored as tiles of 4 x 4, in groups of 4 x 4 tiles.
+    A tile has 4 x 4 numbers; a group has 4 x 4 tiles.
     """
     numbers = np.arange(256).astype(np.float16)
     run, place = debugger(numbers)

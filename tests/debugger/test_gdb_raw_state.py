@@ -1,4 +1,4 @@
-"""Changes of memory by gdb are made in pieces of limited size, as debugger commands."""
+"""gdb's writes to memory become debugger commands, if a limited number of commands suffices."""
 
 from __future__ import annotations
 

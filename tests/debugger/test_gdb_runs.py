@@ -95,7 +95,7 @@ def test_gdb_prints_what_is_expected(name, tmp_path):
 
 
 def slow_load(debug: Session, seconds: float):
-    """A function that loads a session after some seconds, like slow imports."""
+    """A function that gives the server a session after some seconds, as if imports were slow."""
 
     def load(link: Link) -> Target:
         time.sleep(seconds)
@@ -277,7 +277,7 @@ def random_move(chance: random.Random, code: list[Section]) -> list[str]:
 
 
 def split_at_marks(lines: list[str]) -> Iterator[list[str]]:
-    """Yield the lines between a mark and the next one."""
+    """Yield the lines from each mark (`@` and a number) up to the next mark."""
     marks = [at for at, line in enumerate(lines) if re.fullmatch(r"@\d+", line)]
     for begin, end in zip(marks, [*marks[1:], len(lines)], strict=True):
         yield lines[begin:end]

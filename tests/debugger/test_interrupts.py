@@ -29,7 +29,10 @@ def interpreter(debug, **more):
 
 
 def asked_at(run, monkeypatch, times):
-    """Press Ctrl-C when a command checks for it for the `times`-th time."""
+    """Make Ctrl-C arrive at the `times`-th moment at which a command checks for it.
+
+    Return a list that gets an item at each check.
+    """
     seen, check = [], run.session.interrupts.check
 
     def look():
@@ -64,7 +67,7 @@ def test_looking_ends(line, monkeypatch):
 
 
 def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
-    """Ctrl-C during a condition ends the run after the act, and the run can go on."""
+    """Ctrl-C while a point's condition is computed ends the run after the act; it can go on."""
     run = interpreter(session("layer"))
     plain = session("layer")
     plain.cont()
@@ -165,7 +168,7 @@ def test_a_large_file_is_loaded_at_once_and_checked(tmp_path):
 
 
 def test_a_stop_while_a_line_begins_drops_the_line(monkeypatch):
-    """A request to stop while a line begins drops the line, as it belongs to no earlier line."""
+    """If the user asks to stop just when a line begins, the line is dropped and does nothing."""
     run = Interpreter(of_source(STORE_LOOP), DebuggerFiles())
     worker = Worker(run, lambda: None, lambda: None)
     take = run.session.interrupts.take

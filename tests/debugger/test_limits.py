@@ -74,7 +74,7 @@ def within(first: int, last: int) -> list[int]:
 
 @pytest.mark.parametrize("line", [1, 2, 5, 6, 7, LINES - 1, LINES, LINES + 1, 30, 50, 56, 57])
 def test_ranges_of_list(listed: Interpreter, line: int) -> None:
-    """Each form of `list` shows ten lines, or the lines from A to B."""
+    """`list` with one place shows ten lines; `list` with a range A,B shows the lines A to B."""
     assert numbers(listed, f"list ,{line}") == within(line - LINES + 1, line)
     assert numbers(listed, f"list {line},") == within(line, line + LINES - 1)
     around = max(1, line - LINES // 2)
@@ -103,7 +103,7 @@ def said(debug: Interpreter, line: str) -> str:
 
 @pytest.mark.parametrize("stripped", [False, True], ids=["symbols", "stripped"])
 def test_each_address_of_a_tensor_has_a_name(stripped: bool) -> None:
-    """Of a tensor without a symbol, as in a file whose symbols were removed, too."""
+    """`info symbol` names each byte of a tensor, also in a program without symbols."""
     text = " .device tiny\n .core cp\n_start: ebreak\n .input x, int8, 5\n .output y, int16, 2, 3\n"
     program = api.assemble(Source(text, "test.s"))
     if stripped:

@@ -54,7 +54,10 @@ def pieces(items: list[Observation]) -> list[Piece]:
 
 
 def expected(this: list[Observation], other: list[Observation]) -> Difference | None:
-    """The first piece of this run whose partner differs or is missing; else of the other run."""
+    """The first piece of this run that has no equal partner in the other run.
+
+    If there is none, the first piece of the other run without an equal partner here, or None.
+    """
     one, two = pieces(this), pieces(other)
     for mine, theirs, is_other in ((one, two, False), (two, one, True)):
         for place, (stream, number, offset, value) in enumerate(mine):

@@ -40,7 +40,7 @@ def situation(name):
 
 
 def words(text):
-    """The words of a row without drawn graphs and without cut words."""
+    """The words of a panel's row, without words made only of drawn signs."""
     return {word for word in text.split() if not set(word) <= GRAPHS}
 
 

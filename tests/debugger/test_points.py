@@ -1,4 +1,4 @@
-"""Breakpoints, watches and events stop a run at the same place and reason on both engines."""
+"""Breakpoints, watches and events stop both engines at the same place, for the same reason."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_condition_without_a_value_stops_and_says_so():
 
 
 def words_of(debug, kind):
-    """The addresses of the instructions that cores execute, in the order of first execution."""
+    """The addresses of the instructions that cores of a kind execute, in the order of first use."""
     found: dict[Any, Any] = {}
 
     def hear(event):
@@ -322,9 +322,9 @@ def test_a_line_without_a_file_means_the_file_where_it_was_set():
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["advance", "tbreak", "break"])
 def test_nothing_is_left_of_a_stop_that_is_over(engine, kind):
-    """A goal that was reached, or a deleted breakpoint, does not stop the rest of the run.
+    """After a goal was reached, or a breakpoint deleted, its address stops no later run.
 
-    The run passes its address 39 more times.
+    The run passes the address 39 more times.
     """
     debug = of_source(STORE_LOOP, engine)
     if kind == "advance":

@@ -127,7 +127,10 @@ def test_all_that_a_session_has(tmp_path):
 
 
 def goes_on_alike(again, run):
-    """Assert that the next stops are the same, except for counts of hits, which start again."""
+    """Assert that both sessions have the same next stops, except for counts of hits.
+
+    A restored session counts hits from 0.
+    """
     for _ in range(3):
         found = []
         for one in (again, run):

@@ -281,7 +281,7 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
 
 
 def test_who_goes_on_in_the_next_cycle_has_no_cause():
-    """A core that goes on in the next cycle has no cause.
+    """A core that goes on in the next cycle waits for no core.
 
     The row has ended and woken cp, whose turn has not come.
     """

@@ -120,9 +120,9 @@ def test_steps_back_stop_at_points_and_count_nothing(engine, act):
 
 
 def test_from_the_end_back_the_last_instruction_is_no_stop_of_a_watch(engine):
-    """Going back from the end, the last instruction is no stop of a watch.
+    """Going back from the end, a watch does not stop at a change by the last instruction.
 
-    Its change belongs to the end, where the debugger already is.
+    The stop would be at the end, where the debugger already is.
     """
     debug = of_source(CALLS, engine)
     assert debug.run().reason == "exit"
@@ -149,10 +149,9 @@ def test_next_back_stops_in_what_was_called(engine):
     [("layer", "cp"), ("vector_dot", "vc"), ("nnp_lstm", "nnp"), ("fim_gru", "fim[1]")],
 )
 def test_each_instruction_that_begins_is_a_hit(engine, folder, core):
-    """A breakpoint is hit by each instruction that a device without a session announces.
+    """A breakpoint is hit as often as a device without a session announces its instruction.
 
-    Blocks of an island begin words together, and a push waits for its data after its block has
-    reached it.
+    Blocks of an island may begin the same word together. A push that waits for data is hit once.
     """
     program, inputs = loaded(folder)
     device = Device(configuration_of(program), engine=engine)

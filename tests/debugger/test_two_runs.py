@@ -43,7 +43,7 @@ copy:   .word 0x10000, y, {size}, 1, 0, 0
 
 
 def pair(one=(3, 4), two=(5, 4), engines=("fast", "fast")):
-    """Two programs side by side; `one` and `two` are (step, size of a transfer)."""
+    """Two runs of SOURCE side by side; `one` and `two` are (step, size of a transfer in bytes)."""
     runs = [
         Interpreter(of_source(SOURCE.format(step=step, size=size), engine), DebuggerFiles())
         for (step, size), engine in zip((one, two), engines, strict=True)

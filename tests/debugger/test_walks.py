@@ -58,6 +58,6 @@ def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
 
 
 def walks(first):
-    """Walks enough to meet each of the faults that this module plants."""
+    """Make twelve walks, which suffices to meet each fault that this module plants."""
     for seed in range(first, first + 12):
         Walk(seed).go(20)

@@ -23,7 +23,7 @@ OFTEN = STORE_LOOP.replace("s0, 40", "s0, 20000")
 
 
 def on_both(make, kind, text, most=100, **more):
-    """The hits of a watch, equal on both engines: (cycle, turn, hit)."""
+    """The hits of a watch as (cycle, turn, hit); asserts that they are equal on both engines."""
     seen = []
     for engine in ENGINES:
         debug = make(engine)
@@ -172,7 +172,7 @@ def test_who_fills_a_queue():
     ],
 )
 def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, words, others):
-    """Registers of other cores are hit by the words that read them in the table.
+    """A read watch of a register stops at the words that read it according to the core's table.
 
     In moves such as `gio <- rz`, the text begins with the register that is written.
     """

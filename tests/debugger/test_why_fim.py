@@ -68,7 +68,7 @@ def numbers(folder, name):
     ],
 )
 def test_an_element_of_a_product(folder, element, row, column, arrange):
-    """An element of a product is made of exactly its row of A and its column of B."""
+    """The causes of an element of a product are exactly its row of A and its column of B."""
     run = session(folder)
     run.cont()
     cause = only(run.why(element))
@@ -128,7 +128,7 @@ def test_through_a_buffer_between_blocks(engine):
     ],
 )
 def test_functions_lane_by_lane(folder, element, of):
-    """Functions are followed lane by lane, also before a buffer and in a cell with two of them."""
+    """`why` follows a function in each lane by itself, also through a buffer and two functions."""
     run = session(folder)
     run.cont()
     cause = only(run.why(element))
@@ -203,7 +203,7 @@ def test_registers_of_banks(registers):
 
 
 def test_a_register_that_holds_several_numbers(registers):
-    """Numbers of a register that were computed have a cause each; moved ones have one together."""
+    """Each computed number in a register has its own cause; numbers moved together share one."""
     assert len(registers.why("fim[0].bank[1].rz.u16[16:20]")) == 4
     assert len(registers.why("fim[0].bank[1].rop")) == 1
     (empty,) = registers.why("fim[0].bank[0].rop")

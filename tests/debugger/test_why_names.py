@@ -103,7 +103,7 @@ def session_source(cause):
 
 @pytest.mark.long
 def test_descriptions_that_cp_has_computed_lead_to_its_instructions():
-    """A description that cp has computed leads to cp's instructions, as in six_cores."""
+    """If cp computed a transfer's description, `why` leads to the instructions that stored it."""
     run = session("six_cores")
     run.cont()
     copied = next(x for x in walk(only(run.why("f[3, 2]"))) if x.how.startswith("transfer"))

@@ -1,4 +1,4 @@
-"""Records of a run's end give the causes of records of the whole run, or are extended."""
+"""`why` finds the same causes in a record of only the end of a run, or extends the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ pytestmark = pytest.mark.once
 
 
 def causes(debug: Session, question: str, depth: int, partial: bool) -> list[dict[str, object]]:
-    """The tree of causes, from a new record, which may be partial or must be whole."""
+    """The tree of causes of `question`, found in a new record.
+
+    The record may be partial if `partial` is true; else it has the whole run.
+    """
     search = debug.causes
     search._record = None
     finder = None if partial else search.finder()
@@ -34,7 +37,7 @@ def agreed(debug: Session, question: str, depth: int = 7) -> bool:
 
 
 def at(debug: Session, end: int, share: float, before: float) -> None:
-    """Run to a share of the cycles, with a checkpoint some time before."""
+    """Go to the share `share` of `end` cycles, with a checkpoint by the share `before` earlier."""
     debug.goto(0)
     debug.stepc(max(1, int(end * (share - before))))
     debug.checkpoint()
@@ -148,7 +151,7 @@ def test_the_starts_of_records_grow():
 
 
 def test_steps_far_back_may_be_too_many(monkeypatch):
-    """If the steps of a run are too many, near causes are found, and the answer names the limit."""
+    """If a run has more steps than a record can hold, `why` finds near causes and says so."""
     debug = of_source(WORDS)
     debug.stepi(6)
     debug.checkpoint()

@@ -80,7 +80,7 @@ MAC = """
 
 @pytest.mark.parametrize("form", ["compress", "dense"])
 def test_weights_lead_to_the_dense_ones(form):
-    """Weights that are compressed or numbered lead to their bytes in the dense weights."""
+    """The causes of outputs name the bytes of the dense weights, also if weights are compressed."""
     text = source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0")
     run = run_of(text.replace("compress", form))
     for place in range(8):

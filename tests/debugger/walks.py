@@ -23,7 +23,7 @@ from tests.debugger.transcripts import program_and_inputs
 
 @dataclass(frozen=True)
 class Course:
-    """A core of a program: values for watches and conditions, events, and moves."""
+    """A core to walk in: its program, values to watch or test, events, and whether it has calls."""
 
     folder: str
     focus: str
@@ -372,7 +372,7 @@ class Walk:
         self._back(self.debug.stepi_back(count), goal)
 
     def _before(self, retired):
-        """The position to which a step back to before an instruction goes."""
+        """The position to which a step back goes that leaves `retired` instructions complete."""
         low = self.trace.landed(retired)
         end = self.oracle.position
         if retired + 1 <= self._retired():
@@ -397,7 +397,7 @@ class Walk:
             self.oracle.told |= {(core, at, number) for number in numbers}
 
     def _line_back(self, over):
-        """The number of the instruction at which the previous line begins."""
+        """The position of a step back by a line; with `over`, calls are passed as one step."""
         trace, number = self.trace, self._retired() - 1
         first = line = None
         calls = self._calls() if over else {}
@@ -413,7 +413,7 @@ class Walk:
         return (0, 0) if first is None else self._before(first)
 
     def _calls(self):
-        """For each instruction that ends a completed call, the call."""
+        """For the last instruction of each completed call, the number of the call instruction."""
         found: dict[Any, Any] = {}
         for number, (_, address) in enumerate(self.trace.own[: self._retired()]):
             later = self.trace.over(number) if self.trace.flow(address) == "call" else None
