@@ -54,14 +54,17 @@ def copies_of(what: str) -> int:
     return BYTES // (row_bytes * count)
 
 
-def source_of(what: str, copies: int | None = None) -> str:
-    """The program of a shape; it makes `copies` transfers, or as many as move `BYTES`."""
+def source_of(what: str, copies: int | None = None, is_empty: bool = False) -> str:
+    """The program of a shape; it makes `copies` transfers, or as many as move `BYTES`.
+
+    If `is_empty`, the transfers have no bytes.
+    """
     src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
     return SOURCE.format(
         copies=copies or copies_of(what),
         dst=dst,
         src=src,
-        row_bytes=row_bytes,
+        row_bytes=0 if is_empty else row_bytes,
         rows=count,
         dst_stride=dst_stride,
         src_stride=src_stride,

@@ -1,25 +1,31 @@
 """Floors: the least that NumPy or the interpreter takes, in the units of the goals they limit.
 
 Each floor does the part of the work that cannot be left out: it counts no cycles and reports no
-errors. A goal that a floor does not reach cannot be reached either.
+errors. Only the requests of transfers are those of Macaw itself, with cycles. A goal that a floor
+does not reach cannot be reached either.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import matmul
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import fim, nnp, sparse
+import macaw
+from benchmarks import dma, fim, nnp, sparse
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, Skipped, ratio
 from benchmarks.measure import ROUNDS, timed
 from benchmarks.scalar import PASSES, unicorn_rate
+from macaw.emu.device import Device
 from macaw.emu.pe.fast.comparator_tables import OUTCOMES, tables
 
 COLUMN = "floor"
+REQUESTS = "requests of transfers without bytes"
 CALLS = 20_000
 DEPTHS = 8, 2  # of the load queues
 AT_ONCE = 16  # rows of activations that are computed together: the arrays fit into the caches
@@ -54,6 +60,24 @@ def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
     memory = bytearray(256)
     ours = [instructions / timed(lambda: _reverse(memory, passes)) for _ in range(rounds)]
     yield ratio("the loop of cp in plain Python", COLUMN, ours, peer, HIGHER, "Unicorn")
+
+
+def _requests(effort: Effort) -> Iterator[Figure]:
+    """Transfers of no bytes beside contiguous ones: cp's request, the start and the end of each."""
+    times: dict[int, list[float]] = {0: [], 1: []}  # by whether bytes are moved
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "bench.s"
+        what = dma.COMPARED[0]
+        copies = 1 if effort.small else dma.copies_of(what)
+        empty = dma.source_of(what, copies, is_empty=True)
+        for moves, text in enumerate((empty, dma.source_of(dma.CONTIGUOUS))):
+            path.write_text(text, "utf-8")
+            program = macaw.assemble(path)
+            for _ in range(effort.rounds(ROUNDS)):
+                device = Device(macaw.configuration("base"))
+                device.load(program)
+                times[moves].append(timed(device.run))
+    yield ratio(REQUESTS, COLUMN, times[1], times[0], HIGHER, dma.CONTIGUOUS)
 
 
 def _calls(effort: Effort) -> Iterator[Figure]:
@@ -157,5 +181,6 @@ def measure(effort: Effort) -> Iterator[Figure | Skipped]:
     """Yield the floors."""
     yield from _cp(effort)
     yield from _calls(effort)
+    yield from _requests(effort)
     yield from _layers(effort)
     yield from _sparse(effort)

@@ -175,6 +175,7 @@ in the unit of the goal.
 
 - *The loop of cp in plain Python*: a function that only makes the changes of cp's loop to the array and to the sum.
 - *One NumPy call for each pmac*: sixteen products (thousands of products a second); a pmac also permutes, and adds.
+- *Requests of transfers without bytes*: as many transfers as the strided rows need, beside the contiguous transfers.
 - *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
 - *Macs of the sparse product*: the sums and the cycles of all macs, by NumPy, without control units, bus, memory and
