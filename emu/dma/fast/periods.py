@@ -5,6 +5,10 @@ state of the dma and the channel, relative to the present cycle and to the next 
 relative state comes back, the acts in between will come back too, with the next bytes. The search
 is Brent's: it compares the present state with one earlier state, and replaces the earlier state
 after 1, 2, 4, ... acts.
+
+The cycles from which the dma can write the beats of its buffer may differ in the two states, if no
+write has to wait for its beat. Then the acts come back as long as each beat in the buffer is ready
+before its write.
 """
 
 from __future__ import annotations
@@ -13,14 +17,16 @@ from math import lcm
 from typing import NamedTuple
 
 from macaw.emu.dma.core import DmaCore
+from macaw.emu.waits import NEVER
 
-_FIRST = 6  # how many numbers of a relative state are compared first
+_FIRST = 4  # how many numbers of a relative state are compared first
 
 
 class _Present(NamedTuple):
     """A state of the dma before an act: the relative part, and numbers that grow in each period."""
 
     relative: tuple[object, ...]
+    ready: list[int]  # relative, too: from when the dma can write the beats in the buffer
     time: int
     position: int
     channel_free: int
@@ -40,6 +46,9 @@ class Periods:
         """Forget the earlier state: another core may have acted since."""
         self._earlier: _Present | None = None
         self._acts, self._until = 0, 1
+        # since the earlier state: the cycles of writes, and how long their beats were ready before
+        self._writes: list[int] = []
+        self._slack = NEVER
 
     def skip(self, limit: int) -> None:
         """Skip whole periods before the next act, as long as that act stays before cycle `limit`.
@@ -51,25 +60,42 @@ class Periods:
         if earlier is None or self._acts > self._until:
             self._earlier = self._present()
             self._acts, self._until = 0, 2 * self._until
+            self._writes, self._slack = [], NEVER
+        elif earlier.relative[:_FIRST] == self._first():  # most states differ in these
+            self._compare(earlier, limit)
+        state, time = self.dma.state, self.dma.time
+        if state.buffer and state.write_free <= time and state.buffer[0][0] <= time:
+            self._writes.append(time)
+            self._slack = min(self._slack, time - state.buffer[0][0])
+
+    def _compare(self, earlier: _Present, limit: int) -> None:
+        """Skip whole periods if the present state is the earlier one, with the next bytes."""
+        buffer = self.dma.state.buffer
+        is_late = self._slack < self.dma.divider  # whether a write has waited for its beat
+        if is_late and buffer and buffer[0][0] - self.dma.time != earlier.ready[0]:
             return
-        if earlier.relative[:_FIRST] != self._first():
-            return  # most states differ in these
         present = self._present()
-        if present.relative == earlier.relative:
+        if present.relative != earlier.relative:
+            return
+        if present.ready == earlier.ready or (not is_late and self._is_ready(earlier, present)):
             self._repeat(earlier, present, limit)
+
+    def _is_ready(self, earlier: _Present, present: _Present) -> bool:
+        """Return whether each beat in the buffer is ready before its write in later periods."""
+        writes, cycles = self._writes, present.time - earlier.time
+        count = len(writes)
+        if not 0 < count <= len(present.ready):
+            return False
+        return all(
+            ready + self.dma.divider
+            <= writes[place % count] - earlier.time + place // count * cycles
+            for place, ready in enumerate(present.ready)
+        )
 
     def _first(self) -> tuple[int, ...]:
         """Return the part of the relative state in which most states differ: `_FIRST` numbers."""
         state, time = self.dma.state, self.dma.time
-        buffer = state.buffer
-        return (
-            len(buffer),
-            state.row,
-            state.read_free - time,
-            state.write_free - time,
-            buffer[0][0] - time if buffer else 0,
-            buffer[-1][0] - time if buffer else 0,
-        )
+        return len(state.buffer), state.row, state.read_free - time, state.write_free - time
 
     def _present(self) -> _Present:
         dma, state = self.dma, self.dma.state
@@ -83,10 +109,11 @@ class Periods:
             time % dma.divider,
             src % self.alignment,
             dst % self.alignment,
-            [(ready - time, to - dst, len(data)) for ready, to, data in state.buffer],
+            [(to - dst, len(data)) for _, to, data in state.buffer],
         )
+        ready = [beat[0] - time for beat in state.buffer]
         counts = state.beats, state.bytes, *_traffic(dma)
-        return _Present(relative, time, state.position, self.channel.free, counts)
+        return _Present(relative, ready, time, state.position, self.channel.free, counts)
 
     def _repeat(self, earlier: _Present, present: _Present, limit: int) -> None:
         dma, state = self.dma, self.dma.state
@@ -116,7 +143,30 @@ class Periods:
         dma.writer.external_writes += writes
         dma.writer.external_partial += partial
         dma.writer.external_blocked += blocked_writes
-        state.buffer = [(ready + delay, to, data) for ready, to, data in state.buffer]
+        later = self._ready_after(times, earlier, present)
+        state.buffer = [
+            (ready, to, data) for ready, (_, to, data) in zip(later, state.buffer, strict=True)
+        ]
+        self.restart()
+
+    def _ready_after(self, times: int, earlier: _Present, present: _Present) -> list[int]:
+        """Return from when the dma can write the beats in the buffer after `times` periods.
+
+        In each period the dma reads as many beats as it writes. It reads the last beats of the
+        buffer in the period before `present`.
+        """
+        cycles, count = present.time - earlier.time, len(self._writes)
+        ready = [present.time + relative for relative in present.ready]
+        if present.ready == earlier.ready:
+            return [cycle + times * cycles for cycle in ready]
+        last = ready[len(ready) - count :]
+        places = range(times * count, times * count + len(ready))
+        return [
+            ready[place]
+            if place < len(ready)
+            else last[(place - len(ready)) % count] + ((place - len(ready)) // count + 1) * cycles
+            for place in places
+        ]
 
     def _move(self, size: int) -> bool:
         """Move the next `size` bytes of the row through the buffer.
