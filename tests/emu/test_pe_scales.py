@@ -128,7 +128,7 @@ def test_table_entries_are_numbered_by_the_byte() -> None:
 @every_engine
 @pytest.mark.parametrize("element", ["int8", "int16"])
 def test_a_table_of_a_buffer(element: str, engine: str) -> None:
-    """requantise by scale and a table: two buffers use their own tables in turn."""
+    """Two buffers run in turn; each looks up its scaled sums in its own table."""
     unit = Unit({"pe.element": element})
     lines = (*LINES[:-1], "spu activation src=1 dst=2", "st base=2")
     bytes_ = np.arange(256).astype(np.uint8).view(np.int8).astype(np.int64)

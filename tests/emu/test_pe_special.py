@@ -18,7 +18,7 @@ RELU, SIGMOID, TANH = (ACTIVATIONS.index(name) for name in ("relu", "sigmoid", "
 
 
 def layer(lines: tuple[str, ...], **header: Any) -> tuple[Machine, dict[str, int]]:
-    """A row of eight PEs with sums 3 * (-4 to 3), and the out record of its results."""
+    """A row of eight PEs whose sums are 3 times -4 to 3, and the out record of its results."""
     unit = Unit()
     unit.config_packet(0, "ld both base=0", *lines, **header)
     out = unit.out(64, "int32", stride=8)

@@ -323,7 +323,7 @@ end
 def test_producer_and_consumer(engine):
     """A push is an external write, a pull a read over the bus (seed 004 ¶40, ¶48-51).
 
-    Each column is a beat.
+    Each column counts as one beat.
     """
     lines = CHAIN.replace("WAITS\n", "mmr op, mul\n" * 40).strip().splitlines()
     machine = Machine(lines, "tiny", engine)

@@ -292,7 +292,7 @@ def test_a_layer_of_int16_among_layers_of_int8(setting):
 
 
 def test_constants_and_tensors_of_other_shapes():
-    """Operands of smaller shapes than the image, quantised or real, constant or not, are right."""
+    """Layers take operands of smaller shapes than the image, quantised or real, constant or not."""
     builder = ModelBuilder(0, (1, 3, 4, 5))
     image = builder.value
     numbers = [builder.constant("n", np.array([[[3]], [[-7]], [[9]]], np.int8)),

@@ -32,7 +32,7 @@ F32 = np.float32
 
 
 def rounded(value):
-    """Round half to even, without error."""
+    """Round a number exactly, half to even."""
     return round(Fraction(float(value)))
 
 
