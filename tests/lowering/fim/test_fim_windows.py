@@ -14,7 +14,13 @@ from macaw.lowering.fim.island_job import copies
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option
 from macaw.lowering.fim.stream_program import program
-from macaw.lowering.fim.windows import distinct_tiles, windows_of
+from macaw.lowering.fim.windows import (
+    LineGroups,
+    adjacent_lines,
+    distinct_tiles,
+    line_groups,
+    windows_of,
+)
 from tests.lowering.fim.running import BASE, alone, modelled, run
 
 LAYOUTS = {(0, DOT), (3, DOT), (1, OUTER), (2, TENSOR), (0, ELEMENTWISE)}
@@ -79,10 +85,37 @@ def test_distinct_tiles_by_hand():
     np.testing.assert_array_equal(windows.of_rows(1, 1).places, [[0, 4]])
 
 
+def test_groups_of_lines_by_hand():
+    """Six pixels of 8 numbers; lines of 4 numbers; tiles of two adjacent pixels."""
+    keys = np.array([[0, 8], [4, 12], [8, 16], [12, 20], [32, 40], [36, 44]])
+    groups = line_groups([np.tile(keys, (3, 1))], 4, 48)
+    assert groups == LineGroups(pitch=8, deep=4, pixels=6, counts=(6, 6))
+    # the first four numbers of pixels 0 to 5, then the other four
+    np.testing.assert_array_equal(groups.places(keys)[:2], [[0, 4], [24, 28]])
+    assert adjacent_lines(groups.places(keys), 4) == [(0, 2)]
+    assert groups.numbers == 48
+    # a last pixel of 4 numbers only is in the first group
+    groups = line_groups([np.tile(keys, (3, 1))], 4, 44)
+    assert groups is not None
+    assert groups.counts == (6, 5)
+    # 12 lines make groups, and then 6 tiles are copied: no fewer than 12 lines
+    assert line_groups([keys], 4, 48) is None
+    # the pitch is no multiple of a line
+    assert line_groups([np.array([[0, 6], [6, 12]] * 20)], 4, 48) is None
+    assert adjacent_lines(np.array([[0, 4, 12], [8, 12, 16]]), 4) == [(0, 2), (2, 1)]
+
+
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize(
     ("side", "channels", "to", "step", "offset"),
-    [(6, 16, 20, 1, 0), (5, 32, 9, 2, 16), (5, 4, 33, 1, 4), (5, 16, 5, 1, 6), (4, 3, 8, 1, 1)],
+    [
+        (6, 16, 20, 1, 0),
+        (5, 32, 9, 2, 16),
+        (5, 4, 33, 1, 4),
+        (6, 8, 7, 1, 3),
+        (5, 16, 5, 1, 6),
+        (4, 3, 8, 1, 1),
+    ],
 )
 def test_each_layout_has_the_bits_of_a_written_gather(side, channels, to, step, offset, engine):
     """Each layout gives the bits of the model, which computes the gather and then the product.

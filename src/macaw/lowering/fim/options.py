@@ -41,7 +41,7 @@ from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise import EXCEEDS_MEMORY, pointwise
 from macaw.lowering.fim.producer_consumer import pair
 from macaw.lowering.fim.shape import Region
-from macaw.lowering.fim.split import split_options
+from macaw.lowering.fim.split import TRIED, TRIED_OF_WINDOWS, split_options
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
@@ -122,7 +122,8 @@ def _split(
     if not single and place.resident:  # the whole product exceeds the rows of each island
         others = options(tasks, config, form)
         single = [row for row in others if isinstance(row, Option)]
-    yield from split_options(part.traits(form, DOT).shape, single, ask)
+    tried = TRIED if part.gather is None else TRIED_OF_WINDOWS
+    yield from split_options(part.traits(form, DOT).shape, single, ask, tried)
 
 
 def has_constants(tasks: Sequence[Task]) -> bool:
@@ -354,7 +355,8 @@ def _rough_bring_a(stream: StreamTiling, config: Configuration, known: bool, res
     if stream.windows is not None:
         tiles = sum(len(stream.tiles_of(block).keys) for block in range(stream.blocks))
         lines = tiles * high if deep < shape.numbers.lanes else 0
-        pieces = lines * shape.numbers.lanes // (high * deep)
+        grouped = 2 * tiles + (stream.windows.numbers + tiles) // deep
+        pieces = min(lines, grouped) * shape.numbers.lanes // (high * deep)
         copies = max(stream.blocks, tiles * deep // stream.windows.width) * max(1, high)
         return tiles * column + tiles * row // COLUMNS + pieces + copies * (10 if lines else copy)
     if not known and (deep > 1 == high == stream.high):

@@ -26,15 +26,20 @@ LEAST = 600  # a product that takes fewer cycles on its best island is not divid
 GRAIN, FINE_GRAIN = 16, 4
 FAR = 4  # islands that take this factor times the best island's cycles get no region
 TRIED = 2  # number of groups of islands that are tried by rows, and by columns
+# The same for products of windows: these overlap, so the estimate of a region's copies is worse.
+TRIED_OF_WINDOWS = 4
 
 # Returns the best option of an island in a layout for a region of the result, or None.
 Ask = Callable[[int, int, Region], Option | None]
 
 
-def split_options(shape: Shape, options: Sequence[Option], ask: Ask) -> Iterator[Option]:
+def split_options(
+    shape: Shape, options: Sequence[Option], ask: Ask, tried: int = TRIED
+) -> Iterator[Option]:
     """Yield options in which several islands share a product.
 
-    `options` are the options of single islands for the whole product.
+    `options` are the options of single islands for the whole product. `tried` is the number of
+    groups of islands that are tried by rows, and by columns.
     """
     best: dict[int, Option] = {}
     for option in sorted(options, key=lambda option: option.total):
@@ -48,7 +53,7 @@ def split_options(shape: Shape, options: Sequence[Option], ask: Ask) -> Iterator
     for by_rows in (True, False):
         shared = (_Sharing(shape, group, by_rows) for group in groups)
         possible = [row for row in shared if len(row.regions) == len(row.options)]
-        for row in nsmallest(TRIED, possible, key=lambda row: row.end):
+        for row in nsmallest(tried, possible, key=lambda row: row.end):
             regions = zip(row.options, row.regions, strict=True)
             parts = [ask(option.island or 0, option.layout, region) for option, region in regions]
             if None not in parts:

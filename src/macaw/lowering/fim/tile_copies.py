@@ -22,6 +22,7 @@ from macaw.lowering.fim.result_copies import ResultRouter
 from macaw.lowering.fim.routes import Route, count_of, external, runs
 from macaw.lowering.fim.shape import Region, part
 from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
+from macaw.lowering.fim.windows import adjacent_lines, line_groups
 
 
 @dataclass(frozen=True)
@@ -180,14 +181,31 @@ class Router:
         place, copied = Location(LOCAL, f"{symbol}.a"), Location(LOCAL, f"{symbol}.image")
         repeats = stream.shape.numbers.lanes // (high * deep)  # of each number
         pitch = max(map(len, keys)) * COLUMN_BYTES  # bytes of a block's tiles
-        pieces = [Copy(copied, image.place, length)]
-        for block, rows in enumerate(keys):
+        pieces, scratch = [Copy(copied, image.place, length)], {copied.symbol: length}
+        source, places = copied, keys
+        groups = line_groups(keys, deep, length // size)
+        if groups is not None:  # lines of a tile are side by side there
+            source = Location(LOCAL, f"{symbol}.groups")
+            scratch[source.symbol] = groups.numbers * size
+            for group, count in enumerate(groups.counts):
+                pieces.append(
+                    Copy(
+                        source.at(group * groups.pixels * deep * size),
+                        copied.at(group * deep * size),
+                        deep * size,
+                        count,
+                        deep * size,
+                        groups.pitch * size,
+                    )
+                )
+            places = [groups.places(rows) for rows in keys]
+        for block, rows in enumerate(places):
             there = block * pitch + np.arange(len(rows)) * COLUMN_BYTES
-            for line, lane in product(range(high), range(repeats)):
+            for (line, lines), lane in product(adjacent_lines(rows, deep), range(repeats)):
                 to = there + (line * deep * repeats + lane) * size
-                sizes = np.full(len(rows), deep * size)
+                sizes = np.full(len(rows), lines * deep * size)
                 pieces += [
-                    Copy(place.at(dst), copied.at(src), *form)
+                    Copy(place.at(dst), source.at(src), *form)
                     for dst, src, form in runs(to, rows[:, line] * size, sizes)
                 ]
         bank, between = self._bank(stream.buffer(0)), stream.memory.bank_bytes
@@ -195,8 +213,7 @@ class Router:
             row = min(ROW_BYTES, pitch - at)
             count = max(block for block, rows in enumerate(keys) if len(rows) * COLUMN_BYTES > at)
             pieces.append(Copy(bank.at(at), place.at(at), row, count + 1, between, pitch))
-        scratch = {place.symbol: stream.blocks * pitch, copied.symbol: length}
-        return Route(tuple(pieces), scratch)
+        return Route(tuple(pieces), {place.symbol: stream.blocks * pitch, **scratch})
 
     def _is_aligned(self, a: Operand) -> bool:
         """Return whether the rows of A consist of whole columns of memory."""

@@ -7,8 +7,10 @@ the image, and the block moves the buffer's start to the tile that it pulls next
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,11 @@ class Windows:
     def places(self) -> Places:
         """The index of each segment's first number, of shape (rows, segments of a row)."""
         return np.frombuffer(self.begins, np.int64).reshape(self.rows, -1)
+
+    @property
+    def numbers(self) -> int:
+        """The number of the image's numbers from the first one used to the last one."""
+        return int(self.places.max()) + self.width
 
     def of_rows(self, first: int, rows: int) -> Windows:
         """Return the windows of some rows of A."""
@@ -82,3 +89,53 @@ def distinct_tiles(
     lines = steps.reshape(strips, high, -1).swapaxes(1, 2).reshape(-1, high)
     keys, order = np.unique(lines, axis=0, return_inverse=True)
     return DistinctTiles(keys, order.reshape(strips, -1))
+
+
+@dataclass(frozen=True)
+class LineGroups:
+    """An image in another order, in which lines of one tile are side by side.
+
+    The image has `pixels` pixels of `pitch` numbers each. Group g consists of the `deep` numbers
+    from g * `deep` on of each pixel, one pixel after the other; the groups follow each other.
+    `counts` has the number of pixels that have all numbers of a group.
+    """
+
+    pitch: int
+    deep: int
+    pixels: int
+    counts: tuple[int, ...]
+
+    @property
+    def numbers(self) -> int:
+        """The number of numbers in all groups."""
+        return self.pixels * self.pitch
+
+    def places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the lines at the indices `keys` of the image begin in the groups."""
+        pixels, inside = np.divmod(keys, self.pitch)
+        return (inside // self.deep * self.pixels + pixels) * self.deep
+
+
+def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> LineGroups | None:
+    """Return the groups from which tiles need fewer copies, or None if there are none.
+
+    `keys` has the keys of the tiles of each block, as in `DistinctTiles`. A line has `deep`
+    numbers; the image has `numbers` numbers. The pitch is the most frequent distance of two lines.
+    """
+    every = np.concatenate(keys)
+    distances, frequency = np.unique(np.diff(every, axis=1), return_counts=True)
+    pitch = int(distances[frequency.argmax()]) if len(distances) else 0
+    if pitch <= deep or pitch % deep or np.any(every % deep):
+        return None
+    pixels = -(-numbers // pitch)
+    counts = ((numbers - (group + 1) * deep) // pitch + 1 for group in range(pitch // deep))
+    groups = LineGroups(pitch, deep, pixels, tuple(counts))
+    lines = sum(len(rows) * len(adjacent_lines(groups.places(rows), deep)) for rows in keys)
+    return groups if sum(groups.counts) + lines < every.size else None
+
+
+def adjacent_lines(places: NDArray[np.int64], deep: int) -> list[tuple[int, int]]:
+    """Return the lines that are side by side in all tiles: the first line, and their number."""
+    joint = (np.diff(places, axis=1) == deep).all(axis=0)
+    begins = [0, *(np.flatnonzero(~joint) + 1).tolist()]
+    return [(first, last - first) for first, last in pairwise([*begins, places.shape[1]])]
