@@ -133,6 +133,10 @@ def test_why_not_together():
     assert refusal(graph) == "t1 takes t0 as its right side"
     graph = Graph()
     y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
+    graph.product(y, y)
+    assert refusal(graph) == "t1 takes t0 as its right side"
+    graph = Graph()
+    y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
     graph.product(y, graph.constant("w", numbers((5, 5), 1)))
     why = "what elementwise yields is no tile of A; what dot and tensor yield is one"
     assert refusal(graph, ELEMENTWISE) == why

@@ -107,7 +107,7 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
         names = [tensor.name for tensor in task.inputs]
         sources = [name for name in dict.fromkeys(names) if name in open_parts]
         if task.kind == PRODUCT:
-            if sources and (names[0] != sources[0] or len(sources) > 1):
+            if names[1] in sources:
                 raise CannotError(f"{task.output.name} takes {sources[-1]} as its right side")
             ended += [open_parts.pop(name) for name in sources]
             windows = gather if not ended and not open_parts else None
