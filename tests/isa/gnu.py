@@ -43,7 +43,10 @@ class Vector:
 
 
 def ends(operand: Operand) -> list[int]:
-    """Values near the ends of an operand's range: both limits, their neighbours, and 0."""
+    """Values near the ends of an operand's range.
+
+    For numbers: the limits, their neighbours, and 0.
+    """
     kind = operand.kind
     if isinstance(kind, Named):  # registers that objdump has no name of its own for
         return [0x7C0, 0x8FF, 0xFFF, *(x for x in dict(kind.names).values() if x not in OWN)]

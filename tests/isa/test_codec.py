@@ -94,7 +94,10 @@ def test_a_required_operand_is_asked_for_and_others_have_defaults(core, row):
 
 
 def sorted_out(core, word, width, address):
-    """Whether a word is decoded; it must encode to itself, or be refused with a clear error."""
+    """Whether a word is decoded.
+
+    Asserts that a decoded word encodes to itself, and that a refused word has a clear error.
+    """
     try:
         found = decode(core, word, width, address)
     except DecodeError as error:

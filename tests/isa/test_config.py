@@ -218,7 +218,7 @@ def test_long_values_and_names_are_cut():
 
 
 def test_fields_without_a_row_yet():
-    """The checker handles types and limits that no setting has now."""
+    """The checker handles kinds of settings that no device has yet, such as fractions."""
     ratio = Setting("x.ratio", 0.5, "it", low=0.0, high=1.5)
     for good in (0, 1, 0.25, 1.5):
         config._check(ratio, good)

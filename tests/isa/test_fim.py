@@ -48,7 +48,7 @@ LIMITS = {"n": (0, 9), "inc": (-32, 31), "col": (0, 31), "repeat": (1, 2047), "v
 
 
 def legal(row, operand):
-    """Some legal values of an operand, with its limits as fim.md gives them."""
+    """Some legal values of an operand: its limits as fim.md gives them, and values between."""
     if operand.name == "register":
         return {"mmr": sorted(REGISTERS), "push": [0, 1, 2], "pull": [0, 1]}[row.mnemonic]
     low, high = LIMITS.get(f"{row.mnemonic} {operand.name}") or LIMITS[operand.name]

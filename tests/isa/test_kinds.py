@@ -127,7 +127,7 @@ def test_every_word_of_every_kind_parses_and_prints_back():
 
 
 def test_a_register_is_meant_by_its_first_name():
-    """A register has one canonical name; other names are aliases."""
+    """The kind of a register prints and names a register by its first name, not by an alias."""
     assert REGISTERS.stands_for(1) == ("ra",)
 
 
@@ -137,7 +137,7 @@ def test_plain_kinds_have_no_words_and_take_everything():
 
 
 def test_a_register_of_any_operand_has_one_name_the_first_of_its_file():
-    """No operand stands for an alias: what it names are the first names of the core's registers."""
+    """For each operand that is a register, a value means first names of registers only."""
     checked = 0
     for core in registry.cores():
         canonical = {names[0] for file in core.files for names in file.names if names}

@@ -170,7 +170,10 @@ def test_ours_and_the_library_s_extend_each_other(base: Any, other: Any) -> None
 
 @pytest.mark.parametrize("declare", [lazy.dataclass, dataclasses.dataclass])
 def test_a_frozen_object_takes_no_attribute_and_loses_none(declare: Any) -> None:
-    """A frozen object refuses to set or delete attributes; a plain subclass accepts new ones."""
+    """A frozen object refuses to set or delete attributes.
+
+    An object of a subclass without the decorator accepts new attributes.
+    """
     first, second = made(declare, frozen=True)(1), None
     for name in ("a", "more"):
         with pytest.raises(

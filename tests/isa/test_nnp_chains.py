@@ -207,7 +207,10 @@ def test_an_entry_that_is_read_and_written_is_found(
 def test_what_is_not_known_breaks_no_rule_that_it_might_not(
     rows: list[Decoded], found: Volume | None, unknown: set[str]
 ) -> None:
-    """If fewer registers are known, fewer entries are reported, and counts are equal or None."""
+    """If fewer registers have known values, a chain has no more entries of memories than before.
+
+    The counts of vectors are equal, or None because they are unknown.
+    """
     values = scalars(found, 2, 3, 1)
     less = {name: value for name, value in values.items() if name not in unknown}
     for known, count in zip(flow(rows, values), flow(rows, less), strict=True):
@@ -218,7 +221,7 @@ def test_what_is_not_known_breaks_no_rule_that_it_might_not(
 
 
 def test_vectors_of_a_chain_become_rows_of_the_product() -> None:
-    """Vectors of a chain are as many as rows of the product that uses them (seed 003 ¶45)."""
+    """A chain has `cols` vectors before its product and `rows` vectors after it (seed 003 ¶45)."""
     rows = CHAINS[1]
     assert flow(rows, scalars(None, 5, 2, 1)) == (2, 2, 5, 5, 5, 5, 5)
     memories = [memory(row) for row in rows]

@@ -1,4 +1,4 @@
-"""A small ONNX model for the islands: a product, whose weights are whole numbers."""
+"""Saves small ONNX models for the islands; they may use a constant matrix of whole numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ WEIGHTS = RNG.integers(-3, 4, (16, 8)).astype(np.float32)
 def saved(
     path: Path, *nodes: onnx.NodeProto, rows: int | str = 20, **constants: np.ndarray
 ) -> None:
-    """Save a model with an input x (rows, 16); W (16, 8) is a constant if a node reads it."""
+    """Save a model with an input x (rows, 16) and an output y, made of `nodes`.
+
+    Nodes may use the constant W (16, 8), which is WEIGHTS, and `constants`.
+    """
     graph = helper.make_graph(
         list(nodes),
         "test",

@@ -161,7 +161,7 @@ Collect = Callable[..., Collected]
 
 @pytest.fixture(scope="module")
 def collect(tmp_path_factory: pytest.TempPathFactory) -> Collect:
-    """A function that runs all files with a value of CI and options, once for each choice."""
+    """A function that runs pytest on all files with a value of CI; equal calls share one run."""
 
     @cache
     def run(ci: str, *options: str) -> Collected:

@@ -263,7 +263,7 @@ def test_isa_finds_whatever_has_a_name(words: list[str], starts: str) -> None:
 
 
 def test_a_cause_has_its_advice_if_there_is_one() -> None:
-    """`macaw isa` prints the advice of a cause; whole kinds of causes, and work, have none."""
+    """`macaw isa` prints the advice for a cause, such as imbalance, if the cause has advice."""
     assert "  Advice      Give the units of a step equal work: " in macaw("isa", "imbalance").stdout
     assert macaw("isa", "tail").stdout.endswith("  Part of     idle\n")
     assert "Advice" not in macaw("isa", "tail").stdout

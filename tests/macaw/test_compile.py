@@ -269,7 +269,7 @@ def test_a_network_of_one_table(image):
 def test_columns_that_cannot_be_are_refused(compiled, tmp_path):
     """Wrong `columns` in net.json are refused.
 
-    They have, by symbol, the whole tensor, the first column and the number of columns.
+    An entry maps a symbol to the whole tensor, the first column and the number of columns.
     """
     compiled.write(tmp_path)
     description = json.loads((tmp_path / "net.json").read_text("utf-8"))

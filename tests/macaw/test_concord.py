@@ -253,7 +253,7 @@ def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]
 
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 def test_names_that_python_has_itself(target: str) -> None:
-    """Tensors may have names that the file uses itself, or Python keywords."""
+    """Tensors may have names that the generated file uses for itself, or keywords of Python."""
     text = LAYER.replace("tensor W,", "tensor host,").replace("tensor b,", "tensor lambda,")
     text = text.replace("tensor x,", "tensor state,").replace("tensor y,", "tensor model,")
     found = api.concord(api.assemble(Source(text, "names.s")), target)
@@ -291,7 +291,10 @@ def test_targets_and_pictures_that_are_not_there(monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_results_of_a_round_are_regrouped_at_once(tmp_path: Path) -> None:
-    """Rows that alternate between two operations of a loop are joined at once, not as 12 rows."""
+    """The file joins all results of two operations in a loop in one expression, not row by row.
+
+    There are 12 rows, which alternate between the operations.
+    """
     rounds = "".join(
         f" v_rd InitialVrf, {t}\n mv_mul 0\n v_relu\n v_wr InitialVrf, {20 + 2 * t}\n"
         f" v_rd InitialVrf, {t}\n mv_mul 1\n v_tanh\n v_wr InitialVrf, {21 + 2 * t}\n"

@@ -123,7 +123,7 @@ def test_a_layer_without_loops_takes_any_number_of_rows() -> None:
 
 
 def test_rows_that_depend_on_one_another_are_a_fixed_number() -> None:
-    """If rows depend on one another, as windows of an image, their number is fixed in the model."""
+    """If rows of an input depend on one another (windows of an image), their number is fixed."""
     model = file_of(macaw.concord(ROOT / "programs/nnp_conv3x3/nnp_conv3x3.s", "onnx"))["model"]()
     assert sizes(model.graph.input)["x"] == [30, 4]
 

@@ -14,7 +14,7 @@ from tests.macaw.concord_programs import SAMPLES
 def test_tensors_at_one_place() -> None:
     """A tile of Dram and vectors of the same bytes are one tensor (seed 003 ¶65-66).
 
-    Hinted tensors agree with it.
+    If hints give these bytes two names, data with different values for the bytes are refused.
     """
     text = """.device tiny
         .data
@@ -75,7 +75,10 @@ def test_two_inputs_in_one_queue() -> None:
 
 
 def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
-    """Tiles of a queue without a hint are one matrix, by rows and columns, beside hinted ones."""
+    """Tiles that come through a queue without a hint are one matrix.
+
+    If a hint names the first tile, the others are another matrix.
+    """
     text = """.device tiny
         .input  taken, float16, 26, 4, at=netin
         .output y, float16, 3, 4, at=netout
@@ -158,9 +161,9 @@ def test_a_tile_that_changes_after_it_was_read(tmp_path: Path) -> None:
 
 
 def test_a_declared_tensor_that_is_read_as_tiles() -> None:
-    """The rows of tiles are the rows of a declared tensor (seed 003 ¶65-66).
+    """A declared tensor that chains read as tiles is an input of this name (seed 003 ¶65-66).
 
-    It is the tensor that `macaw run` takes.
+    It has the shape that `macaw run` takes.
     """
     text = """.device tiny
         .input  pad, float16, 4, 4
@@ -188,7 +191,7 @@ def test_a_declared_tensor_that_is_read_as_tiles() -> None:
 
 
 def test_a_matrix_that_leaves_is_followed(tmp_path: Path) -> None:
-    """A matrix that m_wr stores is quantised, and again when it is read (seed 003 ¶44)."""
+    """A matrix that m_wr stores in Dram and m_rd loads again is quantised twice (seed 003 ¶44)."""
     body = MULTIPLIED.replace(
         "        v_rd", "        m_rd MatrixRf, 0\n m_wr Dram, 9\n        v_rd"
     )
@@ -214,7 +217,7 @@ def test_a_chain_that_writes_over_itself(tmp_path: Path) -> None:
 
 
 def test_a_load_that_is_not_used_at_the_end(tmp_path: Path) -> None:
-    """Loads that no output needs are left out, and their numbers are not used for other nodes."""
+    """Loads that no output needs are left out, and so are their inputs."""
     body = "        v_rd Dram, 0\n        v_relu\n        v_wr NetOutQ\n"
     found = followed(tmp_path, body + "        v_rd Dram, 41\n        v_wr AddSubVrf1, 0\n")
     assert list(found.inputs) == ["dram_0"]
@@ -330,7 +333,7 @@ def test_a_state_of_a_loop_that_an_instruction_goes_on_with() -> None:
 
 
 def test_dram_where_a_queue_s_tensor_is() -> None:
-    """Dram at the address of a queue's tensor is not followed, because the dma uses it."""
+    """A chain may not write to Dram at the address of a queue's tensor, because the dma uses it."""
     text = """        .device tiny
         .input  x, float16, 1, 4, at=netin
         .output y, float16, 1, 4, at=netout

@@ -46,9 +46,9 @@ def test_the_predictions_are_those_of_compile():
 
 @pytest.mark.once
 def test_a_floating_point_model_costs_what_it_costs_with_integers():
-    """A floating-point model has the estimate of its quantised model.
+    """The estimate of a floating-point model is that of its quantised model.
 
-    Scales do not matter here: each is a power of two, whatever the samples were.
+    Scales do not change it: each scale is a power of two for all samples.
     """
     model = float_model()
     estimate = macaw.estimate(model, device="tiny", dims={"rows": 9})

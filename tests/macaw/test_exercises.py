@@ -49,7 +49,7 @@ def test_the_start_fails_and_the_solution_passes(folder: Path, name: str) -> Non
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_each_step_of_a_solution_counts(folder: Path, name: str) -> None:
-    """Half of a solution does not pass, if the solution has two ideas."""
+    """A solution from which one of its ideas is removed does not pass."""
     (source,) = folder.glob("*.s")
     solution = (SOLUTIONS / f"{name}.s").read_text("utf-8")
     halves = {

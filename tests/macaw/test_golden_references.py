@@ -281,7 +281,10 @@ def test_tolerances_are_added_as_numpy_adds_them() -> None:
 
 @pytest.mark.parametrize("bits", [3, 5, 8])
 def test_a_unit_of_a_block_is_the_quantiser_s_step(bits: int) -> None:
-    """Rounding by the processor's quantiser is within half a unit of a block, or saturates."""
+    """A tolerance's unit for a block is the step of nnp's quantiser.
+
+    Quantised numbers are within one unit; a tolerance of 2 units allows 2.0 steps, but not 2.01.
+    """
     rng = np.random.default_rng(bits)
     reference = (rng.normal(size=(3, 12)) * 2.0 ** rng.integers(-6, 7, (3, 1))).astype(np.float32)
     blocks = reference.reshape(3, 3, 4)

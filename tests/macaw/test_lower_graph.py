@@ -92,7 +92,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_steps_are_shorter_where_an_island_has_few_words() -> None:
-    """If an island has few words, steps use few of them, so that three products fit."""
+    """If an island can store few words, the plan has short steps, so that three products fit."""
     graph = Graph()
     x = graph.tensor("x", 64, 32)
     identity = np.eye(32, dtype=np.float16)
@@ -197,7 +197,10 @@ def test_a_timeline_has_80_columns_if_none_are_asked_for() -> None:
 
 @pytest.mark.once
 def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
-    """A program that decides at run time gives less work to a slow island (seed 004 ¶60, ¶53)."""
+    """A program lowered with `dynamic`, in which cp chooses islands, gives a slow island less work.
+
+    Its results are exact (seed 004 ¶60, ¶53).
+    """
     a, b = (RNG.integers(-2, 3, (16, 16)).astype(np.float16) for _ in "ab")
     found = api.lower_graph(side_by_side(), dynamic=True)
     program = found.assemble()
@@ -218,7 +221,7 @@ def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
 
 
 def test_the_host_and_islands_at_run_time(macaw: Macaw, tmp_path: Path) -> None:
-    """A program that decides at run time may have a gather of the host between islands' tasks."""
+    """With `--dynamic`, cp may gather rows itself between two tasks of islands."""
     nodes = [
         helper.make_node("MatMul", ["x", "W"], ["p"]),
         helper.make_node("Gather", ["p", "i"], ["g"], axis=0),

@@ -436,7 +436,7 @@ def test_a_cancelled_request_is_answered() -> None:
 
 
 class Scripted:
-    """A stream whose next message comes only if the server's answers so far meet a condition."""
+    """A stream that gives the server each message only when its answers so far meet a condition."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Callable[[], bool], dict[str, object]]] = []

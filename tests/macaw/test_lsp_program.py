@@ -300,7 +300,10 @@ def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
 
 
 def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
-    """An included file shows its own errors; the `.include` that reads it names its program."""
+    """An error in the text of an included file is shown in this file, not in its users.
+
+    A name that the included file no longer defines is an error in the files that use the name.
+    """
 
     async def conversation(editor: Editor) -> None:
         await editor.start()

@@ -1,4 +1,4 @@
-"""Messages cut long words of a user and long lists, so that they stay short."""
+"""Messages cut a user's long words and long lists, so that they stay short."""
 
 from __future__ import annotations
 

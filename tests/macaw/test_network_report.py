@@ -87,9 +87,9 @@ def test_the_table_of_a_run() -> None:
 
 
 def test_a_table_takes_all_columns_that_fit_and_no_more() -> None:
-    """The table has as many columns as fit.
+    """The table has as many columns as fit in the width.
 
-    A name is complete if it has at most 28 characters, at any width with a second column.
+    A name of at most 28 characters is never cut, except if only the name's column fits.
     """
     counts = []
     for width in range(27, 140):

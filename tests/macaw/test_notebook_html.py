@@ -284,7 +284,7 @@ def test_a_map_of_many_units_has_means() -> None:
 
 @pytest.mark.parametrize("most", [1, 8, 2**40])
 def test_the_strongest_colour_is_that_of_the_greatest_mean(most: int) -> None:
-    """The strongest colour is that of the greatest mean, even if the mean is below 1."""
+    """The cell with the greatest mean has the strongest colour, even if this mean is below 1."""
     counter = heat.unit_counts(macaw.Device(macaw.configuration("tiny")))[0].counter
     values = np.zeros((100, 50), int)
     values[0, 0], values[99, 49] = most, most // 2

@@ -86,9 +86,9 @@ def test_it_says_how_many_orders_an_attacker_faces(macaw: Macaw, files: Path) ->
 
 
 def test_files_hold_nothing_of_each_other(macaw: Macaw, files: Path) -> None:
-    """Weights, orders and note are in files that reveal nothing of each other (seed 002 ¶105).
+    """The file of weights holds no orders, and the file of orders no weights (seed 002 ¶105).
 
-    The same seed gives other weights the same orders, byte for byte. The note has digests only.
+    The orders depend on the seed, not on the weights. The note has only digests of the weights.
     """
     np.save("other.npy", RNG.integers(-99, 100, ONE.shape).astype(np.int8))
     for name in ("one", "other"):

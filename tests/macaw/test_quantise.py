@@ -212,7 +212,7 @@ def test_pools_between_a_real_layer_and_integers_are_integers():
 
 
 def test_losses_are_those_of_the_integers():
-    """The reported losses are the losses of the integers.
+    """The reported losses equal the losses of the quantised model.
 
     `own` is the loss if only this layer is rounded.
     """
@@ -465,10 +465,7 @@ def test_what_only_a_concatenation_reads_has_its_scale():
 
 
 def test_constants_without_dimensions_stay_so():
-    """Constants without dimensions keep their shape.
-
-    These are an index, and a factor with more dimensions than the value.
-    """
+    """Constants keep their shapes: an index without dimensions, and a factor of shape (1, 1)."""
     nodes = [
         NODE("MatMul", ["x", "w"], ["p"]), NODE("Relu", ["p"], ["r"]), NODE("Mul", ["r", "k"], ["m"]),
         NODE("Gather", ["m", "i"], ["g"], axis=0), NODE("Exp", ["g"], ["y"]),

@@ -134,7 +134,7 @@ def test_random_recurrent_layers(seed):
 
 
 def test_two_layers_share_nnp():
-    """Two layers share nnp: the second program starts with what the first left in its registers."""
+    """Two layers run on nnp one after the other, though the first leaves values in registers."""
     random = np.random.default_rng(5)
     draft = Draft(random)
     draft.shape, draft.value = (7, 2, 5), draft.input(7, 2, 5)

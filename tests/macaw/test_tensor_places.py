@@ -121,9 +121,9 @@ def test_a_cp_part_of_ones_own_finds_them_in_half_0(source: Source, weights: np.
 
 
 def test_the_second_round_of_ones_own_uses_half_1(source: Source, weights: np.ndarray) -> None:
-    """The second round of a user's own program uses half 1, where no caller has put an x.
+    """The second round of a user's program uses half 1 of the unit, for which the caller gave no x.
 
-    The caller writes and reads half 0.
+    The caller writes and reads only half 0.
     """
     run = macaw.run(own(source, 2), x=image(5))
     np.testing.assert_array_equal(run.outputs["y"], weights.astype(np.int32) @ image(5))

@@ -38,7 +38,7 @@ def served(
 ) -> dict[int, str]:
     """Run mutants in one process of pytest; return the outcomes by index in `choices`.
 
-    Leaves out mutants without tests, and those that need a new process.
+    Leaves out mutants without tests, and mutants that need a new process.
     """
     rows = [
         _job(number, each, (tree / each.mutant.path).read_text("utf-8"))

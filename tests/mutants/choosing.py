@@ -139,7 +139,7 @@ class Chooser:
         return Choice(mutant, tuple(self._ordered(mutant.path, tests)), afresh)
 
     def _executed(self, mutant: Mutant) -> Iterable[int]:
-        """The lines whose execution shows the change."""
+        """The numbers of the lines that a test must execute to notice the change."""
         if mutant.functions and mutant.kind != "default":
             return range(mutant.lines[0], mutant.lines[1] + 1)
         tree = ast.parse(self._text(mutant.path))

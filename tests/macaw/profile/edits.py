@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """What a finding is about, and an edit that does what it says.
+    """An edit of a sample program that follows the advice of a finding.
 
-    `place` is the line that the finding names first, as `file.s:12`. `does` says what the edit
-    does; `changes` are texts of the file `file` of the sample, and what replaces them.
+    `core`, `cause` and `place` identify the finding; `place` is its first line, as `file.s:12`.
+    `does` says what the edit does. `changes` are pairs of a text in the sample's file `file` and
+    its replacement.
     """
 
     sample: str

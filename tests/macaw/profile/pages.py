@@ -110,7 +110,7 @@ class Records:
 
     @property
     def cycles(self) -> np.ndarray:
-        """The cycles in which each record did not wait."""
+        """The number of cycles in which each record did not wait, (records,)."""
         return self.end - self.begin - self.waited
 
     def cells(self, chosen: np.ndarray) -> list[list[str]]:

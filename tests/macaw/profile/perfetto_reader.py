@@ -51,7 +51,7 @@ def read_tracks(data: bytes) -> dict[int, ReadTrack]:
 
 
 def busy_by_core(tracks: dict[int, ReadTrack]) -> dict[str, int]:
-    """By the name of each busy track, the cycles in which it has a slice."""
+    """The total length of the slices of each busy track in cycles, by the track's name."""
     return {
         track.descriptor.name: sum(end - begin for begin, end, _ in track.slices)
         for track in tracks.values()

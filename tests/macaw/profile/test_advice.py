@@ -29,9 +29,9 @@ def findings(groups: list[Group]) -> tuple[MissedThreshold, ...]:
 
 
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
-    """There is one finding for each place, the most expensive first (seed 001 ¶102).
+    """There is one finding for each place, the one with most cycles first (seed 001 ¶102).
 
-    Without records that price it, its cost is 0. Its value is the worst one of its place.
+    Without records that price a finding, its cost is 0. Its value is the worst one of its place.
     """
     groups = [
         Group(exe_slice(0, 100), (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),
@@ -235,9 +235,10 @@ def test_716_no_ratio_of_the_bottleneck_does() -> None:
 
 
 def test_716_names_work_between_that_of_the_bottleneck() -> None:
-    """The step names work of others between that of the bottleneck, from a twentieth of the run on.
+    """The step names work of other cores that lies between pieces of the bottleneck's work.
 
-    Work before and after the bottleneck's work cannot be hidden behind it.
+    The work must cost at least a twentieth of the run. Work before the bottleneck's first piece or
+    after its last one cannot be hidden behind it.
     """
     both = {"pe": 90, "dma": 300, "cp": 60}
     worst = replace(PE_BOTTLENECK, saved=both, between={"dma": 49, "cp": 50})
@@ -264,7 +265,7 @@ def test_728_all_goals_are_met() -> None:
 def test_722_to_724_after_an_edit() -> None:
     """After an edit, the marked code is compared with the earlier profile (seed 001 ¶123).
 
-    If it is not better, the next step is to trace back again.
+    If the code is not better, the next step is to trace back again.
     """
     marked = replace(MADE, mode="mark")
     before = replace(marked, ratios={"pe": (BAD,)})

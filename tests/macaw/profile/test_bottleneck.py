@@ -60,7 +60,10 @@ def test_one_after_the_other() -> None:
 
 
 def test_a_queue_goes_on_by_itself() -> None:
-    """With a queue, cop1 begins its second piece after the first, even if cop0 does not work."""
+    """A core with a queue begins its second piece right after the first, even if cop0 does nothing.
+
+    cop0 has started both pieces of cop1 before.
+    """
     cop0 = track("cop0", (0, 10), (202, 205))
     cop1 = track("cop1", (5, 100), (101, 201))
     found = find_bottleneck((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)

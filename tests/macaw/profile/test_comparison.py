@@ -44,7 +44,7 @@ def ratio(key: str, before: float, after: float, ok: bool | None = False) -> Dif
 
 
 def test_differences() -> None:
-    """Cycles and ratios are better or worse; less work of a row is neither."""
+    """Fewer cycles and better ratios are called better; less work of a row is not judged."""
     before = replace(BEFORE, bottleneck=PE_BOTTLENECK, ratios={"pe": (metric("utilisation", 0.2),)})
     after = replace(
         BEFORE,
@@ -230,10 +230,11 @@ def test_an_interval_decides(
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_resamples_without_spread_bound_nothing(equal: int, side: int, swapped: bool) -> None:
-    """If one sample is constant, a resample of equal values of the other has no spread.
+    """Too many resamples without spread give no interval.
 
-    Of five values with `equal` equal ones, (equal / 5) ** 5 of the resamples are such. There is no
-    interval if they are more than the half percent beyond an end.
+    One sample is constant. The other has five values, `equal` of which are equal, so (equal / 5) **
+    5 of its resamples have no spread. The limit is the share beyond one end of the interval, half a
+    percent.
     """
     values = tuple(100 + side * k for k in range(6 - equal)) + (100,) * (equal - 1)
     assert len(values) == 5

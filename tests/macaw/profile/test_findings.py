@@ -427,7 +427,11 @@ def test_each_advice_has_a_pair_that_shows_it() -> None:
 
 
 def test_findings_that_save_the_same_are_in_order_of_cycles_then_of_lines() -> None:
-    """Of accesses, the first stays: two of 30 cycles save 30, as a wait of 30 cycles does."""
+    """Of findings that save 30 cycles each, the one with most cycles is first, then the first line.
+
+    Two accesses of 30 cycles have 60 cycles, but save 30. Two waits have 30 cycles each and save
+    30.
+    """
     access = [(30, stall(8, "latency")), (10, WORK), (30, stall(8, "latency")), (10, WORK)]
     waits = [(30, stall(12, "long")), (10, WORK), (30, stall(4, "branches")), (10, WORK)]
     for pieces in (access + waits, waits + access, waits[2:] + access + waits[:2]):

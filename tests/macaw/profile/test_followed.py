@@ -97,7 +97,7 @@ def run(device: Device, on_act: Callable[[Core], object]) -> int:
 
 
 def one_by_one(device: Device, name: str) -> Any:
-    """A core of the device, made to execute one instruction at a time from now on."""
+    """Make a core execute one instruction at a time from now on; return the core."""
     core = device.cores[name]
     core.listeners.append(lambda event: None)
     return core
@@ -126,7 +126,7 @@ def without_cycles(core_name: str) -> Callable[[str, set[int]], int]:
 
 
 def without_stalls(name: str, at: set[int]) -> int:
-    """The operands of instructions of vc at some addresses are ready at once."""
+    """The cycles of a run in which vc's instructions at addresses `at` do not wait for operands."""
     device = job_of(name).machine()
     core = one_by_one(device, "vc")
 

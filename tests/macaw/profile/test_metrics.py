@@ -39,7 +39,7 @@ def test_what_never_occurred_has_no_metric() -> None:
 
 
 def test_characterising() -> None:
-    """Metrics are bytes and computations a cycle, and their match (seed 001 ¶89-91, ¶93-94)."""
+    """Metrics are bytes a cycle, computations a cycle and a byte (seed 001 ¶89-91, ¶93-94)."""
     made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
     assert made["reads"].value == 8
     assert made["computes"].value == 2 * 4800 / 400 == 24
@@ -188,7 +188,7 @@ def test_every_row_is_used_and_explained() -> None:
 
 
 def test_counters_together() -> None:
-    """Counts of several records are added; times are the first and the last of an event."""
+    """Over several records, counts are added; an event's times are its first begin and last end."""
     ones = [
         record(0, 0, 40),
         record(1, 40, 90, t_rd_begin=50, t_rd_end=80, e_bus=3, e_cu=5),
@@ -215,7 +215,7 @@ def test_an_unknown_threshold() -> None:
 def test_bandwidth_is_bytes_over_cycles() -> None:
     """Bandwidth is bytes over cycles.
 
-    5 beats of 16 bytes from cycle 0 to 10 are 8 bytes a cycle; 4 from 10 to 12 are 32.
+    5 beats of 16 bytes from cycle 0 to 10 give 8 bytes a cycle; 4 beats from 10 to 12 give 32.
     """
     read = {"t_rd_begin": 0, "t_rd_end": 10, "e_bus": 5, "t_wr_begin": 0, "t_wr_end": 0, "e_xwr": 0}
     written = {**read, "e_bus": 0, "t_wr_begin": 10, "t_wr_end": 12, "e_xwr": 4}

@@ -295,7 +295,7 @@ def test_keys_go_from_wait_to_wait(page: OpenedProfile, plain: dict[str, Any]) -
 def test_both_runs_have_one_axis(page: OpenedProfile, plain: dict[str, Any]) -> None:
     """The lower edge of a row shows the earlier run on the same axis.
 
-    It is empty until 700, and grey where the earlier run worked.
+    The edge is grey where the earlier run worked, and empty before its first work at cycle 700.
     """
     assert page.view() == (0, plain["earlier"]["cycles"])
     assert "old.s on tiny" in page.text("#legend")

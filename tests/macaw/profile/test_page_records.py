@@ -223,7 +223,7 @@ DONE = f"""new Promise(done => {{
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenedProfile, Records]]:
-    """A page whose clock advances by a second at each step, so that it divides long work often."""
+    """A page whose clock advances by a second at each reading, so long work is divided often."""
     profile = many_records(70_000)
     with Browser() as browser:
         path = tmp_path_factory.mktemp("slow") / "profile.html"

@@ -312,7 +312,7 @@ def test_the_mean_of_jittered_runs() -> None:
 
 @pytest.mark.parametrize("core", ["cp", "dma"])
 def test_a_slice_that_is_looked_at_alone_has_its_own_name(core: str) -> None:
-    """A slice that is replayed alone has its own name (F48).
+    """A replay of one slice alone gives the name of this slice, not of another one (F48).
 
     The dma shows a transfer in the cycle after its start, so the replay looks there.
     """

@@ -34,7 +34,7 @@ def shown(
 
 
 def bars(text: str, width: int = 80) -> dict[str, str]:
-    """The bar of each row, between a label of 6 columns and cycles with a percentage."""
+    """The bar that the report draws for each row, by the row's name."""
     found = {}
     for line in text.splitlines():
         match = re.match(r"[> ] (\w+) ", line)
@@ -178,7 +178,7 @@ def test_places_are_whole_at_any_width(width: int) -> None:
 
 
 def with_names(names: list[str], place: str = "a.s:16") -> Profile:
-    """A profile with a record of each name, all at one place."""
+    """A profile with one record for each of the names, all at one place in the source."""
     slices = [Slice("dma", "dma", n, n + 90, n, 1, name, place) for n, name in enumerate(names)]
     groups = tuple(Group(item, (Metric("blocked", 0.5, 0.1, False),)) for item in slices)
     return replace(by_hand(), tracks=(track("dma", "dma", slices),), groups=groups)
@@ -258,7 +258,7 @@ def test_what_is_not_judged_is_a_note() -> None:
 
 
 def test_the_busiest_of_many_cores() -> None:
-    """Of many cores the report shows the busiest; of equal ones, the first is left out first."""
+    """Of many cores the report shows the busiest; of equally busy ones it omits the first ones."""
     busy = [n * 7 % 41 // 2 for n in range(41)]
     least = sorted(range(41), key=lambda n: (busy[n], n))[:9]
     assert busy[least[-1]] in [cycles for n, cycles in enumerate(busy) if n not in least]

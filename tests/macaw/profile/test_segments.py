@@ -44,7 +44,7 @@ def test_figure_6() -> None:
 
 
 def test_an_offset_may_be_negative_and_adds_up() -> None:
-    """An offset may be negative, and offsets add up from segment to segment (seed 001 ¶110)."""
+    """A segment's offset may be negative, and includes the offset before it (seed 001 ¶110)."""
     runs = [
         [record(0, 0, 10), record(1, 10, 20)],
         [record(1, 14, 24), record(2, 24, 30)],
@@ -99,7 +99,7 @@ def test_segments_cover_every_instruction(
 
 
 def course(seed: int, noise: int) -> list[Record]:
-    """Twenty records of 100 cycles each and random noise."""
+    """Twenty records one after another, each of 100 cycles plus a random 0 to `noise`."""
     pick, time, found = random.Random(seed), 0, []
     for number in range(20):
         length = 100 + pick.randrange(noise + 1)

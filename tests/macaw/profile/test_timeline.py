@@ -77,11 +77,11 @@ def test_rows_are_unions_of_their_cores() -> None:
 
 
 def test_what_starts_late() -> None:
-    """A start is late by the cycles in which nothing that the core may need was at work.
+    """A start is late by the cycles since the last work ended for which the core may have waited.
 
-    vc could have begun at 100, when the dma was done: cp let it wait until 130. At vc's second
-    start, the dma works since before, so vc need not wait for it: it could have begun when its own
-    work was done.
+    vc could have begun at 100, when the dma was done, but cp started it at 130. Before vc's second
+    start the dma has begun to work and goes on, so vc does not wait for it. vc could have begun at
+    160, when its own work was done.
     """
     dma = Track("dma", "dma", (), ((10, 100), (150, 400)))
     vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
@@ -97,7 +97,7 @@ def test_what_starts_late() -> None:
 
 
 def test_a_core_that_waited_by_itself_is_not_late() -> None:
-    """A core that waited by itself is not late: the dma waits from 100 to 140 for bytes of vc."""
+    """A start is not late by cycles in which the core itself waited: the dma, from 100 to 140."""
     dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
     vc = Track("vc", "vc", (), ((10, 400),))
     found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})
