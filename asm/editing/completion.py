@@ -98,6 +98,9 @@ def _suggestions(view: FileView, place: Cursor, offset: int) -> Iterator[Suggest
         yield from _files(view, place)
     elif place.word.startswith("%"):
         yield from _modifiers()
+    elif place.function in {row.name for row in FUNCTION_ROWS}:
+        yield from _symbols(view)
+        yield from _functions()
     elif place.role == DIRECTIVE:
         yield from _of_directive(view, core, place)
     elif place.role == MACRO:

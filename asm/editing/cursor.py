@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from macaw.asm.editing.source_tokens import (
     COMMENT_TEXT,
+    FUNCTION,
     HEADS,
     MARK,
     NAMED,
@@ -30,6 +31,7 @@ class Cursor:
     - `head`: the statement's first word. It is empty if the position is in that word or before it.
     - `operand`: the number of commas after `head`, except those in brackets.
     - `depth`: the number of open brackets. `inner`: the number of commas in the innermost of them.
+    - `function`: the function in whose brackets the position is, such as `%hi`.
     - `named`: in the value of a named operand, the operand's name with its `=`, such as `data=`.
     - `quoted`: in a string, the string's text before the position; elsewhere None.
     - `written`: the names of the named operands, and the flags, before the position.
@@ -46,6 +48,7 @@ class Cursor:
     quoted: str | None = None
     is_comment: bool = False
     written: frozenset[str] = frozenset()
+    function: str = ""
 
 
 def at(tokens: SourceTokens, offset: int) -> Cursor:
@@ -92,7 +95,8 @@ def _measure(
     if head is None:
         return Cursor(start, word)
     commas = [0]  # after the head and in each open bracket
-    named, written = "", set()
+    functions = [""]  # before each of these brackets
+    named, written, before = "", set(), ""
     for token in statement[statement.index(head) + 1 :]:
         is_string = token.role == STRING_TEXT or (token.role == WRONG and token.text[0] == '"')
         if is_string and (place < token.end or (place == token.end and not _is_whole(token))):
@@ -103,8 +107,10 @@ def _measure(
             )  # fmt: skip
         if token.role == MARK and token.text in "([":
             commas.append(0)
+            functions.append(before)
         elif token.role == MARK and token.text in ")]" and len(commas) > 1:
             commas.pop()
+            functions.pop()
         elif token.role == MARK and token.text == ",":
             commas[-1] += 1
             named = named if len(commas) > 1 else ""
@@ -113,9 +119,10 @@ def _measure(
             written.add(token.text)
         elif token.role == WORD and len(commas) == 1:
             written.add(token.text)
+        before = token.text if token.role == FUNCTION else ""
     return Cursor(
         start, word, head.text, head.role, commas[0], len(commas) - 1, commas[-1], named,
-        written=frozenset(written),
+        written=frozenset(written), function=functions[-1],
     )  # fmt: skip
 
 

@@ -150,3 +150,66 @@ def test_references_of_each_reference_are_the_same() -> None:
             assert same == classes.setdefault(min(same), same), (path.name, item)
             counts[item.kind] += 1
     assert counts.keys() == {"symbol", "macro", "parameter", "keyword", "local", "register"}
+
+
+NOT_SUGGESTED = [
+    "own_cp.s: _list.0 in li      a2, _list.0",  # the assembler has made it
+    "symbols.s: two in three = two + 1",  # after `=`, statements are suggested
+    "view.s: a in .view   b, int8, 3, 4, at=a",  # after `at=`, sections are suggested
+    "view.s: b in .view   c, uint16, 2, at=b + 4",
+]
+
+
+def test_what_a_source_has_is_suggested_at_its_place() -> None:
+    """Each instruction, directive, register and symbol of the corpus is among the suggestions.
+
+    Registers in moves of islands are left out: nothing is suggested inside a move.
+    """
+    seen: set[tuple[str, ...]] = set()
+    missing = []
+    counts: dict[str, int] = defaultdict(int)
+    for path in VALID_SOURCES:
+        source = source_of(path)
+        document = Document(source.text, source.name, source.folder)
+        file = document.program.files[source.name]
+        table = document.assembly.symbols.table.scopes[0]
+        for line in file.tokens.lines:
+            definitions = {x.start for x in occurrences.in_line(line) if x.defines}
+            number = file.text.count("\n", 0, line.start) + 1
+            for token in line.tokens:
+                what = (line.core, token.head, token.named, token.role, token.text)
+                if token.role == "symbol":
+                    symbol = table.find(token.text)
+                    if symbol is None or symbol.is_bad or token.start in definitions:
+                        continue
+                elif token.role not in ("instruction", "directive", "register") or (
+                    token.role == "register" and line.core in ("", "fim")
+                ):
+                    continue
+                if what in seen or "\n" in line.text:
+                    continue
+                seen.add(what)
+                found = document.completions(number, token.start + 1)
+                counts[token.role] += 1
+                if token.text.lower() not in {x.word.lower() for x in found.items}:
+                    missing.append(f"{path.name}: {token.text} in {line.text.strip()}")
+    assert missing == NOT_SUGGESTED
+    assert min(counts[role] for role in ("instruction", "directive", "register", "symbol")) > 90
+
+
+@pytest.mark.parametrize(
+    ("line", "registers", "symbols"),
+    [
+        (" lui a0, %hi(", False, True),
+        (" lui a0, %hi(here + ", False, True),
+        (" lw a0, %lo(here)(", True, False),
+        (" addi a0, imm=%lo(here), rs1=", True, False),
+        (" add a0, ", True, False),
+    ],
+)
+def test_in_brackets_of_a_function_symbols_are_suggested(
+    line: str, registers: bool, symbols: bool
+) -> None:
+    document = Document(f" .core cp\nhere: nop\n{line}", "t.s")
+    words = {x.word for x in document.completions(3, len(line) + 1).items}
+    assert ("a1" in words, "here" in words) == (registers, symbols)
