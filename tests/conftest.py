@@ -1,7 +1,7 @@
 """Rules for all tests: in CI a skipped test is a failure; no example has a deadline.
 
 `--long` (make test-long) adds the tests marked `long`, and gives property tests `LONGER` times as
-many examples. In CI, where examples are the same each time, they take `FEWER` of them, and of a
+many examples. In CI, property tests take `FEWER` examples, which are the same each time, and of a
 test marked `few(n)` only n cases run.
 """
 

@@ -1,4 +1,4 @@
-"""The emulator of `benchmarks.listening`: it is compiled without the tests for listeners."""
+"""`benchmarks.listening` removes the tests for listeners from the emulator that it compiles."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def graph() -> dict[str, set[str]]:
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
-    """Groups of modules that import each other, directly or over others; the largest first."""
+    """Groups of modules that import each other, directly or through others; the largest first."""
     names = sorted(edges)
     number = {name: place for place, name in enumerate(names)}
     pairs = [(number[a], number[b]) for a in names for b in edges[a]]

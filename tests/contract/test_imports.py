@@ -40,14 +40,14 @@ def test_imports_are_those_that_import_linter_sees() -> None:
 
 
 def test_only_the_package_itself_names_the_front() -> None:
-    """Only the root package imports macaw.api, so each function inside has one home."""
+    """Only the root package imports macaw.api; other modules import what they use directly."""
     graph = imports.graph()
     users = {name for name, found in graph.items() if "macaw.api" in found and name != "macaw"}
     assert users <= {name for name in graph if room_of(name) == ""}
 
 
 def test_docstrings_and_imports_need_no_syntax_tree() -> None:
-    """Docstring and imports, read from a module's text for pages, equal its syntax tree's."""
+    """The docstring and imports that pages read from a module's text equal its syntax tree's."""
     for path in imports.modules().values():
         tree = trees.tree_of(path)
         origins = {

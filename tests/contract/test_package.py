@@ -1,4 +1,4 @@
-"""The installed package is one package; files of the user with equal names change nothing."""
+"""The installed package is one package; a user's files named like its modules change nothing."""
 
 from __future__ import annotations
 

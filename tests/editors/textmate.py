@@ -53,9 +53,10 @@ class Engine:
         return pieces
 
     def _first(self, text: str, at: int) -> tuple[Rule | None, Any]:
-        """The match that begins first.
+        """The match that begins first, with its rule; the end of the open rule has None.
 
-        Of several there, the end of the open rule, then the first rule of the list.
+        If several matches begin there, the end of the open rule wins, then the first rule of the
+        list.
         """
         rule = self.stack[-1] if self.stack else self.grammar
         best, chosen = None, None

@@ -221,7 +221,7 @@ def _directive(statement: Statement, head: str) -> Iterator[tuple[int, int, str]
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """The nodes of a value down to names and the other nodes that `_plain` knows."""
+    """The nodes inside a value that are no group, phrase or indexed node."""
     if isinstance(node, Group | Phrase | Indexed):
         for inner in _children(node):
             yield from _leaves(inner)

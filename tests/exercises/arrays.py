@@ -38,7 +38,10 @@ def dataflow(random: np.random.Generator) -> Arrays:
 
 
 def block_floating_point(random: np.random.Generator) -> Arrays:
-    """Weights, inputs, and the error of weights with 4-bit mantissas and an exponent a row."""
+    """Weights as native tiles, their error with 4-bit mantissas, inputs, and the exact product.
+
+    Each row of a tile has one exponent.
+    """
     weights = (random.integers(-64, 65, (4, 8)) / 64).astype(np.float16)
     x = (random.integers(-32, 33, (2, 4)) / 16).astype(np.float16)
     tiles = macaw.native_tiles(weights, 4)
@@ -61,7 +64,10 @@ def in_memory(random: np.random.Generator) -> Arrays:
 
 
 def tracing(random: np.random.Generator) -> Arrays:
-    """Weights and inputs of sixteen rounds, and measured counts, which depend on no number."""
+    """Weights and inputs of sixteen rounds, their product, and measured counts.
+
+    The counts do not depend on the numbers, so they are constants.
+    """
     weights, x = (random.integers(-128, 128, 256).astype(np.int8) for _ in range(2))
     return {
         "weights": weights,

@@ -1,8 +1,8 @@
 """Fuzzes sessions of the debugger with valid, damaged and generated lines.
 
-An example is a text: its first line names a program and an engine, each other one is a command.
-Each is answered, the answer is shown and is JSON; an error is one clear sentence. Files are kept
-in memory, a run that goes on is interrupted, as by Ctrl-C.
+An example is a text: its first line names a program and an engine; each other line is a command.
+Each command must have an answer that can be shown and is JSON; an error must be one clear sentence.
+Files are kept in memory. A run that takes too long is interrupted, as by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Kept:
         return self.arrays[path]
 
     def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
-        """Return the array as a file with several arrays gives it."""
+        """Return the array under the name `all`, as if its file had several arrays."""
         return {"all": self.read_array(path)}
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:

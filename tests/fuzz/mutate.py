@@ -16,7 +16,7 @@ _ODD += "\u2029\u3000\ufeff\ufffd\uff11\U0001f600\U0001d7d9\U000e0041\U0010ffff\
 
 
 def several(rng: Random, most: int = 6) -> int:
-    """How often to damage an example; each further time is half as likely."""
+    """How many times to damage an example: 1 to `most`, each further time with probability 1/2."""
     count = 1
     while count < most and rng.random() < 0.5:
         count += 1
@@ -32,7 +32,7 @@ def character(rng: Random) -> str:
 
 
 def number(rng: Random, old: int, bits: int, others: Sequence[int] = ()) -> int:
-    """Another value for a field of this many bits: near the old one, extreme, another field's."""
+    """A new value for a field of `bits` bits: near the old one, extreme, or one of `others`."""
     kind = rng.randrange(5)
     if kind == 0:
         new = old + rng.choice((-4, -2, -1, 1, 2, 4))
@@ -69,7 +69,7 @@ def extended(rng: Random, data: bytearray) -> None:
 
 
 def spliced(rng: Random, data: bytearray, other: bytes) -> None:
-    """Replace a piece by a piece of another file, or insert that one."""
+    """Insert a piece of another file, in most cases in place of as many bytes."""
     start = rng.randrange(len(other) + 1)
     piece = other[start : start + rng.choice((1, 2, 4, 8, 16, 40, 52, 200))]
     at = rng.randrange(len(data) + 1)

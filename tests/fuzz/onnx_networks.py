@@ -30,7 +30,10 @@ from tests.fuzz.target import Example, Target
 
 
 def check(example: Example[bytes]) -> str:
-    """Freeze, fuse and evaluate; compare with onnxruntime, and quantise a few."""
+    """Freeze, fuse and evaluate a model, and compare with onnxruntime.
+
+    Thorough examples are also quantised.
+    """
     try:
         model = parse(example.data, Path("a.onnx"))
         dims = sizes_by_name(model)
@@ -60,7 +63,7 @@ def _compared(
     inputs: dict[str, np.ndarray],
     arrays: dict[str, np.ndarray],
 ) -> str:
-    """Compare the outputs with onnxruntime's, unless it refuses the model."""
+    """Compare the outputs with onnxruntime's, unless onnxruntime refuses the model."""
     theirs = witness(model, list(inputs.values()))
     if theirs is None:
         return "evaluated"

@@ -27,7 +27,7 @@ _INTERNAL = re.compile(
 
 @dataclass(frozen=True)
 class Example(Generic[T]):
-    """One input, made from `origin`; `thorough` asks for expensive checks, too.
+    """One input, made by damage to `origin`. If `thorough`, `check` makes expensive checks, too.
 
     The files that a source names are read in `folder`.
     """

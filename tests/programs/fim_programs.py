@@ -15,9 +15,10 @@ def outputs_of(folder, engine="fast"):
 
 
 def chain(rows, apart=False):
-    """Words of (A B) C, A of rows x 16, B and C of 16 x 16; each of two blocks does one product.
+    """The words of two blocks that compute (A B) C: A is rows x 16, B and C are 16 x 16.
 
-    With `apart` the second block waits for the end of the first one.
+    Each block computes one product. With `apart` the second block waits for the end of the first
+    one.
     """
     # A buffer for each 32 rows, in bank 3 and 1 in turn: where one pushes and where one pulls are
     # rows of two banks.

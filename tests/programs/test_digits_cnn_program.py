@@ -133,7 +133,7 @@ def test_weights_rotate_and_windows_slide(
 
 
 def test_sequences_are_in_the_states_of_the_seed() -> None:
-    """Sequences of convolutions rotate; that of the depthwise one slides.
+    """The depthwise sequence slides its window (state sw); other convolutions rotate weights (rq).
 
     See seed 000 ¶112-113, ¶122-123.
     """

@@ -88,7 +88,7 @@ def test_wrong_orders_are_worth_nothing(protected: ModuleType, name: str) -> Non
 
 
 def test_wrong_orders_on_the_core(protected: ModuleType) -> None:
-    """With wrong orders the core gives NumPy's outputs with them; at most 30% are right."""
+    """With wrong orders, vc gives the outputs that NumPy does with them; at most 30% are right."""
     reference = protected.reference
     images, labels = reference.load_test_set()
     network = reference.load()

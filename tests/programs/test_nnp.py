@@ -128,7 +128,10 @@ def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None
 
 
 def four_bits(x: Numbers) -> Numbers:
-    """Rows in 4 bits, rounded half to even, saturated, with the least e that has all below 2^e."""
+    """Rows with 4-bit mantissas, rounded half to even and saturated, and one exponent e a row.
+
+    e is the least one for which all magnitudes of the row are below 2^e.
+    """
     e = np.frexp(np.abs(x).max(axis=-1, keepdims=True))[1]
     return np.clip(np.rint(x * 2.0 ** (3 - e)), -8, 7) * 2.0 ** (e - 3)
 

@@ -16,7 +16,7 @@ def signal() -> np.ndarray:
 
 
 def test_the_filter_against_numpy():
-    """Each PE has its own operand, from the one that is written (seed 000 ¶8, ¶88, ¶106)."""
+    """Each PE reads at its own address, by `.stride` (seed 000 ¶8, ¶88, ¶106)."""
     taps = np.load(FOLDER / "taps.npy")[0].astype(int)
     run = macaw.run(macaw.assemble(FOLDER / "pe_filter.s"), x=signal())
     expected = np.correlate(signal().astype(int)[:63], taps, "valid")

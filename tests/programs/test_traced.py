@@ -1,4 +1,7 @@
-"""Sample programs run alike with all traces recording and with tracing off, but for records."""
+"""Sample programs run in the same way with all traces recording as with tracing off.
+
+Only the records differ.
+"""
 
 from pathlib import Path
 
