@@ -7,9 +7,9 @@
     python -m benchmarks --compare OLD.json [NEW.json]
 
 A result is saved, and the page is written, when a benchmark ends. `--resume` leaves out what has a
-result of this commit. `--short` leaves out the long ones. `--load` measures those with a goal. So
-does a Python that is not 3.11, whose results (benchmarks-3.13.json) are a column of the page. Exit
-status 1 of `--compare`: something became slower by more than the noise.
+result of this commit. `--short` leaves out the long ones. `--load` measures only those with a
+goal. So does a Python other than 3.11, whose results (benchmarks-3.13.json) are a column of the
+page. Exit status 1 of `--compare`: something became slower by more than the noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The PE array beside SciPy and NumPy: simulated MACs and PE cycles a second.
 
-A lowered sparse product, weight stationary, one output a PE, with and without `balance`, whole runs:
-cp and the dma included. A PE cycle is a cycle of a row, for each of its PEs. A MAC is effective if
-neither weight nor activation is zero. SciPy and NumPy only compute the result, which all have
-to have alike. Then a large convolution, in a process of its own for its memory.
+The program is a lowered sparse product, weight stationary, with one output for each PE, with and
+without `balance`. Runs are whole: cp and the dma included. A PE cycle is a cycle of one PE, so a
+row has as many in each cycle as it has PEs. A MAC is effective if neither weight nor activation is
+zero. SciPy and NumPy only compute the result, which must equal Macaw's. A large convolution
+follows, in a process of its own, so that its memory can be measured.
 """
 
 from __future__ import annotations

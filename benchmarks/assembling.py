@@ -130,7 +130,8 @@ def _of_size(
 ) -> Iterator[Figure]:
     """Yield the figures of a source of `size` lines.
 
-    `smaller` has Macaw's rates for the smaller sources, and gets those for this one.
+    `smaller` has Macaw's rates for the smaller sources; the function adds the rates for this
+    source.
     """
     lines = write(folder, f"lines{size}", assembly(size, core=""))
     found, slow = commands(folder, f"lines{size}"), {}

@@ -3,9 +3,9 @@
     python -m benchmarks calibration
     python -m benchmarks.calibration
 
-A fixed mix of work of the interpreter and of NumPy: 1.0 is the machine of docs/benchmarks.md. The
-peers' recorded figures there anchor it. As a module of its own it runs the peers again beside the mix, which
-gives the seconds that the mix would take on that machine: `SECONDS`.
+The figure is the time of a fixed mix of work of the interpreter and of NumPy. A speed of 1.0 is that
+of the machine of docs/benchmarks.md. The second command runs the mix and the peers. From the peers'
+figures on that page it computes the seconds that the mix would take there: `SECONDS`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,10 @@ def speeds(taken: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def anchors() -> dict[str, dict[str, float]]:
-    """The speed of this machine by each peer's row of docs/benchmarks.md. It needs the peers."""
+    """The speed of this machine by each peer, relative to the peer's row of docs/benchmarks.md.
+
+    The peers must be installed.
+    """
     from scipy.sparse import csr_array
 
     from benchmarks import assembling, sparse

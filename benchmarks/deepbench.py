@@ -1,9 +1,9 @@
 """The published DeepBench times of seed 003's processor beside the timing model's (docs/timing-nnp.md).
 
 A layer's program has all its steps; inputs come through NetInQ, a step's hidden state leaves through
-NetOutQ. The cycles of a step do not depend on the numbers in it, so one native tile of Dram stands in all of
-MatrixRf and the inputs are zeros. From the whole run's cycles those of the same program without steps are taken
-away: what loading weights takes is not in the published times either.
+NetOutQ. The cycles of a step do not depend on the numbers in it. So the inputs are zeros, and all tiles
+of MatrixRf are loaded from one native tile of Dram. The published times do not contain the time to load
+weights. So the cycles of the same program without steps are subtracted from those of the whole run.
 """
 
 from __future__ import annotations

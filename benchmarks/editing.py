@@ -201,7 +201,7 @@ async def requests(rounds: int) -> dict[str, list[float]]:
 
 
 async def until(session: Session, uri: str, version: int) -> None:
-    """Wait for the diagnostics of a version of a file. Raises `RuntimeError` if there is one."""
+    """Wait for the diagnostics of a version of a file. Raises `RuntimeError` if the file has any."""
     while True:
         _when, params = await asyncio.wait_for(session.published.get(), 60)
         if params.diagnostics:

@@ -1,7 +1,7 @@
 """The two engines of the PE array side by side: a row that multiplies, of 16, 64 and 256 PEs.
 
-A row cycle is a cycle of one row, all its PEs; a MAC is effective if neither operand is zero.
-Both engines run the same program to the same state.
+A row cycle is a cycle of one row with all its PEs. A MAC is effective if neither operand is zero.
+Both engines must end in the same state after the same program.
 """
 
 from __future__ import annotations

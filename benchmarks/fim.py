@@ -1,7 +1,8 @@
 """A matrix-vector product on an island of function-in-memory banks, beside NumPy's fp16.
 
-1024 × 4096 in fp16 by dots: the 16 banks hold 64 rows of the matrix each, and the vector, a tile
-of it in each row of memory. Every product and every sum is rounded to fp16, cycles and all.
+The matrix is 1024 × 4096 in fp16, multiplied by dots. Each of the 16 banks holds 64 rows of the
+matrix, and the vector, a tile of it in each row of memory. Every product and every sum is rounded
+to fp16. The emulation also counts the cycles.
 """
 
 from __future__ import annotations

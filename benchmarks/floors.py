@@ -81,7 +81,7 @@ def _requests(effort: Effort) -> Iterator[Figure]:
 
 
 def _calls(effort: Effort) -> Iterator[Figure]:
-    """Yield the rate of NumPy calls on sixteen lanes, as a pmac needs one."""
+    """Yield the rate of NumPy calls on sixteen lanes; a pmac needs at least one call."""
     rounds, calls = effort.rounds(ROUNDS), 10 if effort.small else CALLS
     one, other, out = np.ones(16, np.uint32), np.ones(16, np.uint32), np.empty(16, np.uint32)
 

@@ -82,7 +82,10 @@ def measured(item: Candidate, x: Any) -> int:
 def alternatives(
     choice: Choice, product: Product, device: Configuration, density: float, prune: float
 ) -> dict[Candidate, int]:
-    """The measured cycles of the taken plan, and of others predicted to take at most `prune` times its own."""
+    """The measured cycles of the chosen plan and of the other plans that are worth a run.
+
+    These are predicted to take at most `prune` times the cycles of the chosen plan.
+    """
     x = reference.random_activations(product, device, 0)
     if density < 1:
         x[np.random.default_rng(0).random(x.shape) >= density] = 0

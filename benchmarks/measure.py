@@ -1,8 +1,8 @@
 """Measuring: processes with their time and memory, medians, and tables in Markdown.
 
-Times are CPU time, user and system together, of everything measured: they are those of an
-idle machine even when this one is not. Nothing heavy is imported here: a process inherits
-the memory mark of the one that starts it.
+Times are CPU time, user and system together, of everything measured, so other work on the machine
+does not count. This module imports nothing heavy, because a process inherits the greatest memory
+size of the process that starts it.
 """
 
 from __future__ import annotations

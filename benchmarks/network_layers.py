@@ -1,9 +1,9 @@
 """Layers of networks on the array: emulated dense MACs a second, without bias, with bias, K split.
 
-Each layer is lowered in three forms: sums that start at zero; with a bias, relu and requantise; the
-same with the inputs split over the clusters, which add their partial sums (split f). The images are
-smaller than those of the networks where only the time of a run would grow. Runs are whole: cp and
-the dma included. The results of each run are compared with NumPy's.
+Each layer is lowered in three forms: sums that start at zero; sums with a bias, relu and
+requantise; and the second form with the inputs split over the clusters, which add their partial
+sums (split f). An image is smaller than in its network if the full size would only make the run
+longer. Runs are whole: cp and the dma included. The results of each run are compared with NumPy's.
 """
 
 from __future__ import annotations

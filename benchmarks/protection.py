@@ -1,7 +1,7 @@
 """The price of weight protection: the digits network on the SIMD core, permuted beside plain.
 
-Cycles are the emulated core's, the same on every machine; products are those of pmac, a second
-of CPU time of this machine.
+Cycles are cycles of the emulated core, which are the same on every machine. Rates are products of
+pmac in a second of CPU time on this machine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A sparse product of two sparse matrices on the PE array beside SciPy's.
+"""A product of two sparse matrices on the PE array beside SciPy's.
 
-`macaw lower` writes the program, which runs as a whole: cp and the dma included. SciPy only computes
-the result, of both operands in CSR. All have to have the same result, and the reference
-engine, once, the same cycles and counters as the fast one.
+`macaw lower` writes the program, which runs as a whole: cp and the dma included. SciPy only
+computes the result, with both operands in CSR. The results must be equal. The reference engine runs
+once, and must have the same cycles and counters as the fast engine.
 """
 
 from __future__ import annotations

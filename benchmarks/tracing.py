@@ -1,12 +1,13 @@
 """What recording costs the emulation: the same runs with the trace off, in one window, in groups.
 
-Cycles and results are the same (tests); this is about the host's time. `off` is
-`trace.recording = false`; `at rest` the default, blocks that nobody has asked for anything; `one
-window` records the whole main part in one group of every core; `as profiled` all of it in
-groups of as many instructions as `macaw profile` takes, over four register groups, each record
-spilled; `groups` the same with 1,000 instructions to a group, or one where that is an exe of the
-array, a transfer or a chain of nnp: some tens of microseconds of work. Emulation loses less than 30% of
-its speed if it takes less than 1 / 0.7 times as long.
+Recording changes neither cycles nor results (tests show this); these figures are CPU time of the
+host. `off` is `trace.recording = false`. `at rest` is the default: the trace blocks are there, but
+no parameter is written. `one window` records all in one group of every core. `as profiled` records
+all in groups of as many instructions as `macaw profile` takes, in four register groups, and writes
+each record to memory. `groups` is like `as profiled` with 1,000 instructions in a group; or with
+one, if the instruction is an exe of the array, a transfer or a chain of nnp, which take some tens
+of microseconds. Emulation loses less than 30% of its speed if it takes less than 1 / 0.7 times as
+long.
 """
 
 from __future__ import annotations
