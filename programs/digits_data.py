@@ -142,7 +142,7 @@ def cross_entropy_gradient(logits: Floats, labels: Ints, smoothing: float) -> Fl
 def density_at(progress: float, pruning: Pruning) -> float:
     """Return the density wanted at this share of the epochs.
 
-    The cubic schedule of Zhu and Gupta (2017): prune fast while there is plenty, slowly at the end.
+    The cubic schedule of Zhu and Gupta (2017): many weights are pruned at first, few at the end.
     """
     span = pruning.end - pruning.begin
     done = min(max((progress - pruning.begin) / span, 0.0), 1.0)

@@ -1,7 +1,7 @@
 """The matrices of programs/fim_*, by folder.
 
-Those of single products are small whole numbers, whose fp16 products and sums are exact; those of
-networks are fractions, so that each rounding shows.
+Matrices for single products have small whole numbers, whose fp16 products and sums are exact.
+Matrices of networks have fractions, so that each rounding shows.
 
 `python -m programs.fim_files` writes them again.
 """

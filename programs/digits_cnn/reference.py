@@ -1,6 +1,6 @@
 """The integer convolutional network in NumPy: what `digits_cnn` has to compute, bit for bit.
 
-Nothing here knows Macaw; the parameters are the `.npy` files and `network.toml`
+This module does not use Macaw. The parameters are the `.npy` files and `network.toml`
 beside this file, all written by `train.py`. Images and feature maps are stored
 channel last, (..., height, width, channels); convolutions are correlations with zero
 padding, as in every framework.

@@ -82,7 +82,7 @@ class FloatLayer:
     given: Floats = field(default_factory=lambda: np.zeros(0))
 
     def forward(self, x: Floats, relu: bool) -> Floats:
-        """Return the output for maps (n, h, w, c), and keep what the way back needs."""
+        """Return the output for maps (n, h, w, c), and keep the values that `backward` needs."""
         shape = self.shape
         if shape.kind == reference.DENSE:
             self.seen = x.reshape(len(x), -1)
@@ -101,7 +101,10 @@ class FloatLayer:
         return self.given
 
     def backward(self, delta: Floats, into: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
-        """Return the gradients of weights, bias and input (shape `into`) for that of the output."""
+        """Return the gradients of weights, bias and input (shape `into`).
+
+        `delta` is the gradient of the output.
+        """
         shape = self.shape
         if shape.kind == reference.DENSE:
             return delta.T @ self.seen, delta.sum(axis=0), (delta @ self.weights).reshape(into)

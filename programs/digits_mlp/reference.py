@@ -1,6 +1,6 @@
 """The integer multilayer perceptron in NumPy: what `digits_mlp.s` has to compute, bit for bit.
 
-Nothing here knows Macaw; the parameters are the `.npy` files and `shifts.toml`
+This module does not use Macaw. The parameters are the `.npy` files and `shifts.toml`
 beside this file, all written by `train.py`. Shapes below write `...` for any
 number of leading image axes.
 """

@@ -1,7 +1,7 @@
 """The digits network in block floating point, in NumPy alone: the exact statement.
 
-Widths up to 16 bits. Sums are exact in binary64 (64 products of 15-bit mantissas, exponents that
-differ by less than 8), which the program's sums in BFP long are too, as a test holds.
+Widths up to 16 bits. Sums in binary64 are exact: 64 products of 15-bit mantissas, with exponents
+that differ by less than 8. The program's sums in BFP long are exact, too, as a test shows.
 """
 
 from pathlib import Path

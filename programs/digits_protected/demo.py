@@ -39,7 +39,7 @@ def row(name: str, found: macaw.Protection | None, run: macaw.Run, plain: macaw.
 
 
 def main() -> int:
-    """Run all programs; 0 if every output is the plain network's."""
+    """Run all programs; return 0 if every output is the plain network's, else 1."""
     console = Console(highlight=False)
     images, labels = protected.reference.load_test_set()
     expected = protected.reference.forward(images)

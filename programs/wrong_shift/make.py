@@ -1,4 +1,4 @@
-"""Make the files of two layers, and what has to come out of them: NumPy alone, nothing of Macaw.
+"""Make the files of two layers, and their expected results, computed by NumPy without Macaw.
 
 python -m programs.wrong_shift.make
 """
@@ -34,7 +34,7 @@ def tensors() -> dict[str, NDArray[np.int8]]:
 
 
 def layers(given: dict[str, NDArray[np.int8]]) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """The hidden activations (images, hidden), and the sums behind them (images, outputs)."""
+    """The hidden activations (images, hidden), and the second layer's sums (images, outputs)."""
     sums = given["x"].astype(np.int64) @ given["w1"].T
     scaled = np.rint(np.maximum(sums, 0) / 2.0**SHIFT)  # halves to even
     hidden = np.clip(scaled, -128, 127).astype(np.int8)
