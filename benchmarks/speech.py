@@ -42,7 +42,7 @@ Step = Callable[[Array, Array], tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Decisions:
-    """The probabilities of a sound's chunks, with the chunk and the state of each."""
+    """The probability of speech in each chunk of a sound, and the chunk and state it comes from."""
 
     probabilities: NDArray[np.float64]
     chunks: list[Array]
@@ -144,7 +144,10 @@ def compiled(model: onnx.ModelProto, kind: str) -> macaw.CompiledNetwork:
 
 @dataclass(frozen=True)
 class Chunk:
-    """An emulated chunk: its probability, tensors that differ from the definition, and cycles."""
+    """An emulated chunk: its probability, the number of wrong tensors, and the cycles.
+
+    A tensor is wrong if it differs from the tensor that is computed without emulation.
+    """
 
     probability: float
     wrong: int
@@ -153,7 +156,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Machine:
-    """A compiled network: its definition, its emulation, the cores, and the predicted cycles."""
+    """A compiled network on certain cores, with its predicted cycles.
+
+    `step` computes a chunk without emulation, with the same roundings; `emulate` emulates a chunk.
+    """
 
     step: Step
     emulate: Callable[[Array, Array], Chunk]

@@ -55,7 +55,10 @@ def of(item: Diagnostic) -> Said:
 
 
 def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
-    """Return the diagnostics that a source expects, and other expectations: keyword and rest."""
+    """Return the diagnostics that a source expects, and its other expectations.
+
+    Each of the other expectations is its keyword and the rest of the comment.
+    """
     said, others = [], []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         match = _EXPECTATION.search(line)

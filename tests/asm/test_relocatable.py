@@ -77,7 +77,7 @@ def relocations(data: bytes, name: str) -> list[tuple[int, int, object, int]]:
 
 
 def test_relocations_are_those_of_gnu_as(tmp_path: Path) -> None:
-    """The linker makes the same words of both objects, at any addresses of the symbols."""
+    """Linked at any addresses, the objects of Macaw and of GNU as give the same words."""
     item = assembled(f"        .core cp\n{LINES}        .data\n{DATA}")
     write(tmp_path, item)
     gnu_object(tmp_path, f"        .text\n{LINES}        .data\n{DATA}")

@@ -308,7 +308,7 @@ class Oracle:
         return "limit", limit, []
 
     def look(self, core):
-        """The breakpoints at the next instruction, when a step has ended."""
+        """The breakpoints that stop a step at its end, at the core's next instruction."""
         at = self.trace.coming(core, self.done)
         return [] if at is None else self.before(at)
 

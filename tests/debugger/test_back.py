@@ -203,10 +203,7 @@ def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
 
 
 def test_after_a_way_back_the_time_to_the_next_checkpoint_begins_anew(monkeypatch):
-    """After going back, the time to the next checkpoint is counted anew.
-
-    The time before belongs to the future, which is dropped.
-    """
+    """After going back, the time to the next checkpoint is counted from 0 again."""
     debug = session("layer")
     runner = debug._runner
     debug.stepi(20)

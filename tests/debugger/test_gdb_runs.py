@@ -209,7 +209,7 @@ def test_a_program_is_run_again_by_the_command_itself(tmp_path):
 
 
 def random_session(seed: int, folder: Path) -> None:
-    """gdb goes forward and back at random; at each stop it reads what the session says."""
+    """gdb goes forward and back at random; the state that it prints at stops is the session's."""
     chance = random.Random(seed)
     name = chance.choice(["c_vector", "six_cores", "stepped_O0", "stepped_O2"])
     elf, debug = program_of(name, folder)

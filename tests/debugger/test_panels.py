@@ -52,7 +52,7 @@ def shown(frame, panel, width, height):
 @pytest.mark.parametrize("name", SITUATIONS)
 @pytest.mark.parametrize("panel", PANELS)
 def test_what_a_panel_leaves_out_has_a_mark(panel, name):
-    """A panel that leaves something out has a mark, compared with a panel large enough for all."""
+    """If a panel lacks words that a large enough panel shows, it has a mark in their place."""
     frame = situation(name).builder.frame([panel])
     whole = words(" ".join(shown(frame, panel, 900, 3000)[0]))
     assert UNICODE.more not in " ".join(whole)

@@ -71,7 +71,7 @@ class Terminal:
         return "\n".join(self.screen.display)
 
     def close(self):
-        """Close the terminal; only the system tells the process."""
+        """Close the terminal; the process learns of this only from the operating system."""
         opened = self.child.ptyproc
         opened.fileobj.close()
         opened.closed = self.child.closed = True

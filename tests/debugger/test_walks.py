@@ -39,9 +39,10 @@ def test_the_oracle_sees_what_there_is_to_see():
 # The walk from `seed` on is the first that finds it today; later ones may.
 @pytest.mark.parametrize(("spoil", "seed"), [("check", 6), ("report", 10), ("watch", 0)])
 def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
-    """A session that stops elsewhere is found by the walks.
+    """Walks find each of three planted faults of a session.
 
-    It does not test breakpoints at the end of a step, tests twice, or forgets watches.
+    The session does not test breakpoints at the end of a step, tests a breakpoint twice for one
+    arrival, or forgets watches.
     """
     from macaw.debugger.arrivals import Arrivals
     from macaw.debugger.monitor import Monitor

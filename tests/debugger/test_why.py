@@ -282,7 +282,10 @@ def test_names_of_the_causes_of_a_logit(digits):
 
 
 def test_the_products_of_a_logit(digits):
-    """The products of a logit are all weights that are not 0 times activations, and the bias."""
+    """The causes of a logit are its bias and all products of a weight with its activation.
+
+    Products with a factor 0 are left out.
+    """
     stored = only(inputs(only(digits.why("y[0, 3]"))))
     total = only(inputs(stored))
     products = [item for item in total.causes if item.role == "product"]

@@ -170,7 +170,7 @@ def test_the_steps_and_their_settings(chains):
 
 
 def test_registers_of_the_core(chains):
-    """The register `cols` was set by a message, and its word came by a transfer."""
+    """The register `cols` was set by a message, and the word of the message came by a transfer."""
     (rows,) = chains.why("nnp.rows")
     assert (rows.value, rows.how, place_of(rows).line) == (1, "s_wr", 4)
     (cols,) = chains.why("nnp.cols")

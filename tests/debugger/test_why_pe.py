@@ -255,7 +255,7 @@ k:      .float  0.5, 0.25, -1, 1, 1, 1.5, 0.125, 2
 
 
 def test_scales_and_tables():
-    """A PE's scale and a table's entry are settings, which the config brought."""
+    """A PE's scale and a table's entry are settings, which a config packet brought."""
     table = [(x - 256 if x > 127 else x) // 3 for x in range(256)]
     run = run_of(SCALED + values("t", table))
     for pe, (total, scale) in enumerate([(-96, 0.5), (-32, 0.25), (-8, -1), (0, 1)]):

@@ -53,10 +53,10 @@ class Engine:
         return pieces
 
     def _first(self, text: str, at: int) -> tuple[Rule | None, Any]:
-        """The match that begins first, with its rule; the end of the open rule has None.
+        """Return the rule whose match begins first after `at`, and the match.
 
-        If several matches begin there, the end of the open rule wins, then the first rule of the
-        list.
+        The rule is None at the end of the open rule, or if nothing matches. If several matches
+        begin at the same place, the end of the open rule wins, then the first rule of the list.
         """
         rule = self.stack[-1] if self.stack else self.grammar
         best, chosen = None, None

@@ -161,9 +161,9 @@ def test_the_report_in_three_forms(compiled, image):
 
 
 def test_the_bound_by_hand(compiled):
-    """The bound of a layer by hand: products over 256 PEs, or bytes over 32 a cycle.
+    """A layer's bound in cycles, by hand: products / 256 PEs, or bytes / 32 if this is greater.
 
-    Weights have 3 bytes each; inputs and outputs are added.
+    Each weight that is not 0 has 3 bytes; the bytes of inputs and outputs are added.
     """
     stem = compiled.layers[0]
     weights = np.count_nonzero(

@@ -130,7 +130,10 @@ def test_rows_that_depend_on_one_another_are_a_fixed_number() -> None:
 
 @pytest.mark.parametrize("kind", ["bfp", "int", "log", "float", "mx"])
 def test_quantised_data(kind: str) -> None:
-    """Quantised data have the emulator's codes, and both sides accept them (seed 003 ¶28, ¶68)."""
+    """Quantised data have the emulator's codes (seed 003 ¶28, ¶68).
+
+    The emulator and the generated software give the same results for these data.
+    """
     software = dense(kind)
     weights = software.weights()["W"]
     x = np.random.default_rng(1).normal(size=(2, 6)) * 4

@@ -170,7 +170,7 @@ def test_wrong_command_lines(arguments):
 def test_what_a_session_was_given_is_not_overwritten(tmp_path):
     """A session overwrites none of its inputs: program, includes, data, device, scripts.
 
-    This holds for each name of a file.
+    It does not write to a symbolic link to an input either.
     """
     (tmp_path / "part.inc").write_text("_start: ebreak\n")
     np.save(tmp_path / "w.npy", np.zeros(2, np.int16))

@@ -204,7 +204,7 @@ def test_backtrace_frames_and_causes_name_the_layer(say):
 def test_causes_name_the_tensor_of_the_layer_that_wrote_the_bytes(say, network):
     """Causes name the tensor of the layer that wrote the bytes.
 
-    The result of `point` has the place of that of `stem`, and is declared after it.
+    The results of `point` and `stem` have the same place; that of `point` is declared later.
     """
     program = network.program
     places = {item.name: item.address for item in (*program.tensors, *program.arrays)}

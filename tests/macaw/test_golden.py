@@ -58,7 +58,10 @@ def test_recording_twice_changes_nothing(macaw: Macaw, recorded: Path) -> None:
 
 @pytest.mark.once
 def test_a_core_that_does_nothing_is_in_no_recording(macaw: Macaw, recorded: Path) -> None:
-    """A core without work is in no recording, so a new kind of core changes none; new work does."""
+    """A core without work is in no recording, so a new kind of core does not change recordings.
+
+    If the core works in a later run, the comparison reports a difference.
+    """
     place = recorded / "expected" / "run.json"
     record = json.loads(place.read_text())
     counters = record["counters"]

@@ -21,7 +21,7 @@ NAMES = ("conv_a", "conv_b", "gru")
 
 @pytest.fixture
 def folders(macaw: Macaw, tmp_path: Path) -> Path:
-    """Three recorded golden folders; afterwards the second differs and the third has an error."""
+    """Three recorded golden folders; then the second is made to differ, and the third to fail."""
     for code, name in enumerate(NAMES):
         (tmp_path / name).mkdir()
         (tmp_path / name / "p.s").write_text(EXIT.format(code=code))

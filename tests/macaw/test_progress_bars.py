@@ -192,9 +192,9 @@ def test_the_innermost_bar_is_shown() -> None:
 
 
 def test_the_first_output_ends_the_bar_of_a_command() -> None:
-    """The first output ends the bar of a command, but not bars inside it.
+    """The first output ends the bar of a command; later bars inside the command still work.
 
-    Questions about the stream are no output.
+    Calls of `isatty` and `flush` are no output.
     """
     bar = CommandBar("run")
     with immediate_lines() as screen, bar:

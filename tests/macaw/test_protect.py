@@ -150,9 +150,10 @@ def test_from_python(files: Path) -> None:
     "way", ["same", "path", "symlink", "dangling", "hard link", "folder", "note"]
 )
 def test_both_never_go_into_one_file(refused: Callable[..., str], files: Path, way: str) -> None:
-    """Weights and orders never go into one file, by any names (seed 002 ¶105).
+    """`macaw protect` never writes weights and orders into one file (seed 002 ¶105).
 
-    A person who takes the weights must not get the orders, too.
+    Different names of the same file are noticed. A person who takes the weights must not get the
+    orders, too.
     """
     names = {
         "same": ("x.npy", "x.npy"),

@@ -187,9 +187,10 @@ def test_products_of_two_activations_and_rough_functions_stay_float():
 
 
 def test_pools_between_a_real_layer_and_integers_are_integers():
-    """The maximum of rounded numbers is the rounded maximum, so nothing is lost.
+    """A max pool between a real layer and an integer layer is computed on integers.
 
-    A pool stays real if the user wants it, or if the network returns its result.
+    Nothing is lost: the maximum of rounded numbers is the rounded maximum. A pool stays real if the
+    user wants it, or if the network returns its result.
     """
     nodes = [
         NODE("Conv", ["x", "w"], ["a"], name="first"), NODE("LRN", ["a"], ["n"], name="norm", size=3),

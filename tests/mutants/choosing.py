@@ -97,7 +97,7 @@ class Choice:
 
 
 def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
-    """Draw `count` mutants of a room; all kinds are equally likely, and all mutants of a kind."""
+    """Draw `count` mutants of a room: first a kind, then a mutant of it, each equally likely."""
     rng = Random(f"{room} {seed}")
     files = (
         Path(folder, name)

@@ -38,7 +38,7 @@ def expected(folder):
 @pytest.mark.parametrize("folder", [name for name in SHAPES if name != "fim_activation"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_products(folder, engine):
-    """Islands compute matrix, outer and elementwise products as NumPy (seed 004 ¶56-59, ¶64)."""
+    """Islands compute matrix, outer and elementwise products like NumPy (seed 004 ¶56-59, ¶64)."""
     found = outputs_of(folder, engine)
     for name, matrix in expected(folder).items():
         data = found[name].astype(np.float16)

@@ -120,7 +120,8 @@ def test_files_are_those_of_the_script(name: str) -> None:
 def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:
     """Concordant software gives the program's bits (seed 003 ¶40, ¶61-62).
 
-    Its tensors have the names of the hints; the program itself holds the start of a state.
+    Its tensors have the names of the hints. The initial state of a cell is in the program, so the
+    caller does not give it.
     """
     software = macaw.concord(PROGRAMS / name / f"{name}.s", target)
     assert set(software.inputs) - set(TENSORS[name]) <= {"start"}

@@ -51,7 +51,10 @@ def test_findings_are_one_a_place_what_takes_most_first() -> None:
 
 
 def test_places_of_which_the_same_is_said_are_one_finding() -> None:
-    """Places with the same metric are one finding: 87 rows of a matrix by 87 instructions (F35)."""
+    """Equal metrics at several places of one row of the timeline are one finding (F35).
+
+    Here these are 87 instructions of islands, one for each row of a matrix.
+    """
     groups = [
         Group(exe_slice(n, 10 + (n == 40), f"a.s:{n}", "fim", f"fim[{n % 2}]"), (BAD,))
         for n in range(87)
@@ -191,7 +194,7 @@ def test_710_starts_come_before_the_bottleneck() -> None:
 
 
 def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
-    """If a ratio of the bottleneck misses its threshold, it is the next step (seed 001 ¶122-123).
+    """If a ratio of the bottleneck misses its threshold, the step names it (seed 001 ¶122-123).
 
     The step promises no gain (F30).
     """
@@ -217,7 +220,7 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
 
 
 def test_716_no_ratio_of_the_bottleneck_does() -> None:
-    """If each ratio of the bottleneck meets its threshold, the mapping is next (seed 001 ¶124).
+    """If each ratio of the bottleneck meets its threshold, the step is the mapping (seed 001 ¶124).
 
     Findings below 0.5% of the cycles are left out. The text does not claim why a core waits (F26).
     """

@@ -1,4 +1,4 @@
-"""Following the profiler's advice for whole programs helps; else it gives none."""
+"""Programs become faster by the profiler's advice; where they would not, there is no advice."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def of(made: Profile, key: str) -> list[MissedThreshold]:
 
 
 def test_work_that_is_not_hidden_is_worth_hiding() -> None:
-    """Hiding the dma's work behind the array's saves about the stated price.
+    """If the dma works at the same time as the array, the program saves about the stated price.
 
-    writes.s has it between the array's work, overlap.s at the same time.
+    In writes.s the dma works between the array's pieces of work, in overlap.s at the same time.
     """
     before = layer("writes")
     assert before.step is not None
@@ -181,7 +181,7 @@ def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
 
 
 def test_a_matrix_product_on_banks_is_one_finding() -> None:
-    """40 rows of a matrix, by 40 instructions with equal waits, are one finding (F35)."""
+    """40 instructions with equal waits, one for each row of a matrix, are one finding (F35)."""
     rows = "\n".join(f"act {row}\nrop <- iosa[0]\nrz <- rop * iosa[16:32]" for row in range(40))
     text = f"""
         .device tiny

@@ -177,7 +177,7 @@ _start: li      a0, 3
 
 
 def test_macros_includes_and_repetitions(tmp_path: Path) -> None:
-    """Cycles count at the call of a macro, in the body of a repetition, in an included file."""
+    """Cycles are shown at the call of a macro, in a repetition's body, and in an included file."""
     source = tmp_path / "sums.s"
     source.write_text(SUMS, "utf-8")
     (tmp_path / "part.inc").write_text("square a0\nmul a1, a0, a0\n", "utf-8")

@@ -343,7 +343,7 @@ def test_what_has_slack_is_no_finding() -> None:
 
 
 def test_the_same_of_several_cores_is_one_finding() -> None:
-    """The same stall of two cores is one finding: removing it from one core saves nothing."""
+    """The same stall of two cores is one finding: removing it from one core alone saves nothing."""
     waits = Charge("cores", 0, "pe[0], pe[1]")
     of_row = [(5, 20, WORK), (20, 120, stall(4, "packets"))]
     run = run_of(

@@ -159,9 +159,9 @@ def test_axis_labels_begin_in_the_columns_of_their_cycles() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_places_are_whole_at_any_width(width: int) -> None:
-    """At any width, places are complete and lines of a source differ (F36).
+    """At any width of the report, the file name and line of each finding are complete (F36).
 
-    If a line is too long, the instruction is cut.
+    If a row of the report is too long, the text of the instruction is cut.
     """
     slices = [
         Slice(
