@@ -7,7 +7,6 @@ them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -209,6 +208,8 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
     `left_out` is not empty, it is the message of a last object with the severity "note".
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
+    import json
+
     return json.dumps(
         [
             {

@@ -281,7 +281,7 @@ GOALS = (
         2.1,
         ("macaw run layer.s",),
         peer="Python, import numpy and click",
-        limits="the imports of assembler and emulator",
+        limits="the imports of assembler and emulator, and of cores that the program does not use",
     ),
     Goal(
         "`macaw test --jobs 2`",

@@ -94,12 +94,13 @@ class System(Clock):
         self.last_change = 0  # the latest cycle that a core has passed to `changed`
         self.memory = Memory(self, config, self.jitter_of(0))
 
-    def select(self, engines: Mapping[str, T]) -> T:
-        """Return the class in `engines` for the engine that simulates this device.
+    def select(self, engines: Mapping[str, Callable[[], T]]) -> T:
+        """Return the class of a core for the engine that simulates this device.
 
-        `engines` has the classes of one core, by engine name.
+        `engines` has functions by engine name. Each returns the class of one engine; the function
+        for the reference engine imports it, because most runs do not need it.
         """
-        return engines[self.engine]
+        return engines[self.engine]()
 
     def jitter_of(self, place: int) -> Jitter | None:
         """Return the noise of one DRAM, or None if the device has no jitter.

@@ -351,6 +351,8 @@ def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
     """
     if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
         raise TableError(f"{core.name}: {mnemonic} overloads no other row")
+    if len(rows) == 1:
+        return
     shapes = set()
     for row in rows:
         shape = tuple(

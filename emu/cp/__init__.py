@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
 from macaw.emu.cp import semantics
 from macaw.emu.scalar.fast.hart import FastHart
-from macaw.emu.scalar.reference import ReferenceHart
+from macaw.emu.scalar.hart import Hart
 from macaw.emu.system import System
 from macaw.isa.cp import CORE
 
-ENGINES = {"reference": ReferenceHart, "fast": FastHart}
+
+def _reference() -> type[Hart]:
+    from macaw.emu.scalar.reference import ReferenceHart
+
+    return ReferenceHart
+
+
+ENGINES: dict[str, Callable[[], type[Hart]]] = {"fast": lambda: FastHart, "reference": _reference}
 
 
 def build(device: System) -> list[Core]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
+from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.core import FastDma
-from macaw.emu.dma.reference import ReferenceDma
 from macaw.emu.system import System
 
-ENGINES = {"fast": FastDma, "reference": ReferenceDma}
+
+def _reference() -> type[DmaCore]:
+    from macaw.emu.dma.reference import ReferenceDma
+
+    return ReferenceDma
+
+
+ENGINES: dict[str, Callable[[], type[DmaCore]]] = {"fast": lambda: FastDma, "reference": _reference}
 
 
 def build(device: System) -> list[Core]:

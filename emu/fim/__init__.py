@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
+from macaw.emu.fim.core import IslandCore
 from macaw.emu.fim.fast import FastIsland
-from macaw.emu.fim.reference import ReferenceIsland
 from macaw.emu.system import System
 from macaw.isa.fim_islands import geometry
 
-ENGINES = {"fast": FastIsland, "reference": ReferenceIsland}
+
+def _reference() -> type[IslandCore]:
+    from macaw.emu.fim.reference import ReferenceIsland
+
+    return ReferenceIsland
+
+
+ENGINES: dict[str, Callable[[], type[IslandCore]]] = {
+    "fast": lambda: FastIsland,
+    "reference": _reference,
+}
 
 
 def build(device: System) -> list[Core]:

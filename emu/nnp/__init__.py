@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
 from macaw.emu.nnp.fast.core import FastNnp
-from macaw.emu.nnp.reference.core import ReferenceNnp
 from macaw.emu.system import System
 
-ENGINES = {"fast": FastNnp, "reference": ReferenceNnp}
+
+def _reference() -> Callable[[System], Core]:
+    from macaw.emu.nnp.reference.core import ReferenceNnp
+
+    return ReferenceNnp
+
+
+ENGINES: dict[str, Callable[[], Callable[[System], Core]]] = {
+    "fast": lambda: FastNnp,
+    "reference": _reference,
+}
 
 
 def build(device: System) -> list[Core]:

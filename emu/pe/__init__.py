@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
 from macaw.emu.pe.fast.row import FastRow
-from macaw.emu.pe.reference.row import ReferenceRow
 from macaw.emu.pe.row import Row
 from macaw.emu.system import System
 
-ENGINES: dict[str, type[Row]] = {"fast": FastRow, "reference": ReferenceRow}
+
+def _reference() -> type[Row]:
+    from macaw.emu.pe.reference.row import ReferenceRow
+
+    return ReferenceRow
+
+
+ENGINES: dict[str, Callable[[], type[Row]]] = {"fast": lambda: FastRow, "reference": _reference}
 
 
 def build(device: System) -> list[Core]:

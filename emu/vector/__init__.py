@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from macaw.emu.core import Core
 from macaw.emu.system import System
+from macaw.emu.vector.core import VectorCore
 from macaw.emu.vector.fast.core import FastVectorCore
-from macaw.emu.vector.reference import ReferenceVectorCore
 
-ENGINES = {"reference": ReferenceVectorCore, "fast": FastVectorCore}
+
+def _reference() -> type[VectorCore]:
+    from macaw.emu.vector.reference import ReferenceVectorCore
+
+    return ReferenceVectorCore
+
+
+ENGINES: dict[str, Callable[[], type[VectorCore]]] = {
+    "fast": lambda: FastVectorCore,
+    "reference": _reference,
+}
 
 
 def build(device: System) -> list[Core]:

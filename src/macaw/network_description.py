@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ FORMAT = 2  # version of net.json; since 2, tensors may be columns of others
 def read_description(path: Path) -> dict[str, Any]:
     """Return the contents of a net.json. Raises `InputError`."""
     try:
+        import json
+
         description = json.loads(files.read_bytes(path))
     except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -264,6 +263,8 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
         else:
             entry["data"] = json_array(array)
         outputs[name] = entry
+    import json
+
     return json.dumps(
         {
             "stop": "exit",
@@ -282,6 +283,8 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
 
 def failure_json(error: RunError) -> str:
     """Return the JSON text of `macaw run --json` for a program that did not exit."""
+    import json
+
     return json.dumps({**stop_json(error.stop), "item": error.item})
 
 

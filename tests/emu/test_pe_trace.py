@@ -142,7 +142,7 @@ class Watched(ReferenceRow):
 
 def watched(unit: Unit, *others: Any) -> Machine:
     """The unit in a device of the reference engine with a log."""
-    usual, ENGINES["reference"] = ENGINES["reference"], Watched
+    usual, ENGINES["reference"] = ENGINES["reference"], lambda: Watched
     try:
         return unit.machine(*others, engine="reference")
     finally:

@@ -76,6 +76,26 @@ def test_asm_imports_the_tables_of_the_cores_that_the_source_names(
     assert forms <= tables
 
 
+def test_a_run_loads_only_the_fast_engines_and_no_grammar() -> None:
+    """`macaw run` of a layer loads no reference engine of a core, and nothing that is slow to load.
+
+    Lists of operands are parsed without Lark, states are hashed only if someone asks for a hash.
+    """
+    loaded = loaded_by("run", str(LAYER / "layer.s"), "-i", f"x={LAYER / 'x.npy'}")
+    assert "macaw.emu.pe.fast.row" in loaded
+    engines = ("scalar", "dma", "vector", "nnp", "fim")
+    assert not {f"macaw.emu.{core}.reference" for core in engines} & loaded
+    slow = (
+        "lark",
+        "hashlib",
+        "tempfile",
+        "decimal",
+        "numpy.ma",
+        "macaw.emu.pe.reference.row",  # the fast row extends other modules of the folder
+    )
+    assert not loaded.intersection(slow)
+
+
 def test_dis_loads_nothing_heavy(macaw: Macaw, tmp_path: Path) -> None:
     assert macaw("asm", LAYER / "layer.s", "-o", "layer.elf").returncode == 0
     assert not loaded_by("dis", str(tmp_path / "layer.elf")).intersection(HEAVY)
