@@ -21,7 +21,7 @@ def notes(line: str, before: str = HEAD) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("order", list(permutations(("A", "a0", "nowhere", "1f", "B")))[::7])
 def test_every_constant_of_a_line_has_its_value(order: tuple[str, ...]) -> None:
-    """Registers, local labels and words without a definition before it change nothing."""
+    """Each constant of a line gets an annotation, whatever registers and labels stand before it."""
     line = f" .word {', '.join(order)}; 1:"
     values = {"A": "= 7", "B": "= 0x11170"}
     assert notes(line) == [(VALUE, values[x], x) for x in order if x in values]

@@ -1,4 +1,4 @@
-"""Expansion as a whole: chains in diagnostics, limits, the line table, lifetime of macros."""
+"""Expansion as a whole: nested calls in diagnostics, limits, the line table, lifetime of macros."""
 
 from __future__ import annotations
 

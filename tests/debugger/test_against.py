@@ -80,9 +80,9 @@ def test_a_right_value_agrees(wrong_shift):
 
 
 def test_a_copy_must_copy(wrong_shift):
-    """If y is wrong, but the bytes that a transfer copied equal their file, the transfer is named.
+    """`transfer3=FILE` compares the bytes that transfer 3 copied with a file.
 
-    `transfer3=FILE` gives the file with the bytes that transfer 3 should copy.
+    Here they are equal, although y is wrong.
     """
     run, place = wrong_shift
     np.save(place / "moved.npy", run.session.read("sums"))

@@ -140,7 +140,7 @@ EDITS = {"cp": "s0", "vc": "t1", "fim": "fim[0].bank[0].rz.f16[0]", "pe": "pe[0,
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", EDITS)
 def test_behind_an_edit_a_position_is_one_state_too(name, engine):
-    """After an edit, a position has one state, too.
+    """After an edit, a position has the same state however the session reached it.
 
     The witness is a session of the other engine that makes the edit and runs on from there.
     """

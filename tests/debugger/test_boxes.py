@@ -85,7 +85,10 @@ def test_queues_are_printed_from_their_head_on(at_work):
 
 
 def test_a_box_has_a_number_and_a_name_and_its_parts_are_values(at_work):
-    """A box has a number, a name and values; 505 adds the base to weight indices (seed 000 ¶94)."""
+    """A box has a number, a name and values; box 505 adds the base to weight indices.
+
+    See seed 000 ¶94.
+    """
     debug = at_work.session
     found = at_work.execute("print pe[0,0].0.index_comparator")
     assert [name for name, _ in found.rows] == [

@@ -378,7 +378,7 @@ def test_a_panel_grows_by_any_number_of_steps():
 
 
 def test_characters_beside_bytes():
-    """Beside bytes, control characters, bytes from 127 on and unknown bytes are shown as dots."""
+    """The text beside bytes has dots for control characters, unknown bytes and bytes from 127."""
     row = MemoryRow(0x100, "", (0x20, 0x41, 0x7E, 0x7F, 0x1F, 0x80, None, 0x21), (OLD,) * 8)
     (text,) = VIEWS["memory"](Frame(1, "", "", 0, "cp", {"memory": (row,)}), Area(80, 1))
     assert text.plain.endswith(" A~....!")

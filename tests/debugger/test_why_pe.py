@@ -145,7 +145,7 @@ def test_what_is_left_in_the_scalar_unit():
 
 
 def test_sliding_windows():
-    """Overlapping windows of a strip: each output has its own products only.
+    """If windows of a strip overlap, the causes of an output are the products of its own window.
 
     The kernel has zeros.
     """

@@ -140,7 +140,7 @@ def test_the_lock_file_is_of_the_extension_and_names_no_registry() -> None:
 
 
 def test_the_extension_knows_the_roles_of_the_server() -> None:
-    """The manifest declares each role that VS Code does not know; its colour is the grammar's."""
+    """The manifest declares each role that VS Code does not know, with the grammar's colour."""
     package = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))
     contributes = package["contributes"]
     (scopes,) = contributes["semanticTokenScopes"]

@@ -182,7 +182,10 @@ def test_abilities_of_islands():
 
 
 def test_abilities_that_do_not_go_together():
-    """Outer products need a larger register; tensor products need fp16 (seed 004 ¶42, ¶57)."""
+    """An island lacks outer products too large for its Rz, and fp32 tensor products.
+
+    See seed 004 ¶42, ¶57.
+    """
     device = config.load("tiny").changed(
         {"fim.island.0.rz_slices": 8, "fim.island.0.arrangements": "outer tensor"}
     )

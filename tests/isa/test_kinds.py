@@ -137,7 +137,7 @@ def test_plain_kinds_have_no_words_and_take_everything():
 
 
 def test_a_register_of_any_operand_has_one_name_the_first_of_its_file():
-    """For each operand that is a register, a value means first names of registers only."""
+    """The value of a register operand stands for registers by their first names, not by aliases."""
     checked = 0
     for core in registry.cores():
         canonical = {names[0] for file in core.files for names in file.names if names}

@@ -31,7 +31,10 @@ def random_words(core, count):
 
 
 def test_the_base_names_its_registers_in_its_text():
-    """Stores and branches of RV32IM read all operands; other instructions write the first."""
+    """In RV32IM, stores and branches read all registers of their text.
+
+    Other instructions write the first register and read the others.
+    """
     for found in random_words(CP, 20):
         if found.row.family in ("csr", "system", "xcp"):
             continue

@@ -79,9 +79,10 @@ def test_traffic_has_the_names_of_the_ports_counters() -> None:
 
 
 def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
-    """A marker has a field for begin or end and one for its group.
+    """A marker has a field for begin or end and one for its group (seed 001 ¶59-60).
 
-    Begin is 1 and end is 0 (seed 001 ¶59-60). In nnp they have the numbers 30 and 31 of nnp.md.
+    The field is 1 for begin and 0 for end. In nnp it is 0 for begin and 1 for end, because these
+    instructions have the numbers 30 and 31 of nnp.md.
     """
     found = {}
     for core in registry.cores():

@@ -137,7 +137,7 @@ MULTIPLIED = """        m_rd    Dram, 4
 
 
 def test_tiles_that_the_program_wrote_as_vectors(tmp_path: Path) -> None:
-    """A product of a tile that the program wrote as vectors depends on these (seed 003 ¶72)."""
+    """If a program wrote a tile as vectors, a product of the tile uses them (seed 003 ¶72)."""
     found = followed(tmp_path, TILE_WRITTEN + MULTIPLIED)
     assert {name: x.address for name, x in found.inputs.items()} == {"dram_8": 8, "dram_0": 0}
     assert "matrix_of_rows(dram_8, 1, 1)" in found.text
@@ -152,7 +152,7 @@ def test_a_tile_of_which_the_program_wrote_a_part(tmp_path: Path) -> None:
 
 
 def test_a_tile_that_changes_after_it_was_read(tmp_path: Path) -> None:
-    """A tile that changes after it was read: each product gets its own tile (seed 003 ¶72)."""
+    """If a tile changes after it was read, each product uses the tile it read (seed 003 ¶72)."""
     two = MULTIPLIED.replace("Dram, 4", "Dram, 2") + TILE_WRITTEN.replace("Dram, 16", "Dram, 9")
     head = HEAD.replace("1, 4, at", "2, 4, at")
     found = followed(tmp_path, two + MULTIPLIED.replace("Dram, 4", "Dram, 2"), head)

@@ -214,7 +214,7 @@ def test_a_description_with_a_mistake(macaw: Macaw, layer: Path, text: str, mess
 def test_files_outside_of_the_folder_are_refused(
     macaw: Macaw, layer: Path, way: str, what: str
 ) -> None:
-    """Files outside the folder are refused; no message quotes them."""
+    """Files outside the golden folder are refused; no message quotes their contents."""
     folder = layer.parent
     secret = folder.parent / f"{folder.name}-secret.toml"
     secret.write_text("password 12345\n")

@@ -66,7 +66,7 @@ def test_the_record_words_are_those_that_there_are() -> None:
 def test_a_difference_from_a_reference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
     """A difference from a reference is printed as the page shows it.
 
-    The reference has the values that the page expects; the program gives NumPy's.
+    The reference has the values that the page expects; the program gives the values of NumPy.
     """
     command, *lines = TOLERATED.splitlines()
     text = "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ from macaw.language_server.workspace_symbols import SymbolIndex
 
 @pytest.mark.parametrize("broken", ["source = 3\n", "source = [\n", "sources = ['p.s']\n"])
 def test_a_description_that_cannot_be_read_hides_no_other(tmp_path: Path, broken: str) -> None:
-    """A broken golden.toml does not hide another one further up that names the file."""
+    """A broken golden.toml does not hide a golden.toml in a folder above that names the file."""
     inner = tmp_path / "inner"
     inner.mkdir()
     source = inner / "p.s"

@@ -176,7 +176,7 @@ def test_refused_modes_name_the_node():
 
 
 def test_a_function_of_a_result_of_several_steps():
-    """A function reads Y, a result of several steps with four dimensions, directly."""
+    """A function's input may be Y, the result of all steps of an RNN, with shape (4, 1, 1, 2)."""
     nodes = [
         NODE("RNN", ["x", "W", "R"], ["y"], "cell", hidden_size=2),
         NODE("Tanh", ["y"], ["z"], "function"),

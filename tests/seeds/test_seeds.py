@@ -107,7 +107,10 @@ def test_the_pages_are_those_of_the_table(name: str) -> None:
 
 
 def test_paragraphs_with_numbers_in_lines_and_brackets() -> None:
-    """A number that does not follow the last one belongs to the text; a paragraph may be empty."""
+    """A number begins a paragraph only if it follows the last one's number (3 after 2).
+
+    A paragraph may be empty.
+    """
     text = "title\n\n1.one\nmore\n754.no\n2.two\n[0003][0004]\nfour\n再多了解一些\n5.page\n"
     rows = table.paragraphs_in("000", text)
     assert [(row.number, row.words) for row in rows] == [

@@ -117,7 +117,7 @@ def test_nothing_recorded() -> None:
 def test_the_sample_without_each_core() -> None:
     """The named bottleneck is the row without whose work the program is fastest (seed 001 ¶105).
 
-    The predicted saving is within a tenth of the run of the true one.
+    The predicted saving differs from the true saving by at most a tenth of the run.
     """
     found = six_profile()
     saved = {name.lower(): run_six_cores("").cycles - run_six_cores(name).cycles for name in CORES}

@@ -97,7 +97,10 @@ def test_what_starts_late() -> None:
 
 
 def test_a_core_that_waited_by_itself_is_not_late() -> None:
-    """A start is not late by cycles in which the core itself waited: the dma, from 100 to 140."""
+    """Cycles in which a core itself waited do not make its start late.
+
+    Here the dma waits for bytes of vc from cycle 100 to 140.
+    """
     dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
     vc = Track("vc", "vc", (), ((10, 400),))
     found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})
