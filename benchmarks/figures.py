@@ -38,7 +38,7 @@ class Figure:
 
     @property
     def spread(self) -> float | None:
-        """Largest less smallest sample, as a share of the median; None for one sample."""
+        """The largest sample minus the smallest, as a share of the median; None for one sample."""
         if len(self.samples) < 2 or not self.median:
             return None
         return (max(self.samples) - min(self.samples)) / abs(self.median)

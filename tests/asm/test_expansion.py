@@ -409,7 +409,7 @@ def test_what_is_squeezed_keeps_its_places(text: str) -> None:
 
 
 def test_a_quote_in_a_string_begins_no_character() -> None:
-    """A `'` in a string starts no character: parameters after it are replaced."""
+    """A `'` in a string begins no character constant, so parameters after it are replaced."""
     text = """
         .macro  m name
         .ascii  "it's \\name, '\\name'"

@@ -48,7 +48,10 @@ def test_random_programs_of_macros(text: str) -> None:
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs.resetting())
 def test_symbols_that_are_set_again(text: str) -> None:
-    """An expression before a symbol is set uses its first value, later the latest one (F24)."""
+    """An expression before a symbol is set uses the symbol's first value (F24).
+
+    An expression after that uses the latest value.
+    """
     assume(not programs.has_late_alias(text))
     found, wanted = ours(text), gnu.live(text)
     assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])

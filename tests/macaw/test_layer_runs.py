@@ -67,7 +67,7 @@ def test_the_limit_of_cycles_is_that_of_the_whole_run() -> None:
 
 
 def test_shares_of_cycles_in_which_cores_work() -> None:
-    """Rows of the array have an average share; cp's share leaves out its waits."""
+    """The array's share is the average over its rows; cp's share leaves out cp's waits."""
     counters = {
         "pe[0]": {"cycles": 100, "bus_beats": 1}, "pe[1]": {"cycles": 20, "bus_beats": 0},
         "dma": {"cycles_busy": 50, "cycles": 190},

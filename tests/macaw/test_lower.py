@@ -118,7 +118,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Pa
 @pytest.mark.once
 @pytest.mark.parametrize("element", ["int16", "fp16", "fp32"])
 def test_other_types(element: str, tmp_path: Path) -> None:
-    """Other element types give exact results; for floating types, with small whole numbers."""
+    """Programs for other element types give exact results; inputs of floating types are whole."""
     (tmp_path / "d.toml").write_text(
         f'[pe]\nrows = 2\nclusters = 2\npes = 4\nelement = "{element}"\n'
     )
