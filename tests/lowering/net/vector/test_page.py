@@ -28,11 +28,13 @@ from macaw.lowering.net.vector.source import cycles
 PAGE = Path("docs/networks.md")
 FIGURES: dict[str, VectorOperation] = {
     "sum, 56 × 56 × 256, powers of two, ReLU": Sum("int8", (56, 56, 256), (1.0, 0.5), (0, 127)),
-    "sum, the same, other scales": Sum("int8", (56, 56, 256), (0.81173214, 0.40315987), (0, 127)),
-    "sum, the same, in binary32": Sum("int8", (56, 56, 256), (0.3, 0.7), (0, 127)),
+    "sum, 56 × 56 × 256, other scales": Sum(
+        "int8", (56, 56, 256), (0.81173214, 0.40315987), (0, 127)
+    ),
+    "sum, 56 × 56 × 256, in binary32": Sum("int8", (56, 56, 256), (0.3, 0.7), (0, 127)),
     "sum, 56 × 56 × 256, int16": Sum("int16", (56, 56, 256), (0.3, 0.7)),
     "new scale, 56 × 56 × 64": Rescale("int8", (56, 56, 64), 0.37123),
-    "product with a number a channel, 28 × 28 × 128": ElementwiseProduct(
+    "product by one number for each channel, 28 × 28 × 128": ElementwiseProduct(
         "int8", (28, 28, 128), 0.0123123, True
     ),
     "MaxPool 3 × 3, stride 2, 112 × 112 × 64": MaxPool(
@@ -51,7 +53,7 @@ FIGURES: dict[str, VectorOperation] = {
     ),
     "Resize 28 × 28 × 128 to 56 × 56": Resize("int8", (28, 28, 128), (56, 56)),
     "Pad 56 × 56 × 64 by 1": Pad("int8", (56, 56, 64), (1, 1, 0), (1, 1, 0)),
-    "channels first, 56 × 56 × 64": rearrangement(
+    "transpose to channels first, 56 × 56 × 64": rearrangement(
         "int8", (56, 56, 64), np.arange(56 * 56 * 64).reshape(56, 56, 64).transpose(2, 0, 1), ""
     ),
 }
