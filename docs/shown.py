@@ -153,6 +153,39 @@ def _networks(place: Path) -> None:
     """The model of programs/network, 64 images for its scales, and one to run."""
     for name in ("digits.onnx", "images.npy", "image.npy"):
         shutil.copy(ROOT / "programs" / "network" / name, place)
+    _attention(place)
+
+
+def _attention(place: Path) -> None:
+    """A model of an attention over 32 tokens of 16 numbers, and 8 samples of its input."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper
+
+    random = np.random.default_rng(8)
+    matrices = "WQ", "WK", "WV", "WO"
+    weights = [
+        onnx.numpy_helper.from_array(random.normal(size=(16, 16)).astype(np.float32) / 4, name)
+        for name in matrices
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["x", "WQ"], ["q"], "query"),
+        helper.make_node("MatMul", ["x", "WK"], ["k"], "key"),
+        helper.make_node("MatMul", ["x", "WV"], ["v"], "value"),
+        helper.make_node("Transpose", ["k"], ["kt"], "turn", perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "kt"], ["s"], "scores"),
+        helper.make_node("Softmax", ["s"], ["p"], "shares", axis=-1),
+        helper.make_node("MatMul", ["p", "v"], ["m"], "mixed"),
+        helper.make_node("MatMul", ["m", "WO"], ["y"], "out"),
+    ]
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 32, 16]) for n in "xy")
+    graph = helper.make_graph(nodes, "attention", [x], [y], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, place / "attention.onnx")
+    tokens = random.normal(size=(8, 1, 32, 16)).astype(np.float32)
+    np.save(place / "tokens.npy", tokens)
+    np.save(place / "sample.npy", tokens[0])
 
 
 Run = Callable[[str, Path, str], str]  # a line of shell, its folder, its input; what it prints

@@ -78,7 +78,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
         "batch": ("a", 0, 1.5, True), "data": NOT_DATA,
-        "constants": (*NOT_MAPPINGS, {"a": "b"}),
+        "constants": (*NOT_MAPPINGS, {"a": "b"}), "islands": (7, "abc", [7]),
     }),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,
@@ -93,7 +93,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "estimate": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
-        "batch": ("a", 0, 1.5, True), "data": NOT_DATA,
+        "batch": ("a", 0, 1.5, True), "data": NOT_DATA, "islands": (7, "abc", [7]),
     }),
     "from_native_tiles": ((EYE[None], (8, 8)), {}, {
         "array": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None),

@@ -19,6 +19,7 @@ from macaw.commands.options import (
     device_option,
     dims_option,
     file_option,
+    islands_option,
     plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
@@ -26,7 +27,7 @@ from macaw.errors import EXIT_SUCCESS
 REPORTS = ("table", "csv", "json")
 # Parameters that are only for the islands, and those that are only for other cores.
 _ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
-_ONLY_OTHERS = ("batch", "data", "constants", "report")
+_ONLY_OTHERS = ("batch", "data", "constants", "islands", "report")
 
 
 def _cores() -> Sequence[str]:
@@ -48,6 +49,7 @@ def _cores() -> Sequence[str]:
 @batch_option
 @constants_option
 @data_option
+@islands_option
 @click.option(
     "--core",
     type=LazyChoice(_cores),
@@ -76,6 +78,7 @@ def command(
     batch: int | None,
     constants: tuple[str, ...],
     data: tuple[str, ...],
+    islands: tuple[str, ...],
     core: str | None,
     number_format: str,
     dynamic: bool,
@@ -126,6 +129,7 @@ def command(
             data=data_arrays(data)[0] if data else None,
             core=core,
             constants=constant_numbers(constants),
+            islands=islands,
         )
     network.write(folder)
     if isinstance(network, NnpNetwork):

@@ -10,6 +10,7 @@ from macaw.commands.options import (
     data_option,
     device_option,
     dims_option,
+    islands_option,
     plain_option,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
@@ -21,6 +22,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @dims_option("the model")
 @batch_option
 @data_option
+@islands_option
 @click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
 @plain_option
@@ -30,6 +32,7 @@ def command(
     dims: tuple[str, ...],
     batch: int | None,
     data: tuple[str, ...],
+    islands: tuple[str, ...],
     kind: str | None,
 ) -> int:
     """Predict the cycles of each layer of MODEL.onnx, as `macaw compile` does, without a program.
@@ -53,6 +56,7 @@ def command(
             dims=dimensions(dims),
             batch=batch,
             data=data_arrays(data)[0] if data else None,
+            islands=islands,
         )
     report.print_report(result, None, kind or "table")
     return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

@@ -34,9 +34,9 @@ from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx import reference
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 from macaw.network_description import FORMAT, NETWORK_FILE
+from macaw.networks.island_settings import IslandSettings, core_definitions
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
-from macaw.networks.native_definitions import native_definitions
 
 MODEL = "model.onnx"
 
@@ -65,7 +65,7 @@ class NetworkRun:
     `outputs` and `tensors` are given by their names in the model. `outputs` have the types and
     shapes of the model; `tensors` are integers in the shapes of the model. `cycles` is the length
     of the run up to the end of the last layer. `busy` has for each core the share of these cycles
-    in which it worked; for nnp it is the share of the cycles of its layers.
+    in which it worked; for nnp and fim it is the share of the cycles of their layers.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -96,6 +96,7 @@ class CompiledNetwork:
     sources: Mapping[str, SourceFiles | None] = field(repr=False)
     columns: Mapping[str, Columns] = field(default_factory=dict, repr=False)
     folder: Path | None = None
+    islands: IslandSettings = field(default_factory=IslandSettings, repr=False)
 
     def __repr__(self) -> str:
         macs = sum(layer.macs for layer in self.layers)
@@ -130,6 +131,7 @@ class CompiledNetwork:
             "symbols": dict(self.symbols),
             "columns": dict(self.columns),
             "after_last": END,
+            **({"islands": self.islands.description()} if self.islands.names else {}),
             "layers": [
                 {**dataclasses.asdict(layer), "inputs": list(inputs[layer.name])}
                 for layer in self.layers
@@ -139,8 +141,8 @@ class CompiledNetwork:
 
     @cached_property
     def _definitions(self) -> Mapping[str, reference.Definition]:
-        """The NumPy functions that compute nnp's layers, by the layer's name."""
-        return native_definitions(self.network, self.config)
+        """The NumPy functions that compute the layers of nnp and of islands, by layer name."""
+        return core_definitions(self.network, self.config, self.islands.parts)
 
     @cached_property
     def _elements(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -205,7 +207,7 @@ class CompiledNetwork:
             shares = busy_shares(run, before)
             results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal, shares))
         outputs = {edge.name: self._output(edge, tensors) for edge in self.assignment.outputs}
-        busy = busy_shares(runs[-1]) | self._nnp_share(results, runs[-1].end)
+        busy = busy_shares(runs[-1]) | self._layer_shares(results, runs[-1].end)
         return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
@@ -268,12 +270,13 @@ class CompiledNetwork:
         elements = self._elements.get(name)
         return array if elements is None else np.where(elements, array, array.dtype.type(0))
 
-    def _nnp_share(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
-        """Return the share of the run's cycles in layers of nnp; empty if there are no such
-        layers.
-        """
-        cycles = [result.cycles for result in results if result.report.core == "nnp"]
-        return {"nnp": sum(cycles) / end} if cycles else {}
+    def _layer_shares(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
+        """Return the share of the run's cycles in layers of nnp and of fim, if there are any."""
+        cycles = {"nnp": 0, "fim": 0}
+        for result in results:
+            if result.report.core in cycles:
+                cycles[result.report.core] += result.cycles
+        return {core: count / end for core, count in cycles.items() if count}
 
     def _is_right(
         self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]

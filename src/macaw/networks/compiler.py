@@ -44,6 +44,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     data: ArrayLike | Mapping[str, ArrayLike] | None = ...,
     core: None = ...,
     constants: Mapping[str, ArrayLike] | None = ...,
+    islands: Sequence[str] = ...,
 ) -> CompiledNetwork: ...
 
 
@@ -72,6 +73,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     data: ArrayLike | Mapping[str, ArrayLike] | None = ...,
     core: str | None,
     constants: Mapping[str, ArrayLike] | None = ...,
+    islands: Sequence[str] = ...,
 ) -> CompiledNetwork | NnpNetwork: ...
 
 
@@ -90,6 +92,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     data: ArrayLike | Mapping[str, ArrayLike] | None = None,
     core: str | None = None,
     constants: Mapping[str, ArrayLike] | None = None,
+    islands: Sequence[str] = (),
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
@@ -101,9 +104,10 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     is the number of samples that the network computes at a time. It replaces the first dimension of
     the inputs, which must be 1 or have a name, and each other dimension with that name. `data` has
     samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
-    tensor in the first four samples; without it they assume that no activation is zero. Raises
-    `InputError` for a model that cannot be read or compiled; the message names the node. Raises
-    `ConfigError` for an invalid device.
+    tensor in the first four samples; without it they assume that no activation is zero. `islands`
+    has names of layers and operators: fim islands compute these products of two tensors of real
+    numbers. Raises `InputError` for a model that cannot be read or compiled; the message names the
+    node. Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})
@@ -116,10 +120,12 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
             raise InputError(f"no core '{core}' computes whole networks", hint)
         if data is not None:
             raise InputError(f"{core} does not skip zeros: `data` is for a quantised model")
+        if islands:
+            raise InputError(f"{core} computes the whole network: `islands` is for other cores")
         from macaw.networks.nnp_compiler import compile_for_nnp
 
         return compile_for_nnp(proto, config, sizes, title)
-    return _compiled(proto, config, sizes, title, data)
+    return _compiled(proto, config, sizes, title, data, tuple(islands))
 
 
 def _compiled(
@@ -128,18 +134,21 @@ def _compiled(
     dims: Mapping[str, int],
     name: str,
     data: ArrayLike | Mapping[str, ArrayLike] | None,
+    islands: tuple[str, ...],
 ) -> CompiledNetwork:
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.densities import with_densities
+    from macaw.lowering.net.island_layers import island_parts
     from macaw.lowering.net.program import network_program
     from macaw.lowering.net.report import layer_report
     from macaw.networks.compiled import CompiledNetwork
-    from macaw.networks.native_definitions import native_definitions
+    from macaw.networks.island_settings import IslandSettings, core_definitions
 
     try:
-        assignment = assign(model_files.layers(proto, dims), config, name)
+        assignment = assign(model_files.layers(proto, dims), config, name, islands)
+        parts = island_parts(assignment.model)
         if data is not None:
-            definitions = native_definitions(assignment.model, config)
+            definitions = core_definitions(assignment.model, config, parts)
             runs = model_files.sample_runs(assignment.model, proto, data, dims, definitions)
             assignment = replace(assignment, network=with_densities(assignment.network, runs))
         program = network_program(assignment.network, config)
@@ -160,6 +169,7 @@ def _compiled(
             program.symbols[name]: Columns(program.symbols[assignment.network.home(name)], *part)
             for name, part in assignment.network.columns.items()
         },
+        islands=IslandSettings(islands, parts),
     )
 
 
@@ -181,6 +191,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.report import LayerReport
     from macaw.networks.compiled import MODEL, CompiledNetwork
+    from macaw.networks.island_settings import read_settings
 
     path = Path(folder)
     description = read_description(path / NETWORK_FILE)
@@ -192,7 +203,8 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
     try:
         config = parse(description["device"], description["device_name"])
         network = model_files.layers(proto, description["dims"])
-        assignment = assign(network, config, description["name"])
+        islands = read_settings(description)
+        assignment = assign(network, config, description["name"], islands.names)
         layers = tuple(
             LayerReport(
                 **{k: v for k, v in layer.items() if k != "inputs"}
@@ -217,6 +229,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
         dict.fromkeys(description["sources"]),
         columns,
         path,
+        islands,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +70,7 @@ def estimate(
     name: str | None = None,
     batch: int | None = None,
     data: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    islands: Sequence[str] = (),
 ) -> Estimate:
     """Predict the cycles of each layer of an ONNX model on a device, without running it.
 
@@ -79,8 +80,8 @@ def estimate(
     in the first four samples; without it they assume that no activation is zero. Nodes that no
     core computes are listed; the layers around them are still predicted. `dims` gives sizes to
     dimensions for which the model has only names. `name` is the model's name, by default that of
-    the file. `batch` is the number of samples, as for `compile`. Raises `InputError` for a model
-    that cannot be read, `ConfigError` for an invalid device.
+    the file. `batch` and `islands` are as for `compile`. Raises `InputError` for a model that
+    cannot be read, `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load(model)
@@ -89,7 +90,7 @@ def estimate(
     from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
-    from macaw.networks.native_definitions import native_definitions
+    from macaw.networks.island_settings import core_definitions
 
     count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
     proto, sizes = model_files.with_batch(proto, count, known)
@@ -101,9 +102,12 @@ def estimate(
             layers = _integers(proto, config, sizes, data)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    layers, network, refusals = assign_what_can_be(layers, config, title)
+    try:
+        layers, network, refusals = assign_what_can_be(layers, config, title, islands)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
     if data is not None:
-        definitions = native_definitions(layers, config)
+        definitions = core_definitions(layers, config)
         runs = model_files.sample_runs(layers, proto, data, sizes, definitions)
         network = with_densities(network, runs)
     plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})

@@ -40,6 +40,7 @@ MODEL_ARGUMENTS = {
             "an array of numbers, or arrays by name", arguments.array, arguments.arrays
         )
     ),
+    "islands": arguments.sequence(arguments.word, "names of layers or operators"),
 }
 
 

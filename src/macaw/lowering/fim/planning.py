@@ -45,6 +45,7 @@ class Planner:
     resident: float = 0
     shared: bool = True  # whether islands may share a product
     effort: int = EFFORT  # of the search for a plan
+    divides: bool = True  # whether tasks may be divided by rows
 
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
@@ -68,7 +69,7 @@ class Planner:
             with suppress(LowerError):
                 plans.append(self._with_constants(joined))
         best = min((plan for plan, _ in plans), key=lambda plan: plan.makespan)
-        if best.makespan < LEAST_DIVIDED:
+        if not self.divides or best.makespan < LEAST_DIVIDED:
             return plans
         graph = best.graph
         several = (row_parts.divided(graph, count) for count in DIVIDED)

@@ -30,6 +30,7 @@ from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
+COPY_FORM = "destination, source, bytes of a row, rows, strides"  # of a table
 _FEW = 2  # the most copies that are written without a loop
 _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
@@ -61,30 +62,42 @@ class ProgramWriter:
     """Writes the source of a static plan: cp's code, tables, data and the islands' blocks."""
 
     def __init__(
-        self, plan: GraphPlan, graph: Graph, config: Configuration, device: str, name: str = ""
+        self,
+        plan: GraphPlan,
+        graph: Graph,
+        config: Configuration,
+        device: str,
+        name: str = "",
+        label_prefix: str = "",
     ) -> None:
         self.plan, self.graph, self.config, self.device = plan, graph, config, device
         self.prefix = f"{name}." if name else ""
+        self.label_prefix = label_prefix  # of all labels but those of inputs and results
         self.numbers = FORMATS[graph.form]
         self.files: dict[str, NDArray[Any]] = {}
         self.code: list[str] = []
         self.tables: list[str] = []
         self.scratch: dict[str, int] = {}
         self.phases: dict[int, list[Phase]] = {}
-        self.labels = self._labels()
+        self.between = self._between()
+        names = {tensor.name for tensor in (*graph.inputs, *graph.results)}
+        self.labels = {name: name for name in names} | self.between
         self.images = tuple(residency.images(plan.steps))
 
-    def _labels(self) -> dict[str, str]:
-        """Return the label of each tensor that has memory; inputs and results keep their names."""
+    def _between(self) -> dict[str, str]:
+        """Return the labels of tensors between steps; inputs and results keep their names."""
         graph = self.graph
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
             own.check(name)
         stored = (tensor for step in self.plan.steps for tensor in step.option.results)
         outputs = dict.fromkeys(tensor.memory.name for tensor in stored)
-        between = [name for name in outputs if name not in visible]
-        labels = {name: f"t{number}_between" for number, name in enumerate(between)}
-        return {name: name for name in visible} | labels
+        names = (name for name in outputs if name not in visible)
+        return {name: self.own(f"t{number}_between") for number, name in enumerate(names)}
+
+    def own(self, label: str) -> str:
+        """Return a label of the program itself, from its last part."""
+        return f"{self.label_prefix}{label}"
 
     def source_text(self) -> LoweredGraph:
         """Return the program: the whole source, and the arrays that it includes."""
@@ -92,19 +105,24 @@ class ProgramWriter:
         out.comment(self.title())
         self._tensors(out)
         self.program()
-        out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
-        out.block("copy\\@: dma.copy s7, a0\naddi a0, a0, 24\naddi a1, a1, -1")
-        out.block("bnez a1, copy\\@\n.endm")
-        out.put("", label="_start")
-        out.block("\n".join(self.code))
-        out.block("dma.wait zero\nli a0, 0\nli a7, 93\necall")
-        out.block(".data\n.balign 4")
-        out.comment("destination, source, bytes of a row, rows, strides")
-        out.block("\n".join(self.tables))
-        self._data(out)
+        self.write_control(out, "_start", "li a0, 0\nli a7, 93\necall")
+        self.write_data(out)
         self.more_data(out)
-        self._islands(out)
+        self.write_blocks(out)
         return LoweredGraph(out.text(), self.files)
+
+    def write_control(self, out: Listing, entry: str, last: str) -> None:
+        """Write the code of cp and its tables; `last` is the code after the last copy."""
+        copy = self.own("copy\\@")
+        out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
+        out.block(f"{copy}: dma.copy s7, a0\naddi a0, a0, 24\naddi a1, a1, -1")
+        out.block(f"bnez a1, {copy}\n.endm")
+        out.put("", label=entry)
+        out.block("\n".join(self.code))
+        out.block(f"dma.wait zero\n{last}")
+        out.block(".data\n.balign 4")
+        out.comment(COPY_FORM)
+        out.block("\n".join(self.tables))
 
     def title(self) -> str:
         """Return the comment at the top of the source."""
@@ -173,7 +191,7 @@ class ProgramWriter:
         self.wait_for_inputs()
         self.code += [
             f"li a0, {CORE.number + island} # island {island}",
-            f"la a1, {BLOCKS}{step.number}",
+            f"la a1, {self.own(BLOCKS)}{step.number}",
             "core.start a0, a1",
         ]
 
@@ -181,7 +199,7 @@ class ProgramWriter:
 
     def _copies(self, step: Step, name: str, routes: Sequence[Route]) -> None:
         """Write code that queues copies, and the table with their descriptions."""
-        several = copies(tuple(routes))
+        several, name = copies(tuple(routes)), self.own(name)
         if not several:
             return
         for route in routes:
@@ -212,14 +230,13 @@ class ProgramWriter:
     def scratch_label(self, step: Step, symbol: str) -> str:
         """Return the label of the local memory through which a step's copies pass."""
         if symbol in (SHARED, ZEROS):
-            return symbol
-        return f"s{step.number}_{symbol.replace('.', '_')}"
+            return self.own(symbol)
+        return self.own(f"s{step.number}_{symbol.replace('.', '_')}")
 
-    @staticmethod
-    def _file(step: Step, symbol: str) -> str:
-        return f"c{step.number}_{symbol.partition('.')[0]}"
+    def _file(self, step: Step, symbol: str) -> str:
+        return self.own(f"c{step.number}_{symbol.partition('.')[0]}")
 
-    def _data(self, out: Listing) -> None:
+    def write_data(self, out: Listing) -> None:
         """Write the constants, the tensors between steps, and the scratch in local memory."""
         self._check_scratch()
         for step in self.plan.steps:
@@ -228,10 +245,9 @@ class ProgramWriter:
                 file = f"{self.prefix}{name}.npy"
                 self.files[file] = array
                 out.block(f'.balign 64\n{name}: .npy "{file}"')
-        for name, label in self.labels.items():
-            if label != name:
-                size = self.graph.tensors[name].numbers * self.numbers.size
-                out.block(f".balign 64\n{label}: .skip {size} # {name}")
+        for name, label in self.between.items():
+            size = self.graph.tensors[name].numbers * self.numbers.size
+            out.block(f".balign 64\n{label}: .skip {size} # {name}")
         if self.scratch:
             out.block(".section .data.cp")
             for name, size in self.scratch.items():
@@ -244,7 +260,8 @@ class ProgramWriter:
                 f"copies go through {size} bytes of cp's local memory, mem.local_bytes is {most}"
             )
 
-    def _islands(self, out: Listing) -> None:
+    def write_blocks(self, out: Listing) -> None:
+        """Write the blocks of each island, and the constants that stay in its banks."""
         for island in range(self.config["fim.islands"]):
             steps = [step for step in self.plan.steps if step.option.island == island]
             if not steps:
@@ -254,11 +271,15 @@ class ProgramWriter:
             for place, step in enumerate(steps):
                 if place:
                     out.put("endall")
-                label = f"{BLOCKS}{step.number}"
+                label = f"{self.own(BLOCKS)}{step.number}"
                 for block in self.blocks(step):
                     out.block("\n".join(block.lines(label)))
                     label = ""
+            self.end_island(out)
             self._resident(out, island)
+
+    def end_island(self, out: Listing) -> None:
+        """Write what follows the last block of an island: nothing, as the program ends there."""
 
     def _resident(self, out: Listing, island: int) -> None:
         """Write the constants that the loader puts into the banks of an island."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -17,10 +17,12 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES, widest_of
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net import island_layers
 from macaw.lowering.net.joining import column_writers
 from macaw.lowering.net.layouts import device_shape, images_of, to_device
-from macaw.lowering.net.movement_layers import movement, same_places
+from macaw.lowering.net.movement_layers import image_of_products, movement, same_places
 from macaw.lowering.net.network import (
+    IslandLayer,
     Layer,
     NativeLayer,
     NetTensor,
@@ -88,16 +90,20 @@ class Refusal:
     hint: str = ""
 
 
-def assign(model: model_layers.Network, config: Configuration, name: str) -> Assignment:
+def assign(
+    model: model_layers.Network, config: Configuration, name: str, islands: Iterable[str] = ()
+) -> Assignment:
     """Return the layers of a model as layers of the device.
+
+    `islands` has names of layers and operators: islands compute these products of two tensors.
 
     Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """
-    return _Assigner(rewrite(model, config), config, name).assign()
+    return _Assigner(rewrite(model, config, islands=islands), config, name).assign()
 
 
 def assign_what_can_be(
-    model: model_layers.Network, config: Configuration, name: str
+    model: model_layers.Network, config: Configuration, name: str, islands: Iterable[str] = ()
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
@@ -105,7 +111,7 @@ def assign_what_can_be(
     layers that read it are assigned. The list of nodes leaves out each QuantizeLinear.
     """
     refused: dict[str, LowerError] = {}
-    model = rewrite(model, config, refused)
+    model = rewrite(model, config, refused, islands)
     assigner = _Assigner(model, config, name)
     refusals = []
     for layer in model.layers:
@@ -410,6 +416,13 @@ class _Assigner:
             NativeLayer(layer.name, inputs, name, layer.operator, layer.native, (count, native))
         )
 
+    def islands(self, layer: island_layers.IslandLayer) -> None:
+        """Assign a product of two tensors to the islands."""
+        inputs = tuple(self.read(name).name for name in layer.inputs)
+        (name,) = layer.outputs
+        shape = self._add_tensor(name).shape
+        self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
+
     def table(self, layer: model_layers.TableLayer) -> None:
         """Assign a table lookup to the array if it is the only reader of its input, else to vc."""
         (source,), (name,) = layer.inputs, layer.outputs
@@ -446,7 +459,7 @@ class _Assigner:
         (name,), source = layer.outputs, layer.inputs[0]
         tensor = self.read(source)
         if not same_places(self.model, layer):
-            image = self._image_of_products(layer)
+            image = image_of_products(self.model, layer)
             if not image:
                 self._vector(replace(layer, inputs=(source,)), movement(self.model, layer, tensor))
                 return
@@ -464,24 +477,6 @@ class _Assigner:
             self.columns[writer.output] = writer.product.first_column, writer.product.n
         return bool(writers)
 
-    def _image_of_products(self, layer: model_layers.MoveLayer) -> tuple[int, ...]:
-        """Return the (C, H, W) of images that are flattened for products only; else ().
-
-        The weights of these products are put into the images' order, so no image is moved.
-        """
-        before, after = (self.model.tensors[x] for x in (layer.inputs[0], layer.outputs[0]))
-        readers = [other for other in self.model.layers if after.name in other.inputs]
-        if after.name in self.model.outputs or layer.operator not in ("Reshape", "Flatten"):
-            return ()
-        size = prod(before.shape[1:])
-        if len(before.shape) != 4 or after.shape != (before.shape[0], size):
-            return ()
-        products = all(
-            isinstance(other, model_layers.WeightLayer) and other.window is None
-            for other in readers
-        )
-        return before.shape[1:] if products else ()
-
 
 _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.SignLayer: _Assigner.sign,
@@ -496,4 +491,5 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.FrameLayer: _Assigner.vector,
     model_layers.LookupLayer: _Assigner.lookup,
     RecurrentLayer: _Assigner.recurrent,
+    island_layers.IslandLayer: _Assigner.islands,
 }

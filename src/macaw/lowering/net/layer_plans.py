@@ -16,6 +16,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.network import (
+    IslandLayer,
     Layer,
     NativeLayer,
     Network,
@@ -74,6 +75,9 @@ def _plan(
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, chosen, density))
     if isinstance(layer, NativeLayer):
+        return LayerPlan(layer, symbol)
+    if isinstance(layer, IslandLayer):
+        assert layer.product.plan  # or it raises LowerError
         return LayerPlan(layer, symbol)
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")

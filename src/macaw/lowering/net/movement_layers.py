@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from macaw.lowering.net.network import NetTensor
 from macaw.lowering.net.vector.operations import Pad, Resize, VectorOperation
 from macaw.lowering.net.vector.rearrangement import Part, Rearrange, rearrangement
 from macaw.lowering.net.vector.reference import compute as device_result
-from macaw.lowering.onnx.network import FrameLayer, MoveLayer, Network
+from macaw.lowering.onnx.network import FrameLayer, MoveLayer, Network, WeightLayer
 from macaw.lowering.onnx.operators.table import compute
 
 
@@ -90,3 +91,19 @@ def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
     part = Part(top * pitch + left * channels, 0, (*images, *axes))
     sizes = (*batch, rows, columns, channels)
     return Rearrange(x.dtype, x.shape, sizes, (part,), "Frame", layer.value)
+
+
+def image_of_products(model: Network, layer: MoveLayer) -> tuple[int, ...]:
+    """Return the (C, H, W) of images that are flattened for products only; else ().
+
+    The weights of these products are put into the images' order, so no image is moved.
+    """
+    before, after = (model.tensors[x] for x in (layer.inputs[0], layer.outputs[0]))
+    readers = [other for other in model.layers if after.name in other.inputs]
+    if after.name in model.outputs or layer.operator not in ("Reshape", "Flatten"):
+        return ()
+    size = prod(before.shape[1:])
+    if len(before.shape) != 4 or after.shape != (before.shape[0], size):
+        return ()
+    products = all(isinstance(other, WeightLayer) and other.window is None for other in readers)
+    return before.shape[1:] if products else ()

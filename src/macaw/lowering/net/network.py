@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from macaw.lowering.net.island_products import IslandProduct
 from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.operation import Product, Types
@@ -61,6 +62,14 @@ class NativeLayer(Layer):
     operator: str
     native: Model
     vectors: tuple[int, int]  # of the result: their number, and the elements of each
+
+
+@dataclass(frozen=True)
+class IslandLayer(Layer):
+    """A product of two stacks of matrices of real numbers, which fim islands compute."""
+
+    product: IslandProduct
+    shape: tuple[int, ...]  # of the result
 
 
 @dataclass(frozen=True)

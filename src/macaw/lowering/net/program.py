@@ -14,11 +14,14 @@ from macaw.isa.config import Configuration, load, presets
 from macaw.lowering.layer_source import Linkage, SourceFiles, layer_subroutine
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place
+from macaw.lowering.net.island_program import describe as describe_product
+from macaw.lowering.net.island_program import island_subroutine
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.layer_plans import fitting_plans
 from macaw.lowering.net.native_program import describe as describe_native
 from macaw.lowering.net.native_program import native_subroutine
 from macaw.lowering.net.network import (
+    IslandLayer,
     NativeLayer,
     NetTensor,
     Network,
@@ -86,6 +89,8 @@ def _layer_source(
         return vector_subroutine(layer.operation, item.symbol, names_of_vc, limits)
     if isinstance(layer, NativeLayer):
         return native_subroutine(layer, item.symbol, inputs, result, config)
+    if isinstance(layer, IslandLayer):
+        return island_subroutine(layer, item.symbol, inputs, result, config)
     assert item.choice is not None
     plan, what = item.choice.selection.plan, _what(item)
     heading = [f"{item.symbol}.s - {what}.", item.choice.prediction()]
@@ -238,5 +243,7 @@ def _what(item: LayerPlan) -> str:
         return item.layer.product.describe()
     if isinstance(item.layer, NativeLayer):
         return describe_native(item.layer)
+    if isinstance(item.layer, IslandLayer):
+        return describe_product(item.layer)
     assert isinstance(item.layer, VectorLayer)
     return describe(item.layer.operation)

@@ -8,6 +8,7 @@ from math import isfinite, prod
 import numpy as np
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.island_layers import append_island_product, is_on_islands
 from macaw.lowering.net.layouts import device_order
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.onnx.graph import Node
@@ -25,12 +26,18 @@ _ALL = (float("-inf"), float("inf"))
 
 
 def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a product of two real tensors, and return True.
+    """Append a product of two real tensors for vc, or for islands if asked; return True.
 
     Its bias and its activation become further layers. Constant operands become tensors. If several
     products share an operand and vc cannot read it several times, a layer repeats it. Raises
     `LowerError`.
     """
+    _append_product(rewriting, layer, is_on_islands(rewriting, layer))
+    return True
+
+
+def _append_product(rewriting: Rewriting, layer: FloatLayer, on_islands: bool) -> None:
+    """Append a product of two real tensors, as `rewrite_product` says."""
     (name,) = layer.outputs
     result = rewriting.tensors[name]
     first, second, *bias = layer.inputs
@@ -40,11 +47,14 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
     shapes = [rewriting.tensors[x].shape for x in (left, right)]
     if min(len(shape) for shape in shapes) < 2:
         raise LowerError(f"a product of {shapes[0]} and {shapes[1]}", "two dimensions or more")
-    batch = np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2])
-    left = _repeated(rewriting, layer, left, batch, True)
-    right = _repeated(rewriting, layer, right, batch, len(batch) != 2)
     product = name if not bias and not clips else rewriting.tensor(f"{name}_product", result)
-    append_real(rewriting, layer, layer.name, "MatMul", (left, right), product)
+    if on_islands:
+        append_island_product(rewriting, layer, left, right, product)
+    else:
+        batch = np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2])
+        left = _repeated(rewriting, layer, left, batch, True)
+        right = _repeated(rewriting, layer, right, batch, len(batch) != 2)
+        append_real(rewriting, layer, layer.name, "MatMul", (left, right), product)
     if bias:
         total = name if not clips else rewriting.tensor(f"{name}_sum", result)
         other = _repeated_to(rewriting, layer, _tensor(rewriting, bias[0]), result.shape)
@@ -56,7 +66,6 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
             for word, limit in zip(("least", "greatest"), limits, strict=True)
         ]
         append_real(rewriting, layer, f"{layer.name}_clip", "Clip", (product, *bounds), name)
-    return True
 
 
 def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
@@ -84,7 +93,7 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
     sums = rewriting.tensor(f"{result.name}_sums", result, dtype="float32", quantisation=None)
     node = Node(f"{layer.name}_product", "MatMul", tuple(real), (sums,))
     product = FloatLayer(node.name, "MatMul", node.inputs, (sums,), layer.parts, node)
-    rewrite_product(rewriting, product)
+    _append_product(rewriting, product, is_on_islands(rewriting, layer))
     rewriting.rescale(layer, sums, result.name, layer.output)
 
 
@@ -130,13 +139,13 @@ def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
         names.append(rewriting.constant(f"{name}_row", array.reshape(-1)))
     shape = (1, prod(x.shape) // length, length)
     rows = rewriting.tensor(f"{source}_rows", x, shape=shape)
-    _reshape(rewriting, layer, source, rows)
+    rewriting.reshape_to(layer, source, rows)
     norm = rewriting.tensor(f"{result}_rows", x, shape=shape)
     attributes = {**layer.node.attributes, "axis": -1}
     inputs = (rows, *names)
     node = replace(layer.node, inputs=inputs, outputs=(norm,), attributes=attributes)
     rewriting.add(replace(layer, inputs=inputs, outputs=(norm,), node=node))
-    _reshape(rewriting, layer, norm, result)
+    rewriting.reshape_to(layer, norm, result)
     return True
 
 
@@ -173,7 +182,7 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
         shape = (prod(x.shape[axis] for axis in others), 1)
         length = prod(x.shape[axis] for axis in axes)
         source = rewriting.tensor(f"{source}_rows", x, shape=(shape[0], length))
-        _reshape(rewriting, layer, turned, source)
+        rewriting.reshape_to(layer, turned, source)
         reduced = [1]
     name = result
     if shape != rewriting.tensors[result].shape:
@@ -183,7 +192,7 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     node = replace(layer.node, inputs=inputs, outputs=(name,), attributes=attributes)
     rewriting.add(replace(layer, inputs=inputs, outputs=(name,), node=node))
     if name != result:
-        _reshape(rewriting, layer, name, result)
+        rewriting.reshape_to(layer, name, result)
     return True
 
 
@@ -223,12 +232,6 @@ def _repeated_to(rewriting: Rewriting, layer: Layer, name: str, shape: Shape) ->
     sizes = rewriting.constant(f"{unique}_shape", np.asarray(shape, np.int64))
     rewriting.append_movement(layer, "Expand", (name, sizes), unique)
     return unique
-
-
-def _reshape(rewriting: Rewriting, layer: Layer, name: str, result: str) -> None:
-    shape = rewriting.tensors[result].shape
-    sizes = rewriting.constant(f"{result}_shape", np.asarray(shape, np.int64))
-    rewriting.append_movement(layer, "Reshape", (name, sizes), result)
 
 
 def append_real(

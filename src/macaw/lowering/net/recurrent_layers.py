@@ -115,27 +115,14 @@ def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
     assert np.array_equal(port.elements, table), "nnp's reader has rows in the model's order"
     name = x.name
     if width != columns:
-        name = _reshaped(rewriting, layer, name, (1, rows, columns), f"{x.name}_rows")
+        name = rewriting.reshaped(layer, name, (1, rows, columns), f"{x.name}_rows")
         padded = rewriting.tensor(f"{x.name}_padded", x, shape=(1, rows, width))
         pads = rewriting.constant(f"{padded}_pads", np.array([0, 0, 0, 0, 0, width - columns]))
         rewriting.append_movement(layer, "Pad", (name, pads), padded)
         name = padded
     native = int(config["nnp.native"])
     shape = (1, rows * width // native, native)
-    return _reshaped(rewriting, layer, name, shape, f"{x.name}_vectors")
-
-
-def _reshaped(
-    rewriting: Rewriting, layer: Layer, name: str, shape: tuple[int, ...], wanted: str
-) -> str:
-    """Return a tensor with the same elements and another shape; append a layer if necessary."""
-    x = rewriting.tensors[name]
-    if x.shape == shape:
-        return name
-    unique = rewriting.tensor(wanted, x, shape=shape)
-    sizes = rewriting.constant(f"{unique}_shape", np.asarray(shape, np.int64))
-    rewriting.append_movement(layer, "Reshape", (name, sizes), unique)
-    return unique
+    return rewriting.reshaped(layer, name, shape, f"{x.name}_vectors")
 
 
 def _add_result(
@@ -152,7 +139,7 @@ def _add_result(
         del rewriting.tensors[name]
         return
     count = prod(rewriting.tensors[vectors].shape)
-    flat = _reshaped(rewriting, layer, vectors, (1, count), f"{vectors}_flat")
+    flat = rewriting.reshaped(layer, vectors, (1, count), f"{vectors}_flat")
     numbers = rewriting.constant(f"{name}_places", places.reshape(-1))
     like = rewriting.tensors[name]
     row = name if shape == (1, places.size) else f"{name}_row"
@@ -160,8 +147,7 @@ def _add_result(
         row = rewriting.tensor(row, like, shape=(1, places.size))
     rewriting.append_movement(layer, "Gather", (flat, numbers), row, {"axis": 1})
     if row != name:
-        sizes = rewriting.constant(f"{name}_shape", np.asarray(shape, np.int64))
-        rewriting.append_movement(layer, "Reshape", (row, sizes), name)
+        rewriting.reshape_to(layer, row, name)
 
 
 def _is_moved_only(rewriting: Rewriting, name: str) -> bool:

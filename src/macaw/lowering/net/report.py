@@ -12,9 +12,11 @@ from macaw.isa.pe import ENTRY
 from macaw.lowering.choose import Choice
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import Cost
+from macaw.lowering.net.island_program import island_prediction, products_a_cycle
+from macaw.lowering.net.island_program import products as island_macs
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.native_program import native_prediction
-from macaw.lowering.net.network import NativeLayer, VectorLayer
+from macaw.lowering.net.network import IslandLayer, NativeLayer, VectorLayer
 from macaw.lowering.net.vector.operations import VectorOperation, elements
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.nnp.cycles import products
@@ -51,6 +53,8 @@ def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
         return _vector_layer(item, item.layer.operation, config)
     if isinstance(item.layer, NativeLayer):
         return _native_layer(item, item.layer, config)
+    if isinstance(item.layer, IslandLayer):
+        return _island_layer(item, item.layer, config)
     assert item.choice is not None
     return _array_layer(item, item.choice, config)
 
@@ -100,6 +104,42 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
         "nnp",
         moved + run.beats * width,
     )
+
+
+def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
+    """Return the report of a layer that islands compute.
+
+    Its bound is the time for its products if all lanes of the islands with fp32 work, or to move
+    its tensors.
+    """
+    graph = layer.product.graph
+    macs = island_macs(graph.tasks)
+    numbers = sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
+    moved = numbers * Types.size("float32")
+    rate = products_a_cycle(config, graph.form)
+    return LayerReport(
+        item.layer.name,
+        item.symbol,
+        item.layer.output,
+        "matmul",
+        "fim",
+        layer.shape,
+        macs,
+        island_prediction(layer, config),
+        max(ceil(macs / rate), ceil(moved / int(config["mem.external_width"]))),
+        _island_limiter(layer),
+        moved,
+    )
+
+
+def _island_limiter(layer: IslandLayer) -> str:
+    """Return whether the dma or the busiest island needs more cycles."""
+    options = [step.option for step in layer.product.plan.steps]
+    copies = sum(option.bring + option.fetch for option in options)
+    blocks: dict[int | None, int] = {}
+    for option in options:
+        blocks[option.island] = blocks.get(option.island, 0) + option.compute
+    return "fim" if max(blocks.values()) > copies else "dma"
 
 
 def _tensor_bytes(operation: VectorOperation) -> int:

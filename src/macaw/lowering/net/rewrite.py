@@ -7,7 +7,7 @@ exact value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.island_layers import check_names, with_shared_instructions
 from macaw.lowering.net.layouts import device_order
 from macaw.lowering.net.local_normalization import rewrite_lrn
 from macaw.lowering.net.one_hot import replace_one_hot
@@ -69,14 +70,21 @@ _REAL_RULES: Mapping[str, Callable[[Rewriting, FloatLayer], bool]] = {
 
 
 def rewrite(
-    model: Network, config: Configuration, refused: dict[str, LowerError] | None = None
+    model: Network,
+    config: Configuration,
+    refused: dict[str, LowerError] | None = None,
+    islands: Iterable[str] = (),
 ) -> Network:
     """Return the network with each layer replaced for which there is a rule.
+
+    `islands` has names of layers and operators: islands compute these products of two tensors.
 
     Raises `LowerError` that names the node. If `refused` is a dictionary, this function does not
     raise: it keeps such a layer, and adds the error to `refused` under the layer's name.
     """
-    return _Rewriter(replace_one_hot(model), config).rewrite(refused)
+    model, names = replace_one_hot(model), frozenset(islands)
+    check_names(model, names)
+    return _Rewriter(model, config, names).rewrite(refused)
 
 
 class _Rewriter(Rewriting):
@@ -98,9 +106,8 @@ class _Rewriter(Rewriting):
                 del self.layers[before:]
                 self.add(layer)
                 refused[self.layers[-1].name] = error
-        return replace(
-            self.model, layers=tuple(self.layers), tensors=self.tensors, constants=self.constants
-        )
+        layers = with_shared_instructions(self.layers)
+        return replace(self.model, layers=layers, tensors=self.tensors, constants=self.constants)
 
     # --- operands ---
 

@@ -46,8 +46,11 @@ class Rewriting:
     `tensors` has the tensors of the model and the new tensors.
     """
 
-    def __init__(self, model: Network, config: Configuration) -> None:
+    def __init__(
+        self, model: Network, config: Configuration, islands: frozenset[str] = frozenset()
+    ) -> None:
         self.model, self.config = model, config
+        self.islands = islands  # names of layers and operators that the islands compute
         self.elements = operand_dtypes(config)
         self.sums = SUM_DTYPES[widest_of(config)]
         self.tensors = dict(model.tensors)
@@ -105,6 +108,21 @@ class Rewriting:
         node = Node(name, operator, inputs, (result,), attributes or {})
         rescales = (None,) * len(inputs)
         self.add(MoveLayer(name, operator, inputs, (result,), layer.parts, node, rescales))
+
+    def reshape_to(self, layer: Layer, name: str, result: str) -> None:
+        """Append a Reshape that makes tensor `result` from the elements of tensor `name`."""
+        shape = self.tensors[result].shape
+        sizes = self.constant(f"{result}_shape", np.asarray(shape, np.int64))
+        self.append_movement(layer, "Reshape", (name, sizes), result)
+
+    def reshaped(self, layer: Layer, name: str, shape: tuple[int, ...], wanted: str) -> str:
+        """Return a tensor with the same elements and another shape; append a layer if necessary."""
+        x = self.tensors[name]
+        if x.shape == shape:
+            return name
+        unique = self.tensor(wanted, x, shape=shape)
+        self.reshape_to(layer, name, unique)
+        return unique
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
         """Add a constant that is no tensor of the device; return its name."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from macaw.isa import registry
+from macaw.lowering.fim.subroutine import LABELS
 from macaw.lowering.net.native_program import NATIVE_LABELS
 from macaw.lowering.net.vector.source import VECTOR_LABELS
 from macaw.lowering.progress import PROGRESS
@@ -54,7 +55,8 @@ def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, st
         taken.update(*file.names)
     for name in names:
         word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "_"
-        word = f"_{word}" if word[0].isdigit() or word.isupper() else word
+        if word[0].isdigit() or word.isupper() or word.startswith(LABELS):
+            word = f"_{word}"
         symbol, number = word, 2
         while symbol.lower() in taken or _LABEL_OF_NUMBER.fullmatch(symbol):
             symbol, number = f"{word}_{number}", number + 1

@@ -1,0 +1,100 @@
+"""The products of a plan, as islands round them: which island sums what, and the sums in NumPy.
+
+The bits of a sum depend on the layout in which an island multiplies, and so on the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FORMATS
+from macaw.lowering.fim.graph import PRODUCT
+from macaw.lowering.fim.plan import GraphPlan
+from macaw.lowering.fim.shape import Region, tile_sides
+
+
+@dataclass(frozen=True)
+class ProductPart:
+    """Some rows and columns of a product, which one island computes in the layout `layout`.
+
+    The operands are stacks of matrices, one below the other. The part multiplies `rows` rows of the
+    left stack, starting at `left_row`, by `columns` columns of matrix number `matrix` of the right
+    stack, starting at `column`. Its first row is the row `result_row` of the result.
+    """
+
+    layout: int  # the number of an arrangement
+    left_row: int
+    rows: int
+    matrix: int
+    column: int
+    columns: int
+    result_row: int
+
+
+def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
+    """Return the parts of a plan that has only products, each a task of its own."""
+    parts = []
+    for step in plan.steps:
+        (task,) = step.tasks
+        assert task.kind == PRODUCT
+        assert task.joint == 1
+        left, right = task.inputs
+        rows, columns = task.output.rows, task.output.columns
+        region = step.option.job.region or Region(0, rows, 0, columns, columns)
+        parts.append(
+            ProductPart(
+                step.option.layout,
+                left.offset // left.columns + region.row,
+                region.rows,
+                right.offset // right.numbers,
+                region.column,
+                region.columns,
+                task.output.offset // columns + region.row,
+            )
+        )
+    return tuple(parts)
+
+
+def sum_products(a: NDArray[Any], b: NDArray[Any], layout: int) -> NDArray[Any]:
+    """Return the product of two matrices (m, k) and (k, n), rounded as an island rounds it.
+
+    The island takes some products of a sum at a time: as many as a tile of the layout has. It adds
+    neighbours, then neighbours of these sums, and so on; then it adds the tile's sum to the sum of
+    the tiles before. Places of the last tile after the end of a sum count as 0. Each product and
+    each sum is rounded to the type of the operands.
+    """
+    (lanes,) = (row.lanes for row in FORMATS if row.dtype == a.dtype.name)
+    _, deep, _ = tile_sides(layout, lanes)
+    total: NDArray[Any] | None = None
+    with np.errstate(all="ignore"):
+        for first in range(0, a.shape[1], deep):
+            terms = a[:, first : first + deep, None] * b[None, first : first + deep, :]
+            terms = np.pad(terms, ((0, 0), (0, deep - terms.shape[1]), (0, 0)))
+            while terms.shape[1] > 1:
+                terms = terms[:, ::2] + terms[:, 1::2]
+            total = terms[:, 0] if total is None else total + terms[:, 0]
+    assert total is not None
+    return total
+
+
+def stacked_products(
+    a: NDArray[Any], b: NDArray[Any], rows: int, parts: Sequence[ProductPart]
+) -> NDArray[Any]:
+    """Return the products of stacks of matrices with the bits of a plan's islands.
+
+    `a` has the shape (rows of all left matrices, k), `b` the shape (right matrices, k, n), and the
+    result the shape (`rows`, n). `parts` are those of the plan.
+    """
+    result = np.zeros((rows, b.shape[2]), a.dtype)
+    for part in parts:
+        columns = slice(part.column, part.column + part.columns)
+        left = a[part.left_row : part.left_row + part.rows]
+        result[part.result_row : part.result_row + part.rows, columns] = sum_products(
+            left, b[part.matrix][:, columns], part.layout
+        )
+    return result

@@ -1,0 +1,188 @@
+"""Products of two tensors of real numbers for fim islands, for layers that the user names.
+
+The islands read and write stacks of matrices, one below the other, row by row. So the tensors are
+reshaped before and after the product; the dma moves the elements if their order changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FORMAT_NAMES
+from macaw.isa.fim_islands import abilities
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.product_parts import ProductPart, stacked_products
+from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT, IslandProduct
+from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.onnx import network as model_layers
+from macaw.lowering.onnx.network import Layer, Network
+from macaw.lowering.onnx.read import node_error
+from macaw.lowering.onnx.reference import Definition
+
+_FORM = FORMAT_NAMES.index("fp32")
+_MOST = 64  # matrices of a layer; a plan of more would take long
+OPERATOR = "MatMul"  # of the layers that islands compute
+
+
+@dataclass(frozen=True)
+class IslandLayer(Layer):
+    """A product of two stacks of matrices, as islands compute it.
+
+    The inputs have the shapes (1, rows of all matrices, k) and (1, k · matrices, n), the output
+    (1, rows, n).
+    """
+
+    product: IslandProduct = field(compare=False)
+
+
+def check_names(model: Network, names: frozenset[str]) -> None:
+    """Raise `LowerError` if no layer, or none that islands might compute, has one of the names."""
+    for name in sorted(names):
+        layers = [x for x in model.layers if name in (x.name, x.operator)]
+        if not layers:
+            raise LowerError(f"no layer and no operator is called '{name}'", "a MatMul")
+        if not any(_is_product_of_tensors(layer) for layer in layers):
+            layer = layers[0]
+            raise LowerError(
+                f"node {layer.name} ({layer.operator}): beside other cores, islands compute"
+                " products of two tensors alone",
+                "a MatMul without constant weights of integers",
+            )
+
+
+def _is_product_of_tensors(layer: Layer) -> bool:
+    return layer.operator == OPERATOR and isinstance(
+        layer, model_layers.FloatLayer | model_layers.ProductLayer
+    )
+
+
+def is_on_islands(rewriting: Rewriting, layer: Layer) -> bool:
+    """Return whether islands compute a layer, because the user named it or its operator."""
+    return not rewriting.islands.isdisjoint((layer.name, layer.operator))
+
+
+def append_island_product(
+    rewriting: Rewriting, layer: Layer, left: str, right: str, result: str
+) -> None:
+    """Append the product `result` of the tensors `left` and `right`, and the reshapes around it.
+
+    Raises `LowerError` if the islands of the device have no format for it.
+    """
+    config = rewriting.config
+    count = int(config["fim.islands"])
+    if not any(FORMAT_NAMES[_FORM] in abilities(config, number).formats for number in range(count)):
+        raise LowerError(
+            "it computes real numbers in binary32, and no island has fp32",
+            f'fim.island.N.formats = "{" ".join(FORMAT_NAMES)}"',
+        )
+    a, b = (rewriting.tensors[name] for name in (left, right))
+    shape = rewriting.tensors[result].shape
+    graph, stacks = _graph(a.shape, b.shape)
+    inputs = tuple(
+        rewriting.reshaped(layer, tensor.name, (1, *stack), f"{tensor.name}_rows")
+        for tensor, stack in zip((a, b), stacks, strict=True)
+    )
+    rows = (1, prod(shape[:-1]), shape[-1])
+    name = result
+    if shape != rows:
+        name = rewriting.tensor(f"{result}_rows", rewriting.tensors[result], shape=rows)
+    work = IslandProduct(graph, config)
+    rewriting.add(IslandLayer(layer.name, OPERATOR, inputs, (name,), layer.parts, work))
+    if name != result:
+        rewriting.reshape_to(layer, name, result)
+
+
+def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    """Return the layers of a network; each one for islands has a share of their instructions.
+
+    The programs of all layers are in the islands' memory at once.
+    """
+    count = sum(isinstance(layer, IslandLayer) for layer in layers)
+    return tuple(
+        replace(layer, product=layer.product.with_share(count))
+        if isinstance(layer, IslandLayer)
+        else layer
+        for layer in layers
+    )
+
+
+def _graph(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[Graph, tuple[tuple[int, int], ...]]:
+    """Return a graph of products of two tensors, and the shapes of both as stacks of matrices.
+
+    `left` and `right` are the shapes of the tensors. Raises `LowerError`.
+    """
+    (height, depth), width = left[-2:], right[-1]
+    matrices = prod(right[:-2])
+    stacks = (prod(left[:-1]), depth), (matrices * depth, width)
+    graph = Graph(_FORM)
+    a, b = graph.tensor(LEFT, *stacks[0]), graph.tensor(RIGHT, *stacks[1])
+    if matrices == 1:
+        graph.product(a, b, RESULT)
+        return graph, stacks
+    batch = np.broadcast_shapes(left[:-2], right[:-2])
+    if prod(batch) > _MOST:
+        raise LowerError(f"islands would compute {prod(batch):,} products", f"at most {_MOST}")
+    pairs = [
+        np.broadcast_to(np.arange(prod(shape[:-2])).reshape(shape[:-2]), batch).reshape(-1).tolist()
+        for shape in (left, right)
+    ]
+    whole = graph.whole(RESULT, prod(batch) * height, width)
+    for number, (of_a, of_b) in enumerate(zip(*pairs, strict=True)):
+        graph.product(
+            graph.view(a, height, depth, of_a * height * depth, f"a{number}"),
+            graph.view(b, depth, width, of_b * depth * width, f"b{number}"),
+            f"c{number}",
+            into=whole,
+            row=number * height,
+        )
+    return graph, stacks
+
+
+Parts = Mapping[str, tuple[ProductPart, ...]]
+
+
+def island_parts(network: Network) -> dict[str, tuple[ProductPart, ...]]:
+    """Return the parts of the plan of each layer that islands compute, by the layer's name.
+
+    Raises `LowerError` if the islands cannot compute a layer.
+    """
+    parts = {}
+    for layer in network.layers:
+        if isinstance(layer, IslandLayer):
+            try:
+                parts[layer.name] = layer.product.parts
+            except LowerError as error:
+                raise node_error(layer.name, layer.operator, error) from None
+    return parts
+
+
+def island_definitions(network: Network, parts: Parts) -> dict[str, Definition]:
+    """Return the functions that compute the islands' layers of a network, by the layer's name.
+
+    `parts` has the parts of each layer's plan.
+    """
+    return {
+        layer.name: _definition(network, layer, parts[layer.name])
+        for layer in network.layers
+        if isinstance(layer, IslandLayer)
+    }
+
+
+def _definition(network: Network, layer: IslandLayer, parts: tuple[ProductPart, ...]) -> Definition:
+    shape = network.tensors[layer.outputs[0]].shape
+
+    def compute(arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        (a,), (b,) = arrays
+        stacks = b.reshape(-1, a.shape[1], b.shape[1])
+        return [stacked_products(a, stacks, shape[1], parts)[None]]
+
+    return compute

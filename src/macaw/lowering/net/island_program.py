@@ -1,0 +1,64 @@
+"""Writes a layer of fim islands as a subroutine of a network's program, and predicts its cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.fim_islands import geometry
+from macaw.lowering.fim.graph import Task
+from macaw.lowering.fim.subroutine import subroutine
+from macaw.lowering.layer_source import SourceFiles
+from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT
+from macaw.lowering.net.network import IslandLayer
+
+_CALL = 9  # cycles of cp for the call, the last wait for the dma, and the return
+
+
+def island_subroutine(
+    layer: IslandLayer, entry: str, inputs: Sequence[str], output: str, config: Configuration
+) -> SourceFiles:
+    """Return the source ENTRY.s of a subroutine of cp that lets islands compute a layer.
+
+    `inputs` and `output` are the symbols of its tensors. Raises `LowerError` if something does not
+    fit into the islands or cp's memory.
+    """
+    symbols = dict(zip((LEFT, RIGHT, RESULT), (*inputs, output), strict=True))
+    title = f"{entry}.s - {describe(layer)}. Written by macaw compile."
+    return SourceFiles(subroutine(layer.product.plan, config, entry, symbols, title).source)
+
+
+def describe(layer: IslandLayer) -> str:
+    """Return the operation of a layer, with the shapes of its products and the islands."""
+    tasks = layer.product.graph.tasks
+    task = tasks[0]
+    rows, depth = task.inputs[0].rows, task.inputs[0].columns
+    count = "" if len(tasks) == 1 else f"{len(tasks)} times "
+    used = sorted({step.option.name for step in layer.product.plan.steps})
+    return f"matmul {count}{rows}×{depth} by {depth}×{task.output.columns}: {', '.join(used)}"
+
+
+def island_prediction(layer: IslandLayer, config: Configuration) -> int:
+    """Predict the device cycles from the call of a layer's subroutine to its return.
+
+    The prediction is for a time in which no other core uses the dma.
+    """
+    return layer.product.plan.makespan + _CALL * int(config["cp.divider"])
+
+
+def products(tasks: Sequence[Task]) -> int:
+    """Return the number of products of numbers that matrix products need."""
+    return sum(task.inputs[0].numbers * task.output.columns for task in tasks)
+
+
+def products_a_cycle(config: Configuration, form: int) -> float:
+    """Return how many products the circuits of all islands with a number format compute a cycle."""
+    name = FORMATS[form].name
+    islands = [f"fim.island.{number}" for number in range(int(config["fim.islands"]))]
+    rates = (
+        int(config[f"{island}.lanes"]) / int(config[f"{island}.divider"])
+        for island in islands
+        if name in str(config[f"{island}.formats"]).split()
+    )
+    return geometry(config).banks * sum(rates)
