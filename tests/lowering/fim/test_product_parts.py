@@ -40,6 +40,7 @@ def by_circuit(a, b, layout):
             left[: row.size], right[: column.size] = row, column
         new = results(mode, left.view(np.uint8), right.view(np.uint8))
         total = new if total is None else accumulate(total, new)
+    assert total is not None
     return total.reshape(-1)[0]
 
 

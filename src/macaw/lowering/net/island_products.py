@@ -1,4 +1,4 @@
-"""A product on islands: its graph, its plan, and the function that defines its bits."""
+"""A product on islands: its graph, its plan, and the parts of the product that islands compute."""
 
 from __future__ import annotations
 
