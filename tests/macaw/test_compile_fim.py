@@ -38,6 +38,7 @@ def test_a_folder_whose_source_runs(macaw: Macaw, tmp_path: Path) -> None:
         (["--core", "fim", "--batch", "2"], "--batch is not for --core fim"),
         (["--core", "fim", "--data", "x.npy"], "--data is not for --core fim"),
         (["--core", "fim", "--report", "csv"], "--report is not for --core fim"),
+        (["--core", "fim", "--islands", "dot"], "--islands is not for --core fim"),
         (["--explain"], "--explain is of --core fim"),
         (["--core", "nnp", "--resident", "0"], "--resident is of --core fim"),
     ],

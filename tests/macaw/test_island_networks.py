@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from macaw.isa.fim_circuit import DOT, OUTER
 from macaw.lowering.net.network import IslandLayer
 from macaw.networks.report import records
 from tests.lowering.net.models import ModelBuilder
+from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
 
@@ -320,3 +322,21 @@ def test_a_product_of_too_many_matrices_is_refused():
 def test_another_core_has_no_layers_on_islands():
     with pytest.raises(macaw.InputError, match="nnp computes the whole network: `islands` is for"):
         macaw.compile(attention_model(), device=TINY, islands=["MatMul"], core="nnp")
+
+
+def test_profile_and_debugger_name_layers_on_islands(attention, tmp_path):
+    """`macaw profile` counts the islands in the layer's cycles; `break` stops where it begins."""
+    network, run, x = attention
+    network.write(tmp_path / "net")
+    np.save(tmp_path / "x.npy", x)
+    done = run_here(("profile", "net", "-i", "x=x.npy", "--layers"), tmp_path)
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("/")]
+    rows = {line[0]: line for line in lines}
+    cycles = {result.report.name: result.cycles for result in run.layers}
+    assert rows["/scores/MatMul"][1] == f"{cycles['/scores/MatMul']:,}"
+    assert float(rows["/scores/MatMul"][-1].rstrip("%")) > 5  # of the islands
+    assert rows["/soft/Softmax"][-1] == "0.0%"
+    script = ("-e", 'break "/scores/MatMul"', "-e", "continue", "-e", "info layers scores")
+    done = run_here(("debug", "net", "-i", "x=x.npy", "--batch", *script), tmp_path)
+    assert ", layer /scores/MatMul" in done.stdout
+    assert re.search(r"> +/scores/MatMul +scores_MatMul +matmul +fim +running", done.stdout)

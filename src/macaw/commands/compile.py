@@ -19,7 +19,6 @@ from macaw.commands.options import (
     device_option,
     dims_option,
     file_option,
-    islands_option,
     plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
@@ -49,7 +48,7 @@ def _cores() -> Sequence[str]:
 @batch_option
 @constants_option
 @data_option
-@islands_option
+@lower_fim.islands_option
 @click.option(
     "--core",
     type=LazyChoice(_cores),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from macaw.commands import lower_fim
 from macaw.commands.options import (
     batch_option,
     data_arrays,
     data_option,
     device_option,
     dims_option,
-    islands_option,
     plain_option,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
@@ -22,7 +22,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @dims_option("the model")
 @batch_option
 @data_option
-@islands_option
+@lower_fim.islands_option
 @click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
 @plain_option
@@ -44,7 +44,6 @@ def command(
     Exit status 1: `macaw compile` would refuse the model. The refused nodes are listed, and the
     other layers are predicted.
     """
-    from macaw.commands.lower_fim import dimensions
     from macaw.networks import report
     from macaw.networks.estimator import estimate
     from macaw.terminal.progress_bar import ProgressBar
@@ -53,7 +52,7 @@ def command(
         result = estimate(
             model,
             device=device,
-            dims=dimensions(dims),
+            dims=lower_fim.dimensions(dims),
             batch=batch,
             data=data_arrays(data)[0] if data else None,
             islands=islands,

@@ -40,6 +40,12 @@ resident_option = click.option(
     help="Bytes or share of each island's banks for constants of a graph that stay there;"
     " default 50%, 0 copies all at each run.",
 )
+islands_option = click.option(
+    "--islands",
+    multiple=True,
+    metavar="NAME",
+    help="Compute layer NAME, or all with operator NAME, on fim islands.",
+)
 explain_option = click.option("--explain", is_flag=True, help="Print the cost of the alternatives.")
 measure_option = click.option(
     "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."

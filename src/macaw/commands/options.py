@@ -278,14 +278,6 @@ constants_option = click.option(
 )
 
 
-islands_option = click.option(
-    "--islands",
-    multiple=True,
-    metavar="NAME",
-    help="Compute layer NAME, or all with operator NAME, on fim islands.",
-)
-
-
 def name_pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
     """Return NAME=VALUE options as pairs; a name may contain `=`. Raises `click.UsageError`."""
     pairs = []
