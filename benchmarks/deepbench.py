@@ -123,7 +123,10 @@ def _gru(r: int, step: int, last: bool, before: int) -> str:
 
 
 def _lstm(r: int, step: int, last: bool, before: int) -> str:
-    """c' = f c + i tanh(..), h' = o tanh(c'). MulVrf holds i, o and c; AddSubVrf1 f c and c'."""
+    """Return the chains of one step of an LSTM: c' = f · c + i · tanh(..), h' = o · tanh(c').
+
+    MulVrf has i, o and c; AddSubVrf1 has f · c and c'.
+    """
     half = step % 2
 
     def gate(number: int) -> str:

@@ -64,7 +64,7 @@ class _Group:
             items.clear()
 
     def suits(self, repeats: Repeats) -> bool:
-        """Return whether the engine can compute a word's products with the recorded ones."""
+        """Return whether the products of `repeats` can join the recorded ones in one computation."""
         return self.kind == _kind(repeats)
 
 

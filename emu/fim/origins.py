@@ -267,9 +267,9 @@ class IslandOrigins(Origins):
             yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """Return the origin of bytes from `low` on of a register that the step in `record` filled.
+        """Return the origin of the bytes `low` to `high` - 1 of a register.
 
-        If the step computed numbers, the origin covers the number at `low`; otherwise it covers all
+        The step in `record` filled the register. If the step computed numbers, the origin covers the number at `low`; otherwise it covers all
         bytes before `high`. `place` is the index of the bank in the block.
         """
         if record.operation is not None and record.operation.computes:

@@ -61,7 +61,10 @@ def served(
 def judged(
     choices: Sequence[Choice], tree: Path = TREE, jobs: Path = JOBS, extra: Path | None = None
 ) -> list[str]:
-    """For each mutant: the test that fails, `time`, or an empty text if it survives."""
+    """Return for each mutant the name of a test that fails, or an empty text if all tests pass.
+
+    The word "time" stands for a mutant whose tests took too much time.
+    """
     answers = served(choices, tree, jobs, extra)
     found = []
     for number, each in enumerate(choices):

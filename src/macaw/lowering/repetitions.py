@@ -1,4 +1,4 @@
-"""Writes lines whose numbers grow regularly as nested repetitions (`.irp`).
+"""Writes nested repetitions (`.irp`) in place of lines whose numbers grow regularly.
 
 A table of transfers often has a line for each row of the array, each cluster, and each run of
 results. If the numbers are linear in these three indices, a few lines with `.irp` mean the same.

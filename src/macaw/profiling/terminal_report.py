@@ -166,8 +166,9 @@ class _Report:
     ) -> None:
         """Print a table. The first `names` columns contain names, the others numbers.
 
-        On a narrow screen the last name is cut; `places` says for each row how many of its cells
-        must not be cut. Different names stay different. Numbers are never cut.
+        On a narrow screen, the last column of names is shortened, so that different names stay
+        different. `places` has for each row the number of characters at the start of this name that
+        stay. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):

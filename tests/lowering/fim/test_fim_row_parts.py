@@ -96,7 +96,8 @@ def test_a_gather_is_divided_and_a_scatter_reads_the_whole():
 def test_too_few_rows_or_rows_that_do_not_begin_at_a_column_stay_together(rows, side):
     """Tasks are not divided if a part has too few rows, or would begin inside a column.
 
-    With 8 numbers a row, the second part of 6 rows would begin in row 3, in the middle of a column.
+    For example, two parts of a matrix of 6 rows of 8 numbers: a column has 16 numbers, so the
+    second part, from row 3 on, would begin in the middle of a column.
     """
     assert divided(layers(rows, side), 2) is None
 

@@ -180,9 +180,9 @@ def test_models_without_a_layer_are_refused():
 
 @pytest.mark.parametrize("images", [1, 2])
 def test_factors_of_channels_are_not_copied_to_the_shape_of_the_image(images):
-    """Only the second factor of a product may have one number for each channel.
+    """vc multiplies an image by one number for each channel, if these are the second factor.
 
-    The first one is expanded to the shape of the image.
+    If they are the first factor, a layer expands them to the shape of the image before.
     """
     expanded = []
     for swapped in (False, True):

@@ -152,7 +152,10 @@ class _Joining:
             self._moved[output.name] = wholes[-1], number * rows * columns
 
     def _side_by_side(self, constants: Sequence[Tensor]) -> Tensor:
-        """Return several constants as one, for the same constants always the same object."""
+        """Return one constant that has the columns of several, side by side.
+
+        Calls with the same constants return the same object.
+        """
         names = tuple(tensor.name for tensor in constants)
         if names not in self._constants:
             data = np.concatenate([np.asarray(tensor.data) for tensor in constants], axis=1)
