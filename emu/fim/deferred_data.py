@@ -64,7 +64,7 @@ class _Group:
             items.clear()
 
     def suits(self, repeats: Repeats) -> bool:
-        """Return whether the products of `repeats` can join the recorded ones in one computation."""
+        """Return whether one computation can do the products of `repeats` and the recorded ones."""
         return self.kind == _kind(repeats)
 
 

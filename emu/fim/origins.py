@@ -269,8 +269,9 @@ class IslandOrigins(Origins):
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
         """Return the origin of the bytes `low` to `high` - 1 of a register.
 
-        The step in `record` filled the register. If the step computed numbers, the origin covers the number at `low`; otherwise it covers all
-        bytes before `high`. `place` is the index of the bank in the block.
+        The step in `record` filled the register. If the step computed numbers, the origin covers
+        the number at `low`; otherwise it covers all these bytes. `place` is the index of the bank
+        in the block.
         """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)

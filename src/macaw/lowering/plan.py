@@ -89,7 +89,7 @@ class ProductPlan:
 
     @property
     def input_tiles(self) -> int:
-        """The number of tiles in dimension K of one part of the work, for one part of the kernel."""
+        """The number of tiles of a part of the work in dimension K, for one part of the kernel."""
         return -(-self.partition.length("K") // self.tile.k)
 
     @property
