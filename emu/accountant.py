@@ -34,9 +34,9 @@ class Accountant:
         self.charges: dict[Charge, int] = {}
         # by cause: the cycles that the core's work takes even without any cycle of this cause
         self.least: dict[str, int] = {}
-        # By address of a step that all units take together, and by the data of the step (such as
-        # rows of a matrix): the work of each unit.
-        self.steps: dict[int, dict[tuple[int, ...], list[int]]] = {}
+        # By address of a step that the units of a cluster take together, and by packet list, place
+        # of the weights and cluster: the work of each unit of the cluster.
+        self.steps: dict[int, dict[tuple[int, int, int], list[int]]] = {}
         self.log = CoreLog()
         self.at = 0
         self.has_worked = False

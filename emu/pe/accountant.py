@@ -16,7 +16,7 @@ from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
 from macaw.emu.pe.row import Row
-from macaw.emu.pe.sequence import MEMBERS, WINDOW
+from macaw.emu.pe.sequence import MEMBERS, WEIGHTS, WINDOW
 from macaw.emu.pe.state import BUSY, FREE, IDLE, MAC, STORE, UNITS
 
 # By counter of PEs: the cause of its cycles; `cycles_queue` is divided by the stall report.
@@ -51,7 +51,8 @@ class RowAccountant(Accountant):
         self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
-        self.packets: dict[int, int] = {}  # the addresses of packets, by order
+        self.weights: dict[int, int] = {}  # by order of a packet: where its weights are
+        self.lists = 0  # the packet lists that have ended
         self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address, order
         self.elsewhere: int | None = None  # the mac of some cluster that has a packet
         self.beats = 0  # the beats of the bus that are counted so far
@@ -68,7 +69,10 @@ class RowAccountant(Accountant):
             offset = int(event.values["address"]) - self.core.context.memory.base
             self.stored.update(_lines(offset, int(event.values["size"])))
         elif event.kind == "packet":
-            self.packets[int(event.values["order"])] = int(event.values["address"])
+            packet = self.core.state.packet
+            segments = packet["segments"] if packet is not None else []
+            weights = (part["offset"] for part in segments if part["type"] == WEIGHTS)
+            self.weights[int(event.values["order"])] = next(weights, int(event.values["address"]))
 
     def acted(self) -> None:
         clusters = self.core.context.clusters
@@ -100,7 +104,7 @@ class RowAccountant(Accountant):
         self.latest[number] = address, run["order"]
         if state.headers[number, run["buffer"], _STATE] != WINDOW:
             entries = state.segment_entries[number, run["buffer"]].tolist()
-            key = number, self.packets.get(run["order"], 0)
+            key = self.lists, self.weights.get(run["order"], 0), number
             self.steps.setdefault(address, {})[key] = entries
 
     def _stall(self, number: int) -> Charge:
@@ -224,6 +228,7 @@ class RowAccountant(Accountant):
             self.bus_rest = 0.0
             self.stored.clear()
             self.segments.clear()
+            self.lists += 1
 
 
 def _lines(offset: int, size: int) -> range:

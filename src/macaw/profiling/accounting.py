@@ -44,7 +44,7 @@ class ChargedRun:
     charges: Mapping[str, Mapping[Charge, int]]
     lines: Mapping[str, Mapping[int | None, SourceLine]]
     least: Mapping[str, Mapping[str, int]]
-    steps: Mapping[str, Mapping[int, Mapping[tuple[int, ...], Sequence[int]]]]
+    steps: Mapping[str, Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]]]
     mendable: Mapping[str, Collection[str]]
     begun: Mapping[str, int]
 

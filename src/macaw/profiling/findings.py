@@ -132,24 +132,30 @@ def _share_of_others(lengths: Sequence[int]) -> float:
 
 
 def _share_of_order(
-    steps: Mapping[int, Mapping[tuple[int, ...], Sequence[int]]], addresses: Container[int | None]
+    steps: Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]],
+    addresses: Container[int | None],
 ) -> float:
     """Return the share of the imbalance of steps that vanishes if rows are ordered by their work.
 
-    A step takes as long as the unit with most work. `steps` has the work of the units by the
-    address of the step's instruction, and by the rows on which the step works. Several steps may
-    work on the same rows; they count once.
+    `steps` has the work of the units by the address of the step's instruction, and by packet list,
+    place of the weights and cluster. Clusters with weights of one place work at the same time, so
+    their step takes as long as the unit with most work. Only rows of one list change places.
     """
-    by_rows: dict[tuple[int, ...], Sequence[int]] = {}
+    clusters: dict[int, dict[int, dict[int, Sequence[int]]]] = {}
     for address, found in steps.items():
         if address in addresses:
-            by_rows.update(found)
-    known = list(by_rows.values())
-    longest = sum(map(max, known))
-    ordered = sorted((work for works in known for work in works), reverse=True)
-    least = sum(ordered[:: len(known[0])]) if known else 0
-    excess = longest - sum(sum(works) / len(works) for works in known)
-    return (longest - least) / excess if excess else 0.0
+            for (number, place, cluster), work in found.items():
+                clusters.setdefault(number, {}).setdefault(place, {})[cluster] = work
+    longest, least, mean = 0, 0, 0.0
+    for places in clusters.values():
+        rounds = [[work for works in by.values() for work in works] for by in places.values()]
+        longest += sum(map(max, rounds))
+        mean += sum(sum(works) / len(works) for works in rounds)
+        ordered = sorted((work for works in rounds for work in works), reverse=True)
+        for works in sorted(rounds, key=len, reverse=True):
+            least += ordered[0]
+            del ordered[: len(works)]
+    return (longest - least) / (longest - mean) if longest > mean else 0.0
 
 
 def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[_Evidence]]:

@@ -10,7 +10,7 @@ class Edit(NamedTuple):
 
     `core`, `cause` and `place` identify the finding; `place` is its first line, as `file.s:12`.
     `does` says what the edit does. `changes` are pairs of a text in the sample's file `file` and
-    its replacement.
+    its replacement. The rows of the matrix in `ordered` are ordered by their numbers of weights.
     """
 
     sample: str
@@ -20,6 +20,7 @@ class Edit(NamedTuple):
     does: str
     changes: tuple[tuple[str, str], ...]
     file: str = ""  # empty: the source of the sample
+    ordered: str = ""  # empty: none
 
 
 _LSTM_X = """        v_rd    NetInQ

@@ -220,7 +220,7 @@ def line(number: int, file: str = "/x/a.s") -> SourceLine:
     return SourceLine(file, number, 0, f"{file.rpartition('/')[2]}:{number}", "add")
 
 
-Steps = dict[int, dict[tuple[int, ...], list[int]]]
+Steps = dict[int, dict[tuple[int, int, int], list[int]]]
 
 
 def run_of(
@@ -299,14 +299,19 @@ def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
     Two steps of 4 PEs take 8 + 8 entries, or 8 + 2 if the rows are sorted; their means are 5 and 5.
     """
     spans = [(0, 40, WORK), (40, 100, stall(4, "imbalance"))]
-    uneven: Steps = {4: {(0, 1): [8, 8, 2, 2], (0, 2): [2, 8, 2, 8]}}
+    uneven: Steps = {4: {(0, 1, 0): [8, 8, 2, 2], (0, 2, 0): [2, 8, 2, 8]}}
     run = run_of({"pe[0]": spans}, LINES, steps=uneven)
     assert [x.saved for x in findings.find(run)] == [60]
     # the same rows twice, as two steps that work on the same packet
     twice = {**uneven, 8: uneven[4]}
     assert [x.saved for x in findings.find(run_of({"pe[0]": spans}, LINES, steps=twice))] == [60]
-    equal: Steps = {4: {(0, 1): [8, 2, 2, 2]}}
+    equal: Steps = {4: {(0, 1, 0): [8, 2, 2, 2]}}
     assert summary(run_of({"pe[0]": spans}, LINES, steps=equal)) == []
+    # the same rows, but in clusters that work at the same time, or in lists one after the other
+    clusters: Steps = {4: {(0, 1, 0): [8, 8, 2, 2], (0, 1, 1): [2, 8, 2, 8]}}
+    assert summary(run_of({"pe[0]": spans}, LINES, steps=clusters)) == []
+    lists: Steps = {4: {(0, 1, 0): [8, 8, 2, 2], (1, 2, 0): [2, 8, 2, 8]}}
+    assert summary(run_of({"pe[0]": spans}, LINES, steps=lists)) == []
 
 
 def test_a_transfer_cannot_end_earlier_than_if_the_dma_never_paused() -> None:
