@@ -44,13 +44,19 @@ def by_circuit(a, b, layout):
     return total.reshape(-1)[0]
 
 
-@pytest.mark.parametrize("dtype", FORMS)
-@pytest.mark.parametrize("layout", range(len(ARRANGEMENTS)))
+# The circuits multiply tensors in fp16 alone.
+@pytest.mark.parametrize(
+    ("dtype", "layout"),
+    [
+        (dtype, layout)
+        for dtype in FORMS
+        for layout in range(len(ARRANGEMENTS))
+        if layout != TENSOR or dtype == "float16"
+    ],
+)
 @pytest.mark.parametrize("k", [1, 4, 7, 16, 37])
 def test_sums_have_the_bits_of_a_circuit(dtype, layout, k):
     """Each sum of `sum_products` has the bits that the emulator's circuit computes."""
-    if layout == TENSOR and dtype == "float32":
-        pytest.skip("the circuits multiply tensors in fp16 alone")
     random = np.random.default_rng(k)
     a, b = (random.standard_normal(shape).astype(dtype) for shape in ((3, k), (k, 2)))
     found = sum_products(a, b, layout)
