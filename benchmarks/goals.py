@@ -192,6 +192,7 @@ GOALS = (
         ("the same, 16 rows of 64, strided",),
         peer="contiguous, 64 KiB",
         limits="the interpreter: cp requests, the dma starts and ends each transfer of 1 KiB",
+        floor=("floors", "requests of transfers without bytes", "floor"),
     ),
     Goal(
         "dma, external to external",
