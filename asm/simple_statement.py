@@ -218,8 +218,8 @@ def split(text: str) -> Statement | None:
         return None
     name = Name(*head.span(1), head[1])
     operands: list[Node] = []
-    position = head.end()
-    while position < len(text) or (operands and text[-1] == ","):
+    position, more = head.end(), None
+    while position < len(text) or more:
         operand = _OPERAND.match(text, position)
         if operand is not None:
             operands.append(_operand(text, operand))

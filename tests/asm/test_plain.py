@@ -62,7 +62,7 @@ def test_taken(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        ",", "nop,", ".word 1,", ".word ,1", ".word 010", ".word 08", ".word .5", ".word 1.5", ".word 1e5", "x = 1", "x=1",
+        ",", "nop,", ".word 1,", "a w[0], ", ".word ,1", ".word 010", ".word 08", ".word .5", ".word 1.5", ".word 1e5", "x = 1", "x=1",
         "lw a0, 4 (sp)", "lw a0, x(sp)", ".word x--1", ".word 1e+5", ".word %lo(sizeof(x))", ".word sizeof(x)", '.asciz "\\n"', '.asciz "a', "1 2", "1",
         "a (x)(y)", "a (x,)", "a ()", "a x)", "a (x", "a b=c=d", "a (b=c=d)", 'a b "x"[0]', 'a (b, "x")', "a x[]", "a x[0", "a x[1b]",
         "a (x)+1", "a (1b, x)", "a x[y[0]]", "a " + "(" * 51 + "x" + ")" * 51,

@@ -207,6 +207,8 @@ def test_pools_between_a_real_layer_and_integers_are_integers():
     kinds = {layer.name: type(layer) for layer in network_of(result.model).layers}
     assert kinds["pool"] is PoolLayer
     assert error(result, made, data) < LIMITS["int8"]
+    wide = macaw.quantise(made, data, layers={"second": "int16"})
+    assert {row.name: row.output for row in wide.losses}["pool"] == "int16"
     for keep_float in (["pool"], ["MaxPool"]):
         floats = macaw.quantise(made, data, keep_float=keep_float).floats
         assert floats == ("norm", "pool", "last", "end")

@@ -221,6 +221,8 @@ def refusal(builder: ModelBuilder) -> str:
         ("Softmax", {"axis": 0}, "it is over axis 0 of (1, 3, 4, 5)"),
         ("LogSoftmax", {}, "it computes real numbers; no core of the device computes it yet"),
         ("LRN", {"size": 3, "beta": 0.6}, "a beta of 0.6"),
+        ("LRN", {"size": 0}, "a size of 0"),
+        ("LRN", {"size": -2}, "a size of -2"),
         ("Cast", {"to": 7}, "it computes real numbers of float32, int64"),
     ],
 )

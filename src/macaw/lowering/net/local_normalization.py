@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from macaw.lowering.errors import LowerError
 from macaw.lowering.net.real_rewriting import append_real
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.onnx.formulas import constants_of_lrn, roots_of_power
@@ -17,12 +18,16 @@ def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
     The squares get frames of zero channels. A slice for each neighbour shifts them, and the slices
     are added in the order of the definition. The last layer is an LRN that gets the sums as its
-    second input. Raises `LowerError` for an exponent without roots.
+    second input. Raises `LowerError` for an exponent without roots, a size below 1, and a tensor
+    without channels.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:
         return False
     roots_of_power(constants_of_lrn(layer.node)[2])
+    shape = rewriting.tensors[source].shape
+    if len(shape) < 2:
+        raise LowerError(f"an image of the shape {shape}")
     squares = rewriting.tensor(f"{result}_squares", rewriting.tensors[source])
     append_real(rewriting, layer, f"{layer.name}_squares", "Mul", (source, source), squares)
     inputs = source, _sums(rewriting, layer, squares)

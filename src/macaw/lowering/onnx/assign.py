@@ -113,7 +113,7 @@ def _add_moves(
             continue
         keys = readers.get(result, [])
         if keys and all(key in chosen for key in keys) and _able(graph, node):
-            chosen[node.key] = types.default
+            chosen[node.key] = max((chosen[key] for key in keys), key=TYPES.index)
 
 
 def data_inputs(graph: Graph, node: Node) -> list[str]:

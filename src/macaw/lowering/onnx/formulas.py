@@ -160,10 +160,15 @@ def roots_of_power(exponent: float) -> tuple[int, ...]:
 
 
 def constants_of_lrn(node: Node) -> tuple[float, float, float]:
-    """Return the factor of the sum of squares, the bias and the exponent of LRN."""
-    attributes = node.attributes
+    """Return the factor of the sum of squares, the bias and the exponent of LRN.
+
+    Raises `LowerError` for a size below 1.
+    """
+    attributes, size = node.attributes, int(node.attributes["size"])
+    if size < 1:
+        raise LowerError(f"a size of {size}", "at least 1")
     beta = float(np.float32(attributes.get("beta", 0.75)))
-    factor = float(attributes.get("alpha", 1e-4)) / int(attributes["size"])
+    factor = float(attributes.get("alpha", 1e-4)) / size
     return factor, float(attributes.get("bias", 1.0)), beta
 
 

@@ -358,6 +358,7 @@ def _lrn(node: Node, arrays: Arrays) -> list[Array]:
     A second input has the sums of squares, if other layers compute them. The quotient follows the
     steps of `formulas`, if the exponent has steps.
     """
+    factor, bias, beta = formulas.constants_of_lrn(node)
     x, total = first(arrays), optional(arrays, 1)
     size, kind = int(node.attributes["size"]), x.dtype.type
     if total is None:
@@ -370,7 +371,6 @@ def _lrn(node: Node, arrays: Arrays) -> list[Array]:
     steps = formulas.quotient_of_lrn(node)
     if steps is not None and x.dtype == np.float32:
         return [formulas.evaluate(steps, x, total)]
-    factor, bias, beta = formulas.constants_of_lrn(node)
     base = kind(bias) + kind(factor) * total
     return [x / np.power(base.astype(np.float64), np.float64(beta)).astype(x.dtype)]
 
