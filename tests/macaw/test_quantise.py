@@ -214,6 +214,18 @@ def test_pools_between_a_real_layer_and_integers_are_integers():
         assert floats == ("norm", "pool", "last", "end")
 
 
+def test_moved_numbers_between_a_real_layer_and_integers_are_integers():
+    """If only a layer of integers reads a Transpose of LRN's result, the Transpose is of integers."""
+    nodes = [
+        NODE("LRN", ["x"], ["n"], name="norm", size=3), NODE("Transpose", ["n"], ["t"], name="turn", perm=[0, 1, 3, 2]),
+        NODE("Conv", ["t", "v"], ["y"], name="last"),
+    ]  # fmt: skip
+    shape = ((1, 4, 5, 5), TensorProto.FLOAT)
+    made = model(nodes, {"x": (1, 3, 5, 5)}, {"y": shape}, v=numbers(4, 3, 1, 1))
+    result = macaw.quantise(made, numbers(3, 3, 5, 5))
+    assert result.floats == ("norm",)
+
+
 def test_losses_are_those_of_the_integers():
     """The reported losses equal the losses of the quantised model.
 
