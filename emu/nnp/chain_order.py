@@ -4,7 +4,8 @@ Chains execute in the order of the program. So a chain that waits for results al
 after it, even if their operands are known. `cycles_saved` moves chains before such a chain, by list
 scheduling: of the chains whose operands are ready, the one with the longest path of dependent
 chains behind it comes first. A chain may move before one that reads the entries that it writes,
-because a program can let it write other entries.
+because a program can let it write other entries. Chains that use the same queue stay in their
+order, because the data in the queue are in this order.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from numpy.typing import NDArray
 from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.schedules.schedule import Schedule, tile_schedule
 from macaw.emu.nnp.schedules.scheduler import FastScheduler
-from macaw.emu.nnp.schedules.timing import MULTIPLY, READ, UNITS, Timing
+from macaw.emu.nnp.schedules.timing import MULTIPLY, READ, TILES, UNITS, Timing
 from macaw.isa.nnp_layouts import BY_NAME, Memory
 
 _Numbers = NDArray[np.int64]
-_Operand = tuple[str, _Numbers, _Numbers]  # memory, places, and the numbers of what is there
+# a memory, the entries that are read, and the numbers of the results in them; for Dram the numbers
+# are in no order
+_Operand = tuple[str, _Numbers, _Numbers]
 _LATE = 1 << 40  # a cycle after all others
 
 
@@ -41,7 +44,9 @@ class _Piece:
     operands: list[_Operand]
     results: slice
     before: dict[int, int]  # by piece whose results this one reads: cycles from then to its end
-    behind: list[int] = field(default_factory=list)  # the pieces that read results of this one
+    follows: set[int]  # other pieces that used the same queue just before
+    # the pieces that read results of this one or that follow it
+    behind: list[int] = field(default_factory=list)
     cycles: int = 0  # from its first read to its last result, if it waits for nothing
     path: int = 0  # cycles of the longest path from its first read
 
@@ -76,31 +81,61 @@ class ChainOrder:
         self.entries = {
             name: np.zeros(len(file), np.int64) for name, file in _Units(config).files.items()
         }
-        # the same of Dram, by address; those of tiles count tiles
-        self.stored: dict[tuple[bool, int], int] = {}
+        # the same of Dram: by address of a tile, for each of the vectors that the tile covers
+        self.stored: dict[int, _Numbers] = {}
+        self.last: dict[str, int] = {}  # by queue: the last piece that used it
 
     def add(self, chain: Chain, first: int, count: int) -> None:
         """Add `count` iterations of a chain, from number `first` on."""
         number, begin = len(self.pieces), len(self.makers)
         operands = self._operands(chain, first, count)
         size = 0
+        queues = {chain.source.memory.name} if chain.source.memory.queue else set()
         for access in chain.writes:
             places = chain.addresses(access, first, count)
             size = places.size
             numbers = np.arange(begin, begin + size, dtype=np.int64)
-            if access.memory.name in self.entries:
+            if access.memory.queue:
+                queues.add(access.memory.name)
+            elif access.memory.setting:
                 self.entries[access.memory.name][places] = numbers.reshape(places.shape)
-            elif not access.memory.queue:
-                keys = ((chain.is_tiles, place) for place in places.ravel().tolist())
-                self.stored.update(zip(keys, numbers.tolist(), strict=True))
+            else:
+                self._store(chain.is_tiles, places.ravel(), numbers)
         self.makers += [number] * size
         makers = (self.makers[item] for _, _, found in operands for item in found.tolist())
         before = dict.fromkeys((maker for maker in makers if maker >= 0), 0)
-        for item in before:
+        follows = {self.last[name] for name in queues if name in self.last} - before.keys()
+        self.last.update(dict.fromkeys(queues, number))
+        for item in (*before, *follows):
             self.pieces[item].behind.append(number)
         self.pieces.append(
-            _Piece(chain, first, count, operands, slice(begin, begin + size), before)
+            _Piece(chain, first, count, operands, slice(begin, begin + size), before, follows)
         )
+
+    def _store(self, is_tiles: bool, places: _Numbers, numbers: _Numbers) -> None:
+        """Note the numbers of results that are written to these places of Dram."""
+        native = self.timing.native
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            if is_tiles:
+                self.stored[place] = np.full(native, number, np.int64)
+                continue
+            tile, vector = divmod(place, native)
+            if tile not in self.stored:
+                self.stored[tile] = np.zeros(native, np.int64)
+            self.stored[tile][vector] = number
+
+    def _loaded(self, is_tiles: bool, places: _Numbers) -> _Numbers:
+        """Return the numbers of the results at these places of Dram, each once."""
+        found = {0}
+        if is_tiles:
+            for place in places.tolist():
+                found.update(self.stored[place].tolist() if place in self.stored else ())
+        else:
+            for place in places.tolist():
+                tile, vector = divmod(place, self.timing.native)
+                if tile in self.stored:
+                    found.add(int(self.stored[tile][vector]))
+        return np.array(sorted(found), np.int64)
 
     def _operands(self, chain: Chain, first: int, count: int) -> list[_Operand]:
         reads = [item.operand for item in chain.operations if item.operand is not None]
@@ -114,31 +149,23 @@ class ChainOrder:
             if access.memory.setting:
                 numbers = self.entries[access.memory.name][places]
             else:
-                keys = [(chain.is_tiles, place) for place in places.tolist()]
-                numbers = np.array([self.stored.get(key, 0) for key in keys], np.int64)
+                numbers = self._loaded(chain.is_tiles, places)
             found.append((access.memory.name, places, numbers))
         return found
 
     # The times of orders
 
     def cycles_saved(self) -> int:
-        """Return how many cycles sooner all chains would end in the other order."""
-        alone = _Simulation(self)
-        for piece in self.pieces:
-            piece.cycles = alone.end(piece)
-            for number in piece.before:
-                results = self.pieces[number].results
-                alone.times[results] = _LATE
-                piece.before[number] = alone.end(piece) - _LATE
-                alone.times[results] = 0
-        after = [0] * len(self.pieces)
-        for number, piece in reversed([*enumerate(self.pieces)]):
-            piece.path = piece.cycles + after[number]
-            for item, cycles in piece.before.items():
-                after[item] = max(after[item], cycles + after[number])
-        present = _Simulation(self)
+        """Return how many cycles sooner all chains would end in the other order.
+
+        This is 0 if no chain waits in the present order.
+        """
+        present = _Simulation(self, counts_waits=True)
         for piece in self.pieces:
             present.execute(piece)
+        if not present.waits:
+            return 0
+        self._find_paths()
         ends = [present.done]
         for products_last in (False, True):
             other = _Simulation(self)
@@ -147,13 +174,45 @@ class ChainOrder:
             ends.append(other.done)
         return present.done - min(ends)
 
+    def _find_paths(self) -> None:
+        """Set the cycles of each piece, alone and after each piece before it, and its path."""
+        alone = _Simulation(self)
+        # by chain, iterations, and the operands that come late: when the piece ends
+        ends: dict[tuple[Any, ...], int] = {}
+        for piece in self.pieces:
+            same = id(piece.chain), piece.first, piece.count
+            if same not in ends:
+                ends[same] = alone.end(piece)
+            piece.cycles = ends[same]
+            for number in piece.before:
+                results = self.pieces[number].results
+                late = []
+                for memory, _, found in piece.operands:
+                    is_late = (found >= results.start) & (found < results.stop)
+                    # one late result delays all of a read from Dram
+                    late.append(is_late.tobytes() if memory in self.entries else is_late.any())
+                key = *same, *late
+                if key not in ends:
+                    alone.times[results] = _LATE
+                    ends[key] = alone.end(piece) - _LATE
+                    alone.times[results] = 0
+                piece.before[number] = ends[key]
+        # by piece: cycles from its results, or from its first read, to the end of a path behind it
+        after, behind = [0] * len(self.pieces), [0] * len(self.pieces)
+        for number, piece in reversed([*enumerate(self.pieces)]):
+            piece.path = max(piece.cycles + after[number], behind[number])
+            for item, cycles in piece.before.items():
+                after[item] = max(after[item], cycles - piece.cycles + piece.path)
+            for item in piece.follows:
+                behind[item] = max(behind[item], piece.path)
+
     def _by_path(self, simulation: _Simulation, products_last: bool) -> Iterator[_Piece]:
         """Yield the pieces in the other order; the simulation has to execute each at once.
 
         With `products_last`, pieces without a product come before those with one, because they
         would pass the other units only after it.
         """
-        left = [len(piece.before) for piece in self.pieces]
+        left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece
         # whether it comes later, less the longest path, and the piece
         ready: list[tuple[bool, int, int]] = []
@@ -161,7 +220,8 @@ class ChainOrder:
         for _ in self.pieces:
             for number in fresh:
                 piece = self.pieces[number]
-                heappush(early, (simulation.end(piece) - piece.cycles, number))
+                start = simulation.end(piece) - piece.cycles if piece.before else 0
+                heappush(early, (start, number))
             if not ready:
                 simulation.now = max(simulation.now, early[0][0])
             while early and early[0][0] <= simulation.now:
@@ -179,15 +239,19 @@ class ChainOrder:
 
 
 class _Simulation:
-    """Executes pieces in any order in which each comes after those whose results it reads."""
+    """Executes pieces in any order in which each comes after those before it and that it follows.
 
-    def __init__(self, order: ChainOrder) -> None:
+    `waits` counts the cycles in which pieces waited, if `counts_waits`.
+    """
+
+    def __init__(self, order: ChainOrder, counts_waits: bool = False) -> None:
         self.timing, self.units = order.timing, _Units(order.config)
         self.scheduler = FastScheduler(self.units, order.timing)
         # by number of a result: when it is ready
         self.times = np.zeros(len(order.makers), np.int64)
         self.now = 0  # no piece starts before
-        self.done = 0
+        self.done = self.waits = 0
+        self.counts_waits = counts_waits
 
     def end(self, piece: _Piece) -> int:
         """Return when a piece would end if all units were free; its operands are known."""
@@ -199,6 +263,7 @@ class _Simulation:
     def execute(self, piece: _Piece) -> None:
         """Execute a piece after the ones before it."""
         schedule = self._schedule(piece, self.now)
+        self.waits += schedule.read_waits
         for unit, free in schedule.free.items():
             self.units.free[unit] = free
         self.times[piece.results] = schedule.stored or schedule.readable.ravel()
@@ -216,14 +281,19 @@ class _Simulation:
                 units.files[name][places] = times
             else:
                 units.stored_before = int(times.max(initial=0))
+        rate, counts = self.timing.rate, self.counts_waits
         if chain.is_tiles:
-            return tile_schedule(units, self.timing, chain, [], now, False)
+            arrivals: list[int] = []
+            if chain.source.memory.queue:  # the tiles are in the queue
+                begin = max(now, int(units.free[TILES]))
+                arrivals = [begin + rate * number for number in range(chain.input_count)]
+            return tile_schedule(units, self.timing, chain, arrivals, now, counts)
         if not chain.source.memory.queue:
             reads, rates = self.scheduler.reads(chain, piece.first, piece.count, now)
-            return self.scheduler.vectors(chain, piece.first, reads, rates, False)
+            return self.scheduler.vectors(chain, piece.first, reads, rates, counts)
         # the vectors are in the queue
         begin = max(now, int(units.free[READ]))
-        shape, rate = (piece.count, chain.input_count), self.timing.rate
+        shape = piece.count, chain.input_count
         reads = begin + rate * np.arange(piece.count * chain.input_count).reshape(shape)
         rates = np.full(shape, rate, np.int64)
-        return self.scheduler.vectors(chain, piece.first, reads, rates, False)
+        return self.scheduler.vectors(chain, piece.first, reads, rates, counts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import macaw
@@ -9,7 +11,9 @@ from macaw.asm.source import Source
 from macaw.emu import accounting
 from macaw.emu.device import Device
 from macaw.emu.nnp.accountant import NnpAccountant
+from macaw.emu.nnp.chain_order import ChainOrder
 from macaw.execution import configuration_of
+from tests.emu.nnp.random_programs import program
 
 FIRST = "v_rd Dram, 0\nv_wr InitialVrf, 0\n"
 
@@ -30,19 +34,36 @@ def through_dram(of: int, to: int) -> str:
     return f"v_rd InitialVrf, {of}\nv_wr Dram, 8\nv_rd Dram, 8\nv_wr InitialVrf, {to}\n"
 
 
-def cycles_and_saved(*chains: str) -> tuple[int, int]:
+def store(of: int, to: int) -> str:
+    return f"v_rd InitialVrf, {of}\nv_relu\nv_wr Dram, {to}\n"
+
+
+def tile(source: str, target: str) -> str:
+    return f"m_rd {source}\nm_wr {target}\n"
+
+
+def cycles_and_saved(*chains: str, queues: str = "") -> tuple[int, int]:
     """Return the cycles of a program of nnp, and the cycles that another order would save."""
     text = (
-        f".device tiny\n.core nnp\n{FIRST}{''.join(chains)}end_chain\n.data\n.float16 1, 2, 3, 4\n"
+        f".device tiny\n{queues}.core nnp\n{FIRST}{''.join(chains)}end_chain\n"
+        ".data\n.float16 1, 2, 3, 4\n"
     )
     program = macaw.assemble(Source(text, "d.s"))
     device = Device(configuration_of(program, None))
     device.load(program)
+    reason, saved = stop_and_saved(device)
+    assert reason == "exit"
+    return device.cycle, saved
+
+
+def stop_and_saved(device: Device) -> tuple[str, int]:
+    """Return why the device stops, and the cycles that another order would save."""
     stop, accountants = accounting.run(device)
-    assert stop.reason == "exit"
     accountant = accountants["nnp"]
     assert isinstance(accountant, NnpAccountant)
-    return device.cycle, accountant.saved
+    charged = sum(cycles for key, cycles in accountant.charges.items() if key.cause == "fill")
+    assert 0 <= accountant.saved <= charged
+    return stop.reason, accountant.saved
 
 
 @pytest.mark.parametrize(
@@ -53,6 +74,7 @@ def cycles_and_saved(*chains: str) -> tuple[int, int]:
         (chain(0, 1), chain(0, 2), chain(0, 3)),  # none waits
         (addend(0, 0), product(0, 1, 0)),  # it waits inside, for an addend
         (product(0, 1, 0), chain(1, 2), through_dram(2, 3)),
+        (store(0, 5), tile("Dram, 1", "MatrixRf, 0"), product(0, 2, 0)),  # it reads vectors 4 to 7
     ],
 )
 def test_no_other_order_is_better(chains: tuple[str, ...]) -> None:
@@ -95,3 +117,65 @@ def test_a_chain_on_the_longest_path_comes_first() -> None:
         chain(0, 1), *short[:7], chain(1, 2), *short[7:14], chain(2, 3), *short[14:]
     )
     assert saved >= 0.5 * (slow - fast) > 0
+
+
+def out(of: int) -> str:
+    return f"v_rd InitialVrf, {of}\nv_wr NetOutQ\n"
+
+
+def popped(to: int, does: str = "v_relu") -> str:
+    return f"v_rd NetInQ\n{does}\nv_wr InitialVrf, {to}\n"
+
+
+def test_chains_that_push_to_a_queue_keep_their_order() -> None:
+    """Two chains that push cannot change places; a chain that does not push can move before."""
+    queues = ".output y, float16, 2, 4, at=netout\n"
+    waiting = (chain(0, 1), chain(1, 2), out(2))
+    _, saved = cycles_and_saved(*waiting, out(0), queues=queues)
+    assert saved == 0
+    slow, saved = cycles_and_saved(*waiting, chain(0, 3), chain(3, 4), out(4), queues=queues)
+    fast, left = cycles_and_saved(
+        chain(0, 1), chain(0, 3), chain(1, 2), chain(3, 4), out(2), out(4), queues=queues
+    )
+    assert saved >= 0.9 * (slow - fast) > 0
+    assert left < saved
+
+
+def test_chains_that_pop_from_a_queue_keep_their_order() -> None:
+    queues = ".input x, float16, 2, 4, at=netin\n"
+    waiting = (chain(0, 1), addend(1, 5), popped(2, "vv_add AddSubVrf0, 5"))
+    _, saved = cycles_and_saved(*waiting, popped(3), chain(3, 4), queues=queues)
+    assert saved == 0
+
+
+# A native vector of the device has 4 elements, so tile 1 covers vectors 4 to 7 of Dram.
+
+
+@pytest.mark.parametrize(("number", "depends"), [(1, True), (2, False)])
+def test_a_tile_depends_on_the_vectors_that_it_covers(number: int, depends: bool) -> None:
+    read = tile(f"Dram, {number}", "MatrixRf, 0")
+    _, saved = cycles_and_saved(chain(0, 1), chain(1, 2), store(2, 5), read, product(0, 2, 0))
+    assert (saved == 0) is depends
+
+
+@pytest.mark.parametrize(("number", "depends"), [(3, False), (4, True), (7, True), (8, False)])
+def test_a_vector_depends_on_the_tile_that_covers_it(number: int, depends: bool) -> None:
+    moved = tile("Dram, 0", "MatrixRf, 0"), tile("MatrixRf, 0", "Dram, 1")
+    read = f"v_rd Dram, {number}\nv_relu\nv_wr InitialVrf, 3\n"
+    _, saved = cycles_and_saved(*moved, read, chain(3, 4))
+    assert (saved < 10) is depends  # the tiles can always come before FIRST
+
+
+def test_without_waits_no_other_order_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(ChainOrder, "_by_path")
+    copies = [f"v_rd Dram, {number}\nv_wr InitialVrf, {number}\n" for number in range(1, 4)]
+    assert cycles_and_saved(*copies)[1] == 0
+    with pytest.raises(AttributeError, match="_by_path"):
+        cycles_and_saved(*copies, chain(3, 4))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_random_programs_save_no_more_than_is_charged(seed: int) -> None:
+    """Some of them read tiles from NetInQ; some of them stop at a value that is not a number."""
+    reason, _ = stop_and_saved(program(random.Random(seed)).device("fast"))
+    assert reason in {"exit", "fault"}
