@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
-from onnx import helper
+from onnx import helper, load_model_from_string
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
 
 import macaw
 from macaw.isa.config import load
@@ -16,15 +19,19 @@ from macaw.lowering.net.vector_layers import NO_CORE
 from macaw.lowering.operation import Elements
 from tests.lowering.net.models import ModelBuilder, float_model
 
+Peer = Callable[[bytes], Any]  # makes an evaluator of a model, with a method `run`
 
-def run(builder: ModelBuilder, device: str = "tiny") -> macaw.NetworkRun:
-    """Run a model: all layers equal the definition, the output is near onnxruntime's."""
+
+def run(
+    builder: ModelBuilder, device: str = "tiny", peer: Peer = onnxruntime.InferenceSession
+) -> macaw.NetworkRun:
+    """Run a model: all layers equal the definition, the output is near that of `peer`."""
     network = macaw.compile(builder.model(), device=device)
     shape = network.assignment.inputs[0].shape
     x = np.random.default_rng(3).normal(scale=2, size=shape).astype(np.float32)
     run = network.run(x=x)
     assert [layer.report.name for layer in run.layers if not layer.equal] == []
-    (wanted,) = onnxruntime.InferenceSession(network.model).run(None, {"x": x})
+    (wanted,) = peer(network.model).run(None, {"x": x})
     found = run.outputs["y"]
     assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
     np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
@@ -64,14 +71,39 @@ def test_norm_of_an_image():
     assert operators(run(builder)) == names
 
 
-@pytest.mark.parametrize(("size", "beta"), [(5, 0.75), (3, 0.5), (1, 1.0)])
-def test_local_response_normalization(size, beta):
+class LRN(OpRun):
+    """The definition of LRN; onnx computes other numbers, and onnxruntime refuses even sizes."""
+
+    op_domain = ""
+
+    def _run(self, x, alpha, beta, bias, size):
+        squares, sums = x * x, np.zeros_like(x)
+        for channel in range(x.shape[1]):
+            first = max(0, channel - (size - 1) // 2)
+            sums[:, channel] = squares[:, first : channel + size // 2 + 1].sum(1)
+        return ((x / (bias + alpha / size * sums) ** beta).astype(x.dtype),)
+
+
+def defined(model: bytes) -> ReferenceEvaluator:
+    return ReferenceEvaluator(load_model_from_string(model), new_ops=[LRN])
+
+
+@pytest.mark.parametrize(
+    ("size", "beta", "shape"),
+    [
+        (5, 0.75, (1, 7, 3, 2)), (3, 0.5, (1, 7, 3, 2)), (1, 1.0, (1, 7, 3, 2)),
+        (4, 0.75, (1, 7, 3, 2)), (2, 0.5, (1, 7, 3, 2)), (3, 0.75, (2, 4, 3, 2)),
+        (4, 1.0, (2, 4, 3, 2)), (5, 0.75, (1, 1, 3, 2)), (2, 0.75, (1, 1, 3, 2)),
+    ],
+)  # fmt: skip
+def test_local_response_normalization(size, beta, shape):
     """vc adds the squares of neighbouring channels; the last layer takes roots and divides."""
-    builder = ModelBuilder(0, (1, 7, 3, 2))
+    builder = ModelBuilder(0, shape)
     options = {"size": size, "beta": beta, "alpha": 0.3, "bias": 1.5}
     builder.value = builder.node("LRN", [builder.value], "norm", **options)
     sums = ["pad", *["slice"] * 2, "add", *["slice", "add"] * (size - 2)] if size > 1 else []
-    assert operators(run(builder)) == ["convert", "mul", *sums, "lrn"]
+    peer = onnxruntime.InferenceSession if size % 2 else defined
+    assert operators(run(builder, peer=peer)) == ["convert", "mul", *sums, "lrn"]
 
 
 PRODUCTS = [  # shapes of both factors, and whether vc needs a copy of the second
