@@ -20,7 +20,7 @@ from macaw.isa.fim_islands import BANK_SECTION, island_address
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
 from macaw.lowering.fim import residency
-from macaw.lowering.fim.block_program import Block
+from macaw.lowering.fim.block_program import Block, size
 from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.host_job import SHARED, ZEROS
@@ -32,11 +32,16 @@ from macaw.lowering.listing import Listing
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
 COPY_FORM = "destination, source, bytes of a row, rows, strides"  # of a table
 _FEW = 2  # the most copies that are written without a loop
-_CODE = 128 << 10  # bytes of local memory for cp's code and stack
+CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
 class RoomError(LowerError):
-    """Raised if the words of all steps of an island do not fit into its program memory."""
+    """Raised if the words of all steps of an island do not fit into its program memory.
+
+    `used` says which steps have how many words.
+    """
+
+    used: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,24 @@ def emit(
     `LowerError` if the steps do not fit the islands or the memory.
     """
     return ProgramWriter(plan, graph, config, device, name).source_text()
+
+
+def words_of_islands(plan: GraphPlan) -> dict[int, int]:
+    """Return the words that a plan's program has on each island, with the `endall` of each step."""
+    words: dict[int, int] = {}
+    for step in plan.steps:
+        if step.option.island is not None:
+            blocks = step.option.job.blocks()
+            own = 1 + sum(2 + size(block.items) for block in blocks)
+            words[step.option.island] = words.get(step.option.island, 0) + own
+    return words
+
+
+def scratch_bytes(plan: GraphPlan, config: Configuration) -> int:
+    """Return the bytes of cp's local memory through which the copies of a plan's program pass."""
+    writer = ProgramWriter(plan, plan.graph, config, config.name)
+    writer.program()
+    return sum(writer.scratch.values())
 
 
 class ProgramWriter:
@@ -203,9 +226,9 @@ class ProgramWriter:
         if not several:
             return
         for route in routes:
-            for symbol, size in route.scratch.items():
+            for symbol, count in route.scratch.items():
                 label = self.scratch_label(step, symbol)
-                self.scratch[label] = max(size, self.scratch.get(label, 0))
+                self.scratch[label] = max(count, self.scratch.get(label, 0))
         self.tables.append(f"{name}:")
         self.tables += [self._words(step, copy) for copy in several]
         if len(several) <= _FEW:
@@ -246,18 +269,18 @@ class ProgramWriter:
                 self.files[file] = array
                 out.block(f'.balign 64\n{name}: .npy "{file}"')
         for name, label in self.between.items():
-            size = self.graph.tensors[name].numbers * self.numbers.size
-            out.block(f".balign 64\n{label}: .skip {size} # {name}")
+            count = self.graph.tensors[name].numbers * self.numbers.size
+            out.block(f".balign 64\n{label}: .skip {count} # {name}")
         if self.scratch:
             out.block(".section .data.cp")
-            for name, size in self.scratch.items():
-                out.block(f".balign 64\n{name}: .skip {size}")
+            for name, count in self.scratch.items():
+                out.block(f".balign 64\n{name}: .skip {count}")
 
     def _check_scratch(self) -> None:
-        size, most = sum(self.scratch.values()) + _CODE, self.config["mem.local_bytes"]
-        if size > most:
+        used, most = sum(self.scratch.values()) + CODE, self.config["mem.local_bytes"]
+        if used > most:
             raise LowerError(
-                f"copies go through {size} bytes of cp's local memory, mem.local_bytes is {most}"
+                f"copies go through {used} bytes of cp's local memory, mem.local_bytes is {most}"
             )
 
     def write_blocks(self, out: Listing) -> None:
@@ -296,7 +319,7 @@ class ProgramWriter:
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
         words, most = sum(step.option.job.words for step in steps), self.config["fim.instructions"]
         if words > most:
-            raise RoomError(
-                f"the {len(steps)} steps of island {island} have {words} words,"
-                f" fim.instructions is {most}"
-            )
+            used = f"the {len(steps)} steps of island {island} have {words} words"
+            error = RoomError(f"{used}, fim.instructions is {most}")
+            error.used = used
+            raise error

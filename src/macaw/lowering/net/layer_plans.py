@@ -14,6 +14,7 @@ from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.alternatives import array_product
+from macaw.lowering.net.island_room import check_room
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.network import (
     IslandLayer,
@@ -149,7 +150,8 @@ def _name(product: Product) -> str:
 def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerPlan, ...], int]:
     """Return plans whose packets and tiles fit into a unit, and the bytes of the largest tiles.
 
-    The packets are those of all layers together. Raises `LowerError` if there are no such plans.
+    The packets are those of all layers together. Raises `LowerError` if there are no such plans,
+    or if the layers on islands do not fit the islands or cp's memory together.
     """
     half = int(config["mem.unit_half_bytes"])
     packets = 0  # bytes of all layers' packets in the previous plans
@@ -163,6 +165,7 @@ def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerP
         tiles = max((tile_bytes(plan) for plan in chosen), default=0)
         packets = sum(program_bytes(plan) for plan in chosen) + DATA_ALIGN
         if packets + tiles <= half:
+            check_room(network, config)
             return plans, max(tiles, DATA_ALIGN)
     raise LowerError(
         f"the packets of all layers, {packets:,} bytes, and the largest tile do not fit half of a"
