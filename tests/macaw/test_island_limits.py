@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import onnx
 import pytest
@@ -11,6 +14,7 @@ from macaw.isa.config import load
 from macaw.lowering.fim.program import CODE, words_of_islands
 from macaw.lowering.net.island_room import check_room
 from macaw.lowering.net.network import IslandLayer
+from tests.lowering.net.models import ModelBuilder
 
 pytestmark = pytest.mark.once
 
@@ -91,3 +95,76 @@ def test_a_refusal_names_the_share_of_a_layer_and_the_whole():
         "node m0 (MatMul): the 12 steps of island 1 have 756 words; each of the 2 layers on"
         " islands may have 200 of 400 (fim.instructions)"
     )
+
+
+def test_an_estimate_with_samples_lists_what_islands_refuse():
+    """The samples are computed although a product has no plan, and the node is listed once."""
+    model, device = chain(1, 8, 12), BASE.changed({"fim.instructions": 400})
+    ones = np.ones((1, 12, 8, 8), np.float32)
+    found = [
+        macaw.estimate(model, device=device, islands=["m0"], data=data)
+        for data in (None, {"x": ones, "k": ones})
+    ]
+    reason = "the 12 steps of island 1 have 756 words, fim.instructions is 400"
+    assert [[(x.name, x.reason) for x in y.refusals] for y in found] == [[("m0", reason)]] * 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a network with two layers on islands, of two matrices each."""
+    path = tmp_path_factory.mktemp("net")
+    macaw.compile(chain(2, 8, 2), device=BASE, islands=["MatMul"]).write(path)
+    return path
+
+
+def _first(description, place, value):
+    description["islands"]["parts"]["m0"][0][place] = value
+
+
+DAMAGES = [  # what happens to net.json, a part of the message
+    (lambda x: x.update(islands=[]), "list indices must be"),
+    (lambda x: x["islands"].update(parts=[]), "the parts of layers on islands are no object"),
+    (lambda x: x["islands"].update(parts={}), "islands are m0, m1, but there are parts of none"),
+    (lambda x: x["islands"].update(names="MatMul"), "islands are no list of names"),
+    (lambda x: x["islands"].update(names=["m0"]), "islands are m0, but there are parts of m0, m1"),
+    (lambda x: x["islands"]["parts"].update(m0=[[1]]), "layer m0 on islands are no lists of 7"),
+    (lambda x: _first(x, 0, 99), "the part [99, 0, 8, 0, 0, 8, 0] is not in the product of"),
+    (lambda x: _first(x, 3, 5), "is not in the product of layer m0"),
+    (lambda x: _first(x, 1, -1), "is not in the product of layer m0"),
+    (lambda x: _first(x, 5, 9), "is not in the product of layer m0"),
+    (lambda x: _first(x, 6, 9), "is not in the product of layer m0"),
+    (lambda x: _first(x, 1, float("inf")), "the parts of layer m0 on islands are no lists"),
+    (lambda x: x.update(layers=[1]), "has no attribute"),
+    (lambda x: x.update(dims=[1]), "has no attribute"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), DAMAGES)
+def test_a_damaged_description_is_an_error_of_input(folder, tmp_path, damage, message):
+    shutil.copytree(folder, tmp_path / "net")
+    file = tmp_path / "net" / "net.json"
+    description = json.loads(file.read_text())
+    damage(description)
+    file.write_text(json.dumps(description))
+    with pytest.raises(macaw.InputError, match=r"net\.json is no description") as caught:
+        macaw.load_network(tmp_path / "net")
+    assert message in str(caught.value)
+
+
+def test_a_node_inside_of_a_layer_is_named_with_its_layer():
+    builder = ModelBuilder(0, (1, 3, 4, 4))
+    builder.conv("stem", 4, 3)
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(builder.model(), device=BASE, islands=["/stem_relu/Relu"])
+    assert str(caught.value) == "node /stem_relu/Relu is part of layer /stem/Conv"
+    none = "the model has no MatMul of two tensors without constant weights of integers"
+    assert caught.value.hint == none
+
+
+@pytest.mark.parametrize(
+    ("count", "hint"), [(2, "m0, m1"), (8, "m0, m1, m2, m3, m4, m5 and 2 more")]
+)
+def test_a_hint_lists_the_layers_that_islands_can_compute(count, hint):
+    with pytest.raises(macaw.InputError, match="no layer and no operator is called 'mm'") as caught:
+        macaw.compile(chain(count, 8), device=BASE, islands=["mm"])
+    assert caught.value.hint == f"islands can compute {hint}"

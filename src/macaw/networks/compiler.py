@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from macaw.networks.nnp_network import NnpNetwork
 
 CORES = ("nnp",)  # cores that compute a whole network by themselves
+# what a damaged description raises where its values are used
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
 
 @overload
@@ -191,7 +193,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.report import LayerReport
     from macaw.networks.compiled import MODEL, CompiledNetwork
-    from macaw.networks.island_settings import read_settings
+    from macaw.networks.island_settings import check_parts, read_settings
 
     path = Path(folder)
     description = read_description(path / NETWORK_FILE)
@@ -205,6 +207,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
         network = model_files.layers(proto, description["dims"])
         islands = read_settings(description)
         assignment = assign(network, config, description["name"], islands.names)
+        check_parts(assignment.model, islands.parts)
         layers = tuple(
             LayerReport(
                 **{k: v for k, v in layer.items() if k != "inputs"}
@@ -215,7 +218,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
         columns = columns_of(description)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except _DAMAGED as error:
         raise InputError(f"{path / NETWORK_FILE} is no description of a network: {error}") from None
     return CompiledNetwork(
         description["name"],

@@ -90,7 +90,7 @@ def estimate(
     from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
-    from macaw.networks.island_settings import core_definitions
+    from macaw.networks.island_settings import core_definitions, parts_for_samples
 
     count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
     proto, sizes = model_files.with_batch(proto, count, known)
@@ -107,9 +107,12 @@ def estimate(
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     if data is not None:
-        definitions = core_definitions(layers, config)
-        runs = model_files.sample_runs(layers, proto, data, sizes, definitions)
-        network = with_densities(network, runs)
+        try:
+            definitions = core_definitions(layers, config, parts_for_samples(layers))
+            runs = model_files.sample_runs(layers, proto, data, sizes, definitions)
+            network = with_densities(network, runs)
+        except LowerError as error:
+            raise InputError(str(error), error.hint) from None
     plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})
     reports = tuple(layer_report(plan, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from macaw.isa.config import Configuration
-from macaw.lowering.fim.product_parts import ProductPart
-from macaw.lowering.net.island_layers import Parts, island_definitions, island_parts
+from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.product_parts import ProductPart, whole_products
+from macaw.lowering.net.island_layers import IslandLayer, Parts, island_definitions
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.reference import Definition
 from macaw.networks.native_definitions import native_definitions
@@ -37,20 +39,67 @@ def read_settings(description: Mapping[str, Any]) -> IslandSettings:
     Raises `TypeError`, `ValueError` or `KeyError` if it has something else.
     """
     given = description.get("islands", {"names": [], "parts": {}})
-    parts = {
-        name: tuple(ProductPart(*map(int, row)) for row in rows)
-        for name, rows in given["parts"].items()
-    }
-    return IslandSettings(tuple(map(str, given["names"])), parts)
+    names, parts = given["names"], given["parts"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("the names of layers on islands are no list of names")
+    if not isinstance(parts, dict):
+        raise ValueError("the parts of layers on islands are no object")
+    return IslandSettings(tuple(names), {name: _rows(name, rows) for name, rows in parts.items()})
+
+
+def _rows(layer: str, rows: Any) -> tuple[ProductPart, ...]:
+    """Return the parts of a layer. Raises `ValueError`."""
+    count = len(dataclasses.fields(ProductPart))
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and len(row) == count and all(type(x) is int for x in row)
+        for row in rows
+    ):
+        raise ValueError(f"the parts of layer {layer} on islands are no lists of {count} integers")
+    return tuple(ProductPart(*row) for row in rows)
+
+
+def check_parts(network: Network, parts: Parts) -> None:
+    """Raise `ValueError` if `parts` are not parts of the layers that islands compute."""
+    layers = {layer.name: layer for layer in network.layers if isinstance(layer, IslandLayer)}
+    if layers.keys() != parts.keys():
+        expected, found = (", ".join(sorted(names)) or "none" for names in (layers, parts))
+        raise ValueError(f"the layers on islands are {expected}, but there are parts of {found}")
+    for name, layer in layers.items():
+        shapes = (network.tensors[x].shape for x in (*layer.inputs, *layer.outputs))
+        (_, rows, depth), (_, height, columns), (_, results, _) = shapes
+        for part in parts[name]:
+            ranges = (
+                (part.layout, 1, len(ARRANGEMENT_NAMES)),
+                (part.left_row, part.rows, rows),
+                (part.matrix, 1, height // depth),
+                (part.column, part.columns, columns),
+                (part.result_row, part.rows, results),
+            )
+            if any(first < 0 or size < 1 or first + size > end for first, size, end in ranges):
+                numbers = list(dataclasses.astuple(part))
+                raise ValueError(f"the part {numbers} is not in the product of layer {name}")
+
+
+def parts_for_samples(network: Network) -> Parts:
+    """Return parts of all layers on islands: those of the plan, or whole products without a plan.
+
+    Whole products have hardly other zeros; their sums may round in another way.
+    """
+    parts = {}
+    for layer in network.layers:
+        if isinstance(layer, IslandLayer):
+            try:
+                parts[layer.name] = layer.product.parts
+            except LowerError:
+                parts[layer.name] = whole_products(layer.product.graph)
+    return parts
 
 
 def core_definitions(
-    network: Network, config: Configuration, parts: Parts | None = None
+    network: Network, config: Configuration, parts: Parts
 ) -> dict[str, Definition]:
     """Return functions that compute the layers of nnp and of islands, by the layer's name.
 
-    Without `parts`, the function plans the layers of islands. Raises `LowerError` if islands cannot
-    compute a layer.
+    `parts` has the parts of each layer of islands.
     """
-    own = island_parts(network) if parts is None else parts
-    return {**native_definitions(network, config), **island_definitions(network, own)}
+    return {**native_definitions(network, config), **island_definitions(network, parts)}

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.isa.fim_circuit import FORMATS
-from macaw.lowering.fim.graph import PRODUCT
+from macaw.isa.fim_circuit import DOT, FORMATS
+from macaw.lowering.fim.graph import PRODUCT, Graph
 from macaw.lowering.fim.plan import GraphPlan
 from macaw.lowering.fim.shape import Region, tile_sides
 
@@ -57,6 +57,17 @@ def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
                 task.output.offset // columns + region.row,
             )
         )
+    return tuple(parts)
+
+
+def whole_products(graph: Graph) -> tuple[ProductPart, ...]:
+    """Return one part for each product of a graph, in the layout `dot`, without a plan."""
+    parts = []
+    for task in graph.tasks:
+        left, right = task.inputs
+        rows, columns = task.output.rows, task.output.columns
+        places = left.offset // left.columns, rows, right.offset // right.numbers
+        parts.append(ProductPart(DOT, *places, 0, columns, task.output.offset // columns))
     return tuple(parts)
 
 

@@ -22,12 +22,14 @@ from macaw.lowering.fim.product_parts import ProductPart, stacked_products
 from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT, IslandProduct
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.onnx import network as model_layers
+from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import Layer, Network
 from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.reference import Definition
 
 _FORM = FORMAT_NAMES.index("fp32")
 _MOST = 64  # matrices of a layer; a plan of more would take long
+_NAMED = 6  # layers in a hint
 OPERATOR = "MatMul"  # of the layers that islands compute
 
 
@@ -47,14 +49,27 @@ def check_names(model: Network, names: frozenset[str]) -> None:
     for name in sorted(names):
         layers = [x for x in model.layers if name in (x.name, x.operator)]
         if not layers:
-            raise LowerError(f"no layer and no operator is called '{name}'", "a MatMul")
+            whole = next((x for x in model.layers if name in x.parts), None)
+            if whole is not None:
+                raise LowerError(f"node {name} is part of layer {whole.name}", _choices(model))
+            message = f"no layer and no operator is called '{message_name(name)}'"
+            raise LowerError(message, _choices(model))
         if not any(_is_product_of_tensors(layer) for layer in layers):
             layer = layers[0]
             raise LowerError(
                 f"node {layer.name} ({layer.operator}): beside other cores, islands compute"
                 " products of two tensors alone",
-                "a MatMul without constant weights of integers",
+                _choices(model),
             )
+
+
+def _choices(model: Network) -> str:
+    """Return a hint with the names of the layers that islands might compute."""
+    names = [layer.name for layer in model.layers if _is_product_of_tensors(layer)]
+    if not names:
+        return f"the model has no {OPERATOR} of two tensors without constant weights of integers"
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"islands can compute {', '.join(names[:_NAMED])}{more}"
 
 
 def _is_product_of_tensors(layer: Layer) -> bool:
