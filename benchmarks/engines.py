@@ -72,7 +72,7 @@ def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, byt
 
 
 def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine: str) -> Device:
-    """A device whose row has begun with the packets of `contents`."""
+    """Return a device whose row of the array has started to execute the packets of `contents`."""
     device = Device(configuration, [build], engine)
     half = device.memory.feeding_address(0)
     for offset, data in contents.items():

@@ -76,7 +76,7 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
 
 
 def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
-    """Return a mark that stands for an item; `marks` maps the mark to the item as JSON."""
+    """Return a mark that replaces an item for now; `marks` maps it to the JSON text of the item."""
     mark = f"@{len(marks)}@"
     kept = {key: value for key, value in item.items() if value != ""}
     marks[mark] = json.dumps(kept, ensure_ascii=False)

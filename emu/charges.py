@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from macaw.isa.causes import BY_NAME
 
-IDLE = -1  # stands for the number of a charge in cycles without a charge
+IDLE = -1  # the number of a charge, for cycles that have no charge
 
 
 class Charge(NamedTuple):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hashlib import blake2b as Hash  # noqa: N812 (a class)
+    import hashlib
 
     from _typeshed import ReadableBuffer
 
 
-def blake2b(size: int, data: ReadableBuffer = b"") -> Hash:
+def blake2b(size: int, data: ReadableBuffer = b"") -> hashlib.blake2b:
     """Return a hash object of BLAKE2b for `data` and later updates; its digest has `size` bytes."""
     from hashlib import blake2b
 

@@ -197,7 +197,7 @@ class ChainOrder:
                     ends[key] = alone.end(piece) - _LATE
                     alone.times[results] = 0
                 piece.before[number] = ends[key]
-        # by piece: cycles from its results, or from its first read, to the end of a path behind it
+        # by piece: cycles from its results, or from its first read, to the end of the path after it
         after, behind = [0] * len(self.pieces), [0] * len(self.pieces)
         for number, piece in reversed([*enumerate(self.pieces)]):
             piece.path = max(piece.cycles + after[number], behind[number])

@@ -47,7 +47,7 @@ NO_UNIT = -1
 # The value of `written_back` for an instruction that has not ended yet.
 NOT_WRITTEN = -1
 
-# Stands for the number in the trace of a packet that is not an exe.
+# The trace number of a packet that is not an exe.
 UNNUMBERED = -1
 
 # What the PEs of a cluster do; this selects the counter of the cycle.

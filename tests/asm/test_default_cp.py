@@ -1,4 +1,4 @@
-"""The default program of cp executes the commands that the layout puts behind it."""
+"""The default program of cp executes the commands that the layout appends to it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,6 @@ from macaw.emu.device import Device
 from macaw.emu.dma.fast.beats import beat_map
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.engines import ENGINES
-from macaw.emu.faults import Stop
 from tests.emu.dma_devices import (
     AT,
     REGIONS,
@@ -134,17 +134,10 @@ def test_beats_by_number(
 def _calls_of_the_dma(device: Device) -> int:
     """Run the device, and return how often the clock has called `advance` of the dma."""
     dma = device.cores["dma"]
-    calls: list[int] = []
-    advance = dma.advance
-
-    def called(limit: int) -> Stop | None:
-        calls.append(dma.time)
-        return advance(limit)
-
-    dma.advance = called  # type: ignore[method-assign]
-    device.run()
+    with patch.object(dma, "advance", wraps=dma.advance) as advance:
+        device.run()
     assert device.counters()["dma"]["beats"] >= 80
-    return len(calls)
+    return advance.call_count
 
 
 @pytest.mark.parametrize(

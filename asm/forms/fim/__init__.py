@@ -240,7 +240,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """Return the operands, by name, of the `fim` instruction that a move stands for."""
+    """Return the operands, by name, of the `fim` instruction that a move is encoded as."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 LEVEL = 0.99  # probability that the interval contains the true difference
 LEAST_RUNS = 5  # the least size of a sample; with fewer runs, too many resamples have no spread
 RESAMPLES = 10_000
-_NO_SPREAD = 1e9  # stands for the ratio of a resample without spread
+_NO_SPREAD = 1e9  # the size that replaces the ratio of a resample without spread
 _MOST_ERRORS = 1e6  # standard errors: an end that is farther from the difference says nothing
 
 
