@@ -17,6 +17,7 @@ from macaw.lowering.fim.onnx_values import (
     TaskValue,
     Values,
     matrix,
+    matrix_pairs,
     optional,
     places_of,
     required,
@@ -59,15 +60,12 @@ def matrix_products(values: Values, a: TaskValue, b: TaskValue, name: str) -> Ta
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     (rows, depth), columns = left[-2:], b.shape[-1]
     batch = np.broadcast_shapes(left[:-2], b.shape[:-2])
-    firsts = [
-        np.broadcast_to(places_of(shape[:-2]), batch).reshape(-1) for shape in (left, b.shape)
-    ]
     count = math.prod(batch)
     values.fits(count * rows * columns, beside=True)
     whole = values.graph.whole(values.name(name), count * rows, columns)
-    for number, (of_a, of_b) in enumerate(zip(*firsts, strict=True)):
+    for number, (of_a, of_b) in enumerate(matrix_pairs(left, b.shape)):
         sides = [
-            values.part(value, int(place) * math.prod(shape), shape, f"{name}_{side}{number}")
+            values.part(value, place * math.prod(shape), shape, f"{name}_{side}{number}")
             for side, value, place, shape in (
                 ("a", a, of_a, (rows, depth)),
                 ("b", b, of_b, (depth, columns)),

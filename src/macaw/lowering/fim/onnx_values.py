@@ -250,6 +250,19 @@ def matrix(shape: Sequence[int]) -> tuple[int, int]:
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
+def matrix_pairs(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the indices of the matrices of two stacks that a product multiplies, in its order.
+
+    `left` and `right` are the shapes of the stacks; the dimensions before the last two broadcast.
+    """
+    batch = np.broadcast_shapes(tuple(left[:-2]), tuple(right[:-2]))
+    firsts, seconds = (
+        np.broadcast_to(places_of(shape[:-2]), batch).reshape(-1).tolist()
+        for shape in (left, right)
+    )
+    return list(zip(firsts, seconds, strict=True))
+
+
 def places_of(shape: Sequence[int]) -> Places:
     """Return an array of the given shape with the index of each number."""
     count = math.prod(shape)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FORMAT_NAMES
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.onnx_values import matrix_pairs
 from macaw.lowering.fim.product_parts import ProductPart, stacked_products
 from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT, IslandProduct
 from macaw.lowering.net.rewriting import Rewriting
@@ -143,15 +143,11 @@ def _graph(
     if matrices == 1:
         graph.product(a, b, RESULT)
         return graph, stacks
-    batch = np.broadcast_shapes(left[:-2], right[:-2])
-    if prod(batch) > _MOST:
-        raise LowerError(f"islands would compute {prod(batch):,} products", f"at most {_MOST}")
-    pairs = [
-        np.broadcast_to(np.arange(prod(shape[:-2])).reshape(shape[:-2]), batch).reshape(-1).tolist()
-        for shape in (left, right)
-    ]
-    whole = graph.whole(RESULT, prod(batch) * height, width)
-    for number, (of_a, of_b) in enumerate(zip(*pairs, strict=True)):
+    pairs = matrix_pairs(left, right)
+    if len(pairs) > _MOST:
+        raise LowerError(f"islands would compute {len(pairs):,} products", f"at most {_MOST}")
+    whole = graph.whole(RESULT, len(pairs) * height, width)
+    for number, (of_a, of_b) in enumerate(pairs):
         graph.product(
             graph.view(a, height, depth, of_a * height * depth, f"a{number}"),
             graph.view(b, depth, width, of_b * depth * width, f"b{number}"),
