@@ -1,7 +1,7 @@
 """Random walks: `python -m tests.debugger [--count N] [--seed N] [--moves N]`.
 
-Each walk has its own seed. Prints the outcomes, and the commands of a walk that differs from the
-oracle. The exit status is then 1.
+Each walk has its own seed. Prints the outcomes. If a walk differs from the oracle, the commands of
+the walk are printed, too, and the exit status is 1.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Trace:
 
     @cached_property
     def own(self):
-        """The act that begins each instruction of the focus, by number, and its address."""
+        """For each instruction of the focus: the number of the act that begins it; its address."""
         return [
             (at, address)
             for at, act in enumerate(self.acts)

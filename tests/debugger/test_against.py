@@ -23,7 +23,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(scope="module")
 def wrong_shift(tmp_path_factory):
-    """The story's program at its end, and the folder of its files."""
+    """A session of wrong_shift.s at the end of the run, and the folder of the program's files."""
     place = tmp_path_factory.mktemp("wrong_shift")
     shutil.copytree(PROGRAMS / "wrong_shift", place, dirs_exist_ok=True)
     x = np.load(place / "x.npy")
@@ -33,7 +33,7 @@ def wrong_shift(tmp_path_factory):
 
 
 def ask(wrong_shift, line):
-    """The answer to a line whose file names belong to the folder."""
+    """The answer to a command line whose file names belong to the folder."""
     run, place = wrong_shift
     words = line.split()
     at = words.index("against") + 1
@@ -82,7 +82,7 @@ def test_a_right_value_agrees(wrong_shift):
 def test_a_copy_must_copy(wrong_shift):
     """`transfer3=FILE` compares the bytes that transfer 3 copied with a file.
 
-    Here they are equal, although y is wrong.
+    Here these bytes are right, although the result y is wrong.
     """
     run, place = wrong_shift
     np.save(place / "moved.npy", run.session.read("sums"))

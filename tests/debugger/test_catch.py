@@ -167,7 +167,7 @@ def test_an_accumulator_that_is_no_number():
 def test_a_bank_that_is_no_number():
     """NaN in an island's banks is caught when a block uses the numbers.
 
-    The block begins in cycle 652 or so.
+    The test writes NaN in cycle 640; the block begins about cycle 652.
     """
 
     def make(engine):

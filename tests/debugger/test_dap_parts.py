@@ -94,7 +94,10 @@ CODE = (
 @pytest.mark.parametrize("at", [0, 1, 5, COUNT - 1])
 @pytest.mark.parametrize("offset", [-14, -5, -1, 0, 1, 4, 11, 13])
 def test_instructions_around_an_address(at: int, offset: int) -> None:
-    """`count` instructions from `offset` ones after an address; those outside are invalid."""
+    """A request gets `count` instructions, the first `offset` instructions after an address.
+
+    Instructions outside the program are marked as invalid.
+    """
     session = of_source(CODE)
     start = session.program.symbol("_start").value
     texts = ["nop", *[f"addi a0, a0, {n}" for n in range(1, COUNT - 1)], "ebreak"]

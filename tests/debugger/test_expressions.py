@@ -408,7 +408,10 @@ def test_a_unit_beside_the_focused_one():
 
 
 def test_all_cores_learn_of_a_new_area_for_records(monkeypatch):
-    """If the area for records changes, all cores are told, as the fast dma keeps clear of areas."""
+    """If the area for records changes, the session tells all cores.
+
+    The fast dma then decides again whether bursts can move its transfer.
+    """
     debug = session("layer")
     informed = []
     for core in debug.device.order:

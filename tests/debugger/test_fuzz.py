@@ -33,7 +33,7 @@ PROGRAMS = ("calls.s", "stuck.s", "layer", "vector_dot")
 
 @contextlib.contextmanager
 def within(seconds):
-    """Fail if the block takes longer than any command may."""
+    """Fail if the body of the `with` statement takes more than `seconds`."""
 
     def late(*_):
         raise AssertionError(f"it took more than {seconds} seconds")

@@ -48,7 +48,7 @@ def session() -> Session:
 
 
 def fresh() -> Interpreter:
-    """An interpreter that has stopped at `deep`, in the state of a new one."""
+    """An interpreter that has stopped at `deep` and is otherwise new."""
     debug = session()
     debug.set_focus("cp")
     debug.points.clear()

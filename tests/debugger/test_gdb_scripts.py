@@ -322,7 +322,7 @@ def test_lists_that_go_on_and_back(debug: Interpreter) -> None:
 
 
 def test_the_default_program_is_listed() -> None:
-    """The default program is listed, as the run starts in it, though it is no file of the user."""
+    """`list` shows cp's default program, in which the run starts, although no user wrote it."""
     text = "        .device tiny\n        .core vc\n        li a7, 93\n        ecall\n"
     program = api.assemble(Source(text, "end.s"))
     session = Session(program, configuration_of(program), {})

@@ -1,4 +1,4 @@
-"""`info groups` shows the activity of units, as counters, announcements and state do."""
+"""The activities of units in `info groups` agree with counters, announcements and state."""
 
 from __future__ import annotations
 

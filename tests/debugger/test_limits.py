@@ -124,13 +124,13 @@ def test_each_address_of_a_tensor_has_a_name(stripped: bool) -> None:
     [("fim_dot", "dot.s:42"), ("nnp_mlp", "nnp_mlp.s:40"), ("vector_dot", "dot.s:41")],
 )
 def test_another_engine_between_two_stops_changes_no_stop(folder: str, place: str) -> None:
-    """A watch on an island needs the reference engine, so the session gets another device.
+    """Stops are the same if the session changes to the reference engine between two stops.
 
-    The breakpoint at which the run stands must not be hit there again.
+    A watch on an island needs this engine. The breakpoint of the last stop is not hit again.
     """
 
     def stops(before: int) -> list[tuple[int, int, int, int]]:
-        """Position, address and hits of each stop; the watch is added after `before` of them."""
+        """Position, address and hits of each stop; the watch is added after `before` stops."""
         debug = session(folder)
         point = debug.points.add("break", place)
         found = []

@@ -328,7 +328,7 @@ def test_a_line_of_x_has_16_bytes(run):
 def test_a_text_that_ends_where_its_memory_ends(run):
     """A text that ends with the last byte of a memory is printed completely.
 
-    Fewer bytes remain there than are usually read at a time.
+    `x/s` usually reads more bytes at once than remain there.
     """
     device = run.session.device
     end = 0x80000000

@@ -114,7 +114,8 @@ def test_a_buffer_that_nobody_fills():
 def test_cp_waits_for_itself_beside_the_array():
     """With a wrong mask, cp waits for itself and for the array.
 
-    The mask of core.wait has the row's number in place of its core's: bit 0 is cp.
+    The mask of core.wait has bit 0, the number of the row in the array. But bit 0 stands for core
+    0, which is cp.
     """
     run = of_source(WRONG_MASK)
     run.cont((40, 0))

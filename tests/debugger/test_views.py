@@ -64,7 +64,7 @@ def test_goldens(story, size):
 def test_a_colour_is_never_the_only_sign(story):
     """A colour is never the only difference between two texts of a panel.
 
-    The code has the colours of listings, where the position in the line says what a word is.
+    The code panel is left out: there the position in the line says what a word is.
     """
     folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))

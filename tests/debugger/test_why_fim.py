@@ -90,7 +90,7 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_through_a_buffer_between_blocks(engine):
-    """In two layers, what the second block pulls was pushed by the first, in two banks."""
+    """`why` goes from the second layer through the buffer to the first layer, in another block."""
     run = session("fim_mlp", engine)
     run.cont()
     cause = only(run.why("y[2, 3]"))

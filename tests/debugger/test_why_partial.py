@@ -136,9 +136,9 @@ def starts(points: list[Checkpoint], end: int) -> list[int]:
 
 
 def test_the_starts_of_records_grow():
-    """Each longer record takes eight times as long as the one before.
+    """Each longer record repeats about eight times as much of the run as the record before.
 
-    The last one is the whole run.
+    Here checkpoints are 10 cycles apart, and the run takes the same time between all of them.
     """
     no_state: Any = None  # only the positions are looked at
     points = [Checkpoint((n, 0), no_state, {}, 1.0) for n in range(0, 1010, 10)]

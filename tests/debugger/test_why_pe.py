@@ -147,7 +147,7 @@ def test_what_is_left_in_the_scalar_unit():
 def test_sliding_windows():
     """If windows of a strip overlap, the causes of an output are the products of its own window.
 
-    The kernel has zeros.
+    The kernel has zeros, which have no products.
     """
     strip = RNG.integers(-9, 10, (8, 27))
     kernel = RNG.integers(-9, 10, (8, 9)) * (RNG.random((8, 9)) < 0.7)

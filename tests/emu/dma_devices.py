@@ -25,7 +25,7 @@ DESCRIPTIONS = (*(AT + 24 * number for number in range(COPIES)), HALVES[2] + 64,
 
 
 def confined(number: int, script: list[Step], unit: int) -> Builder:
-    """A toy like a row of the array: `dispatch` starts it, and it accesses only its memory unit."""
+    """A toy core like a row of the array: `dispatch` starts it, and it accesses only `unit`."""
 
     def build(device: Device) -> list[Core]:
         made = toy(number, script, idle=True, unit=unit)(device)

@@ -54,7 +54,7 @@ def account(device: Device) -> dict[str, Causes]:
 def assert_logged(one: Accountant, cycles: int) -> None:
     """The log of a core has no charge in idle cycles.
 
-    If the core has one unit, its log has every other charge for as many cycles as the account.
+    If the core has one unit, each other charge has the same number of cycles in log and account.
     """
     logged: Counter[Charge] = Counter()
     for begin, end, charge in one.log.spans(cycles):

@@ -112,9 +112,9 @@ def test_a_new_base_begins_a_group() -> None:
 
 
 def test_a_branch_ends_groups() -> None:
-    """An access after a branch is in another group, because it may not be executed.
+    """An access after a branch is in another group than the accesses before the branch.
 
-    So its address must not be tested before the branch.
+    The branch may skip the access, so its address must not be tested before the branch.
     """
     assert _groups("lw t0, (a0)\nbeq t0, zero, . + 8\nsw t0, (a0)\n") == [[0], [2]]
 

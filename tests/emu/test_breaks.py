@@ -1,4 +1,4 @@
-"""Breaks, positions inside a cycle and pauses are equal in both engines, and repeatable."""
+"""Both engines stop alike, each time: at breaks, at positions inside a cycle, and at pauses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 
 def condition(core, register, mask, value, has_text):
-    """A break that holds while bits of a register have a value."""
+    """A break that stops the core only while the bits `mask` of a register have a value."""
     text = f"x[{register}] & {mask} == {value}" if has_text else ""
     return Break(lambda: core.x[register] & mask == value, text)
 

@@ -1,4 +1,4 @@
-"""Any bytes as a program end in a stop with a clear text, the same with and without a listener."""
+"""A program of any bytes stops with a clear text, which is the same with a listener."""
 
 from __future__ import annotations
 

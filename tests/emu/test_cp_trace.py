@@ -89,7 +89,8 @@ CONFIGURES = f"""
 def test_a_program_configures_and_reads_its_own_block() -> None:
     """A program sets the parameters of its own trace block and reads its registers (seed 001 ¶71).
 
-    t_begin of group 1 is the start of instruction 10: 12 instructions and stores at a cycle each.
+    t_begin of group 1 is 12, the start of instruction 10: before it, nine instructions take a cycle
+    each, and mul takes 3.
     """
     source = CONFIGURES.replace(
         "lw      a5, 0x7f0(a0)", f"addi a6, a0, 0x7ff\nlw a5, {MAPPED_GROUPS + 0x80 - 0x7FF}(a6)"

@@ -154,7 +154,7 @@ def _calls_of_the_dma(device: Device) -> int:
 def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
     """The fast dma needs one call for a long transfer if no other core acts.
 
-    A transfer from on-chip to external memory needs another one, for the end of its last write.
+    A transfer from on-chip to external memory needs a second call, for the end of its last write.
     """
     device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(dst, src, 640, 4, 700, 641))
@@ -162,9 +162,9 @@ def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
 
 
 def test_beside_a_core_that_acts_the_dma_sleeps() -> None:
-    """There is a call when the dma begins to skip cycles, and one for the last write.
+    """While another core acts, the clock calls the fast dma twice.
 
-    In between another core acts.
+    The first call is when the dma begins to skip cycles, the second is for the last write.
     """
     device = make(toy(0, [("copy", AT), ("work", 30), ("work", 9), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(UNIT, EXTERNAL, 640, 4, 700, 641))
@@ -176,7 +176,7 @@ def test_beside_a_core_that_acts_the_dma_sleeps() -> None:
 )
 @pytest.mark.parametrize("reads", [True, False])
 def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads: bool) -> None:
-    """A row belongs to the half where it begins, even if the byte after its end does not."""
+    """A transfer's row may end at the last byte of a half; it belongs to the half of its start."""
     onchip, external = (UNIT + HALF - row_bytes, stride), (EXTERNAL, row_bytes)
     source, target = (onchip, external) if reads else (external, onchip)
     made = []
@@ -199,7 +199,7 @@ def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads:
 def test_who_waited_for_a_transfer_comes_before_the_next_one(dst: int) -> None:
     """A core that waited for a transfer acts before the next transfer.
 
-    It stores where the next transfer reads, a cycle after the end of the first.
+    A cycle after the end of the first transfer, the core stores where the next transfer reads.
     """
     made = []
     for engine in ENGINES:

@@ -84,7 +84,7 @@ def test_nan_is_the_canonical_one() -> None:
 
 @pytest.mark.parametrize("x", NEAR_A_TIE)
 def test_the_number_of_terms(x: str) -> None:
-    """A twelfth power of r in the sum would round these results to the next number."""
+    """The sum ends with the term of r**11: a term of r**12 would change these results."""
     value = float.fromhex(x)
     wanted = np.float32(by_the_rule(value))
     assert exponential(np.float32(value)) == wanted

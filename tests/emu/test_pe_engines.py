@@ -190,7 +190,10 @@ def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
 @pytest.mark.parametrize("divider", [1, 3])
 @pytest.mark.parametrize("cycle", [40, LONG])
 def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> None:
-    """After another core's step, the row has acted in that cycle only if its number is lower."""
+    """When another core has stepped, the row has acted in that cycle if the row's number is lower.
+
+    Otherwise the row has not acted yet.
+    """
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
     script = [("work", 1)] * 40 + [("end",)]

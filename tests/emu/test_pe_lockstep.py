@@ -246,7 +246,10 @@ def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
 def test_macs_are_computed_before_their_segments_arrive(
     changed: int | None, batches: list[int], balance: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Macs are computed before their segments arrive, and again if a segment changes in memory."""
+    """The fast engine computes macs before their segments arrive.
+
+    If a segment then changes in memory, the engine computes its mac again.
+    """
     rng = np.random.default_rng(4)
     rows, weights = rng.integers(-5, 6, (8, 16)), rng.integers(-5, 6, (6, 16))
     config = {"pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64, "dist.bus_bytes": 3}

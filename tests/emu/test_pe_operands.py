@@ -23,7 +23,7 @@ def entries(machine: Any, place: int, operand: int) -> list[list[int]]:
 
 @every_engine
 def test_the_parser_makes_the_operand_of_each_pe(engine: str) -> None:
-    """The parser computes the operand of each PE from the written one (seed 000 ¶8, ¶106)."""
+    """The parser computes the operand of each PE from that of PE 0 (seed 000 ¶8, ¶106)."""
     unit = Unit()
     lines = "ld activations base=1", "mac base=2 acc=3", "st base=5"
     unit.config_packet(0, *lines, strides=[(1, 0, 7, 100), (2, 0, -1, 0), (0, 0, 0, 256)])

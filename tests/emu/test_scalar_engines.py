@@ -54,7 +54,7 @@ def test_random_programs_stop_in_the_same_state_at_every_cycle(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_with_a_neighbour_that_contends(seed):
-    """A toy that loads from the same banks costs cp the same cycles in both ways of execution."""
+    """cp loses the same cycles in both ways of execution to a toy core that uses the same banks."""
     chance = random.Random(seed)
     script = [("load", UNIT + 8 * chance.randrange(64), 4) for _ in range(600)] + [("end",)]
     made = random_program(chance, UNIT, 60, 3)
@@ -185,7 +185,7 @@ def test_reading_a_csr_writes_rd_alone(row):
 
 
 def test_a_store_into_code_is_seen_at_once():
-    """A store that changes the next instruction takes effect before that is executed."""
+    """If a store changes the next instruction, cp executes the changed instruction."""
     new = int.from_bytes(code("addi a0, a0, 100"), "little")
     source = f"""
         lui   t0, {(new + 0x800) >> 12 & 0xFFFFF}

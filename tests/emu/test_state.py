@@ -343,7 +343,7 @@ def test_pages_equal_a_plain_array(steps: list[tuple[str, int, bytes]]) -> None:
 
 
 def test_zeros_take_no_memory_until_they_are_written() -> None:
-    """Zeros take no memory before they are written, as a device may have gigabytes of registers."""
+    """Zeros take no memory until they are written: a device may have gigabytes of registers."""
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -366,7 +366,7 @@ def test_reset_leaves_no_negative_zero() -> None:
 
 
 def test_registers_have_the_width_of_their_table() -> None:
-    """Registers have the width of their table, the widest that an element type of the array needs.
+    """The width in a core's table is the widest that its registers have, over all element types.
 
     A debugger shows this number of bits.
     """

@@ -165,7 +165,7 @@ def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict
 @given(WINDOW_PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
-    """A block restored from a snapshot in the middle ends in the same state as one without."""
+    """A block that is restored from a snapshot in the middle ends in the same state."""
     inside = [(i, k, spans[i][0], n) for i, k, _, n in events if i < len(spans)]
     whole, other = TraceMachine().auto(**parameters), TraceMachine()
     feed(whole.block, spans, inside)
@@ -315,7 +315,8 @@ def test_without_an_area_records_stay_in_registers() -> None:
 def test_the_block_says_when_nothing_can_come_any_more() -> None:
     """After its last record is complete, the block switches off; the core need not report more.
 
-    With two loops of four groups, the last record is of instruction 2 + 5 + 3.
+    `begin` is 2, a loop has 5 instructions, and the last of four groups records the fourth of
+    them. So in the second of two loops, the last record is of instruction 2 + 5 + 3.
     """
     machine = TraceMachine().auto(begin=2, num=1, step=1, overhead=5, loops=2)
     wanted = []

@@ -126,7 +126,7 @@ def test_those_programs_show_what_they_shall() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_blocked_accesses(engine: str) -> None:
-    """cp's records count accesses that lose against a toy which loads from the same banks."""
+    """cp's records count accesses that wait for a toy core that loads from the same banks."""
     script = [("load", UNIT, 4) for _ in range(400)] + [("end",)]
     body = "lw a1, 0(a0)\nsw a1, 8(a0)\nlw a1, 128(a0)\nsw a1, 0(a0)\n"
     source = f"lui a0, {UNIT >> 12:#x}\n{body * 20}addi a7, zero, 93\necall"

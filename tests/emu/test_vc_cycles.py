@@ -146,7 +146,7 @@ def test_memory(source, cycle):
 
 
 def test_a_neighbour_takes_a_bank():
-    """vc and a toy that need a bank in the same cycles are served in turn."""
+    """If vc and a toy core need a bank in the same cycles, the bank serves them in turn."""
     alone, _ = time_of(f"{ONCHIP}\n vld vr0, (a0)\n vld vr1, 128(a0)")
     script = [("load", UNIT, 4) for _ in range(8)] + [("end",)]
     both, device = time_of(f"{ONCHIP}\n vld vr0, (a0)\n vld vr1, 128(a0)", toy(0, script))

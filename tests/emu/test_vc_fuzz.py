@@ -1,4 +1,4 @@
-"""Any bytes as a program of vc end in a stop with a clear text, also with stops or a listener."""
+"""A program of any bytes for vc stops with a clear text, also with pauses or a listener."""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ def test_the_second_of_two_loads_may_make_the_longer_wait():
 
 
 def test_a_result_that_is_late_for_the_next_pass_is_tested():
-    """A load at the end of a pass, used at the start of the next one, is tested at run time."""
+    """If a pass uses a load from the end of the previous pass, the block tests whether it is ready.
+
+    The test is at run time.
+    """
     loop = [add(12, 5), add(10), load(5, 10), branch(10)]
     schedule = find_schedule(loop, is_timed=True)
     assert schedule.tested == ((5,), (), (), ())
@@ -43,7 +46,7 @@ def test_a_result_that_is_late_for_the_next_pass_is_tested():
 
 
 def test_after_a_test_the_earlier_results_are_not_known():
-    """After a run-time test of unknown delay, the results of older loads are tested, too."""
+    """After a run-time test, which may wait, the block also tests the results of older loads."""
     block = [load(6, 10), add(12, 5), add(12, 6), load(5, 10)]
     schedule = find_schedule(block, is_timed=True)
     assert schedule.tested == ((6,), (5,), (6,), ())

@@ -65,7 +65,10 @@ def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
 
 
 def test_it_is_left_out_where_it_does_not_pay() -> None:
-    """Lowering does not balance equal channels, few nonzero activations, design 5a or floats."""
+    """Lowering does not balance equal channels or few nonzero activations.
+
+    It does not balance arrays of design 5a or of floating-point numbers either.
+    """
     weights = skewed((16, 48), [0.1, 0.8])
     tiny = load("tiny")
     cases: tuple[dict[str, Any], ...] = (

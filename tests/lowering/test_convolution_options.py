@@ -167,7 +167,8 @@ def test_the_description_names_them() -> None:
 def test_each_transfer_of_results_says_which_results_it_copies():
     """The comment of each transfer says which results it copies.
 
-    Kernels of 2 x 3 on an image of 8 x 8 give 7 rows, for two rows of two clusters.
+    A kernel of 2 x 3 on an image of 8 x 8 gives 7 rows of results, for an array of two rows with
+    two clusters each.
     """
     lowered = macaw.lower("conv2d", np.ones((4, 2, 3, 3), np.int8), image=(8, 8), device="tiny")
     pattern = r"# (row \d, cluster \d): of O\[(\d+):(\d+), :, (\d+):(\d+)\]"

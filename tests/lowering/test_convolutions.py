@@ -178,7 +178,7 @@ def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
 
 
 def test_strips_below_some_of_the_columns() -> None:
-    """Transfers are right if channels are not adjacent in memory: each has its own transfers."""
+    """If channels are not adjacent in memory, each channel has its own transfers."""
     rng = np.random.default_rng(5)
     config = Configuration("one", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4})
     found = convolution(

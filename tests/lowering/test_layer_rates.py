@@ -1,4 +1,4 @@
-"""The benchmark of layers measures them and compares their results with NumPy."""
+"""The benchmark of layers measures each layer and compares its results with NumPy."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, see
 def test_names_of_columns_are_exact_for_any_number_of_nodes() -> None:
     """Columns of weights that differ only in the first node count as different, for 41 nodes.
 
-    The numbers that stand for columns are assigned again before they need 64 bits.
+    `log2_distinct` numbers the columns, and numbers them anew before a number needs 64 bits.
     """
     for dtype in (np.int8, np.int32):
         weights = np.full((41, 4), -1, dtype)

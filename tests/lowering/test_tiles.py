@@ -283,7 +283,7 @@ def test_pointwise_convolutions_are_chosen_as_products() -> None:
 def test_an_image_of_one_row_takes_no_longer_than_one_of_one_column(layout: str) -> None:
     """An image of one row takes the cycles of an image of one column.
 
-    They are equal in memory. One row took 70 times as long when no tile was wide enough.
+    The two images are equal in memory. If all tiles are narrow, one row takes 70 times as long.
     """
     weights, line = integers(8, 3, 2), (900, 2)
     cycles = []

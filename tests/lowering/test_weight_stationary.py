@@ -31,9 +31,9 @@ def bus(done: Any, counter: str) -> int:
 
 
 def test_the_bus_carries_weights_once_a_tile() -> None:
-    """With 16 rows of activations a cluster, the bus has fewer than half of the beats.
+    """A weight stationary plan needs fewer than half of the bus beats of an input stationary plan.
 
-    It is compared with an input stationary plan of the same split.
+    The plans have the same split; in the first, each cluster has 16 rows of activations.
     """
     product = Product(M, W)
     held, weight = run(product, BASE, "weight", "d", Tile(16, 1, 16, K), X)

@@ -50,8 +50,8 @@ def test_the_end_moves_when_each_column_is_stored(engine):
 def test_a_consumer_starves_until_the_column_is_stored(engine):
     """A consumer waits until the end pointer has moved (seed 004 ¶50, ¶48).
 
-    It waits from 0 to 22. Its read then comes at once (seed 004 ¶49), because the row is open and
-    the channel free.
+    The consumer waits from cycle 0 to 22. Its read then comes at once (seed 004 ¶49), because the
+    row is open and the channel free.
     """
     lines = [".block banks=0", *BUFFER, "push gio", "end", ".block banks=1", "pull rop", "end"]
     machine = Machine(lines, engine=engine)
@@ -66,7 +66,7 @@ def test_a_consumer_starves_until_the_column_is_stored(engine):
 
 
 def test_a_consumer_of_two_columns_waits_for_both(engine):
-    """A pull of a block of two banks waits until both columns are stored (seed 004 ¶40)."""
+    """A pull from two banks waits until the column of each bank is stored (seed 004 ¶40)."""
     lines = [".block banks=0-1", *BUFFER, "push gio", "end", ".block banks=2-3", "pull rop", "end"]
     machine = Machine(lines, engine=engine)
     machine.done()
@@ -86,7 +86,7 @@ def test_why_a_consumer_waits_is_known_with_its_end(engine):
 def test_columns_that_a_block_writes_itself_are_stored_before_mmr_says_so(engine):
     """`mmr b0_end` waits until columns that the block itself writes are stored.
 
-    The row is opened at 2 and written at 12; the data are stored at 22.
+    The row is opened in cycle 2 and written in cycle 12; the data are stored in cycle 22.
     """
     lines = [".block banks=3", *BUFFER, "act 0", "iosa[0] <- gio", "mmr b0_end, 0x40030020", "end",
              ".block banks=1", "pull rop", "end"]  # fmt: skip

@@ -47,7 +47,7 @@ class Recorder(Dram):
 
 
 def violations(log, device):
-    """The pairs of commands that are nearer than the rules allow, and accesses to rows not open."""
+    """The pairs of commands that are too near by the rules, and accesses to closed rows."""
     t = {row.name: device[f"fim.{row.name}"] for row in TIMINGS}
     is_dimm = device["fim.organisation"] == "dimm"
     if is_dimm:
@@ -272,7 +272,7 @@ def test_by_hand_one_bank():
 
 
 def test_by_hand_open_and_close():
-    """A row stays open for tRAS: precharge at 33, next activation at 47, after tRC and tRP."""
+    """A row stays open for tRAS: precharge in cycle 33, next activation in 47 (tRC, tRP)."""
     memory = Recorder(DEVICES["hbm"])
     memory.open([0, 1], 3, 0)
     assert memory.close([0, 1], 5) == 33
@@ -436,7 +436,7 @@ def test_refreshes_that_leave_no_time():
 
 
 def test_by_hand_refreshes_of_single_banks():
-    """With a refresh for each of four banks, bank 1 is due 250 cycles after bank 0."""
+    """If each of four banks has its own refresh, bank 1's is due 250 cycles after bank 0's."""
     device = config.load("tiny").changed(
         {"fim.t_refi": 1000, "fim.t_rfc": 100, "fim.refresh": "bank"}
     )
@@ -481,10 +481,10 @@ def test_by_hand_activations_of_four_banks():
 
 
 def test_by_hand_an_activation_before_a_later_one():
-    """Activations keep their distance also if the later one was requested first.
+    """Activations keep their distance also from one that was requested before, for a later cycle.
 
-    Bank 4 is opened at 100. Then bank 0 is requested at 97, only 3 cycles before: it is opened at
-    104.
+    Bank 4 will be opened in cycle 100. A request to open bank 0 in cycle 97 is too near, so bank 0
+    is opened in cycle 104.
     """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([4], 0, 100)
@@ -495,8 +495,9 @@ def test_by_hand_an_activation_before_a_later_one():
 def test_by_hand_a_read_after_a_write():
     """After a write, a read of the same group waits for tWTR_L, of another group for tWTR_S.
 
-    The write at 20 has data until 20 + 8 + 2 = 30, so the reads come at 30 + 8 and 30 + 6. Commands
-    of circuits do not use the channel: after their write, only reads of the same bank wait.
+    The data of the write in cycle 20 end in cycle 20 + 8 + 2 = 30, so the reads come in cycles
+    30 + 8 and 30 + 6. Circuits do not use the channel: after a write of a circuit, only reads of
+    the same bank wait.
     """
     for bank, at in ((0, 38), (1, 38), (4, 36)):
         memory = Recorder(DEVICES["hbm2"])
@@ -516,8 +517,8 @@ def test_by_hand_a_read_after_a_write():
 def test_by_hand_a_write_after_a_read():
     """On the channel, a write comes tRTW after a read.
 
-    The read is at 20, the write at 20 + 17; the data alone would allow 20 + 20 + 2 - 8 = 34. A
-    circuit's write to its own bank waits for tCCDL only.
+    The read is in cycle 20, the write in cycle 20 + 17; the data alone would allow cycle
+    20 + 20 + 2 - 8 = 34. A circuit's write to its own bank waits for tCCDL only.
     """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([0], 0, -60)
@@ -532,7 +533,7 @@ def test_by_hand_a_write_after_a_read():
 def test_by_hand_a_precharge_after_a_read():
     """A precharge waits for tRTP after a read.
 
-    The read is at 40, after tRAS; the precharge is at 40 + 6.
+    The read is in cycle 40, after tRAS; the precharge is in cycle 40 + 6.
     """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([0], 0, 0)

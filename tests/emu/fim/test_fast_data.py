@@ -1,4 +1,4 @@
-"""Products that the fast engine computes together have the same bits as in the reference engine."""
+"""The products that the fast engine computes together have the bits of the reference engine's."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Log:
             self.order.append(("end", word))
 
     def acts(self):
-        """Begins and ends of words; vain tries of waiting words, and faulty words, are left out."""
+        """Begins and ends of words, without words that still wait and without faulty words."""
         going = {id(word) for kind, word in self.order if kind == "end"}
         for block in self.machine.island.blocks:
             if block.repeat:
@@ -95,7 +95,7 @@ def record(group, loop, first, words):
 
 
 def windows(acts, parameters, groups=4):
-    """Return auto mode's records: complete ones in the order of their ends, others by group."""
+    """Return auto mode's records: first the complete ones by end, then the others by group."""
     numbers: dict[int, int] = {}
     done: set[int] = set()
     opened: list[tuple[int, int, int] | None] = [None] * groups
@@ -137,7 +137,7 @@ def windows(acts, parameters, groups=4):
 
 
 def own_counts(machine, acts):
-    """Return the counts of each word from its fields and earlier `mmr` words, without times."""
+    """Return the trace's counts of each word, computed from its fields and earlier `mmr` words."""
     lanes = machine.config["fim.island.0.lanes"]
     banks = [len(block.banks) for block in machine.island.blocks]
     registers: defaultdict[tuple[int, int], int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Islands by hand: cycles of words, what the host waits for, buffers, the state between runs."""
+"""Islands by hand: cycles of words, waits of the host, buffers, the state between runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_lanes_and_divider_by_hand():
 
 
 def test_two_blocks_do_not_disturb_each_other():
-    """Two blocks, each with its own bank, take no more cycles than one alone (seed 004 ¶46)."""
+    """Two blocks, each with its own bank, take the cycles of one block alone (seed 004 ¶46)."""
     body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
     alone = Machine([".block banks=0", *body])
     both = Machine([".block banks=0", *body, ".block banks=1", *body])
@@ -312,9 +312,9 @@ def test_several_products_of_one_open_row(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
-    """A00 is multiplied by B00 to B03, A01 by B10 to B13, and so on (seed 004 ¶55).
+    """The tiles of C = A B are the sums of Fig. 3A's products of tiles (seed 004 ¶55).
 
-    The sums are C's tiles.
+    Tile A00 is multiplied by tiles B00 to B03, A01 by B10 to B13, and so on.
     """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "act 0"]
     for i in range(4):

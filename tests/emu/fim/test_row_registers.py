@@ -114,9 +114,9 @@ def test_words_are_printed_as_they_are_written():
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_step_of_the_slot_that_leaves_rz_stops_at_its_repeat(engine):
-    """A step that leaves Rz is a fault in its own repeat; the repeats before it are done.
+    """If `rz_step` leads to a slot outside Rz, that repeat faults; the earlier repeat is done.
 
-    Island 1 has slices 0 and 1 of Rz, and the slots are 0, 8, 0, 8.
+    Rz of island 1 has slices 0 and 1; the slots would be 0, 8, 0, 8.
     """
     lines = [
         ".block banks=0",

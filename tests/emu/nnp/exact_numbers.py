@@ -81,7 +81,10 @@ def fitting(largest: Fraction) -> int:
 
 @cache
 def powers_below(square: Fraction, top: int) -> int:
-    """How many powers from 2**-top to 2**top are not above the one nearest to sqrt(`square`)."""
+    """The number of powers of two from 2**-top to the power (at most 2**top) nearest to |x|.
+
+    `square` is x**2. The result is 0 if |x| is nearer to 2**(-top - 1).
+    """
     # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
     return sum(square > POWER[2 * k - 1] for k in range(-top, top + 1))
 

@@ -38,7 +38,7 @@ def hard(
     rounded: Callable[[Doubles], NDArray[np.generic]],
     *ranges: tuple[float, float, int],
 ) -> NDArray[np.float32]:
-    """The arguments at which the two ends of the margin round to different numbers."""
+    """The arguments whose results, times 1 - MARGIN and 1 + MARGIN, round to different numbers."""
     found = []
     for ends in ranges:
         for x in arguments(*ends):

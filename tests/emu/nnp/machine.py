@@ -23,7 +23,7 @@ EXTERNAL_LATENCY = 20  # of external memory
 
 
 def nnp_device(source: str, engine: str = ENGINES[0], script: Any = (), **changes: Any) -> Device:
-    """A device in which a toy starts nnp at cycle 0, executes `script`, and waits for nnp."""
+    """A device in which a toy core starts nnp at cycle 0, executes `script`, and waits for nnp."""
     fields = {f"nnp.{name}_depth": cycles for name, cycles in DEPTHS.items()}
     fields |= {name.replace("__", "."): value for name, value in changes.items()}
     configuration = config.load("tiny").changed(fields)

@@ -106,7 +106,7 @@ def configuration(chance: random.Random) -> config.Configuration:
 
 
 def vectors(chance: random.Random, count: int, native: int, host: str) -> bytes:
-    """Host values, mostly small; rarely infinite, NaN or another special one."""
+    """Host values, mostly small; rarely infinite, NaN or another special value."""
     kind = np.float16 if host == "fp16" else np.float32
     draws = np.random.default_rng(chance.getrandbits(32))
     values = draws.normal(size=count * native) * draws.choice([0.1, 1, 8], size=count * native)

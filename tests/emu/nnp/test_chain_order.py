@@ -1,4 +1,4 @@
-"""The cycles that another order of chains would save, against programs with that order."""
+"""The predicted saving of another order of chains is that of a program with this order."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def test_what_waits_for_nothing_comes_before_what_waits(
 
 
 def test_a_chain_moves_before_one_that_reads_what_it_overwrites() -> None:
-    """A chain that overwrites entry 1 may move before a chain that still reads entry 1.
+    """The predicted order may move a chain that overwrites entry 1 before one that reads entry 1.
 
-    The program then writes another entry instead, such as 5.
+    The program with this order writes entry 5 instead of 1.
     """
     slow, saved = cycles_and_saved(chain(0, 1), chain(1, 2), chain(0, 1), chain(1, 4))
     fast, _ = cycles_and_saved(chain(0, 1), chain(0, 5), chain(1, 2), chain(5, 4))
@@ -176,6 +176,9 @@ def test_without_waits_no_other_order_is_simulated(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("seed", range(15))
 def test_random_programs_save_no_more_than_is_charged(seed: int) -> None:
-    """Some of them read tiles from NetInQ; some of them stop at a value that is not a number."""
+    """Another order of a random program saves at most the cycles that are charged as `fill`.
+
+    Some programs read tiles from NetInQ; some stop with a fault at a NaN.
+    """
     reason, _ = stop_and_saved(program(random.Random(seed)).device("fast"))
     assert reason in {"exit", "fault"}

@@ -1,4 +1,4 @@
-"""A step of the published layers takes the published cycles, within the benchmark's 10%.
+"""A time step of each published layer takes the published cycles, within the benchmark's 10%.
 
 Layers have a tenth of their published sizes, and the device a tenth of bw_s10's native dimension
 and lanes. So passes and cycles are the same, but a matrix has a hundredth of the numbers.
@@ -23,7 +23,7 @@ NARROW = config.load(DEVICE).changed(
     [("GRU", 2560, 662), ("GRU", 1024, 632), ("LSTM", 2048, 740), ("LSTM", 256, 708)],
 )
 def test_a_step_takes_what_was_published(kind: str, hidden: int, published: int) -> None:
-    """A step takes the published cycles (seed 003 ¶50-52)."""
+    """A time step of a layer takes the published cycles (seed 003 ¶50-52)."""
     few, more = (cycles(kind, hidden // 10, steps, NARROW) for steps in (3, 6))
     assert (more - few) / 3 == pytest.approx(published, rel=WITHIN)
 

@@ -202,7 +202,7 @@ def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
 
 
 def test_tiles(engine: str) -> None:
-    """Tiles move at a tile a rate; a product waits for its first tile (seed 003 ¶47)."""
+    """A tile moves every `rate` cycles; a product waits for its first tile (seed 003 ¶47)."""
     # A tile is 32 bytes: one beat, so the rate of 2; two of them. The product waits for the first.
     source = """
         SetCols(2)
@@ -282,9 +282,9 @@ def test_an_iteration_larger_than_the_queue(engine: str) -> None:
     state = processor_of(device).state
 
     def vectors(until: int) -> tuple[list[int], list[int]]:
-        """Run to a cycle; return when vectors are ready: vectors in NetOutQ, then those outside.
+        """Run to a cycle; return the cycles in which vectors are ready.
 
-        Vectors outside have no room in the queue.
+        The first list is of vectors in NetOutQ, the second of vectors for which it has no room.
         """
         device.run(until=until)
         return [time for time, _ in state.net_out], [time for time, _ in state.unsent]
@@ -309,7 +309,7 @@ def test_an_iteration_larger_than_the_queue(engine: str) -> None:
 def test_an_iteration_larger_than_the_queue_that_nobody_empties(engine: str) -> None:
     """If no core empties NetOutQ, the run ends as a deadlock (seed 003 ¶43).
 
-    The report names the place and what nnp waits for.
+    The report names the instruction's address, and says that nnp waits for room in NetOutQ.
     """
     message = nnp_device(BIG, engine, nnp__net_out=3).run(1000).message
     assert message.startswith("deadlock: ")

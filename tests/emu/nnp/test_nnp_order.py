@@ -1,4 +1,4 @@
-"""Iterations that read or write Dram entries which earlier iterations wrote wait for these."""
+"""An iteration that uses an entry of Dram waits for the earlier iteration that wrote the entry."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_engines_agree_wherever_they_are_stopped(seed, late, parameters, data) -
 
 
 def marked(source: str, engine: str, **changes: Any) -> Device:
-    """A device with a program that group 1 records completely; its marker takes cycle 0."""
+    """A device with a program that group 1 records completely, from cycle 1, after a marker."""
     return traced(
         nnp_device(f"trace_begin 1\n{source}trace_end 1\nend_chain\n", engine, **changes), {}
     )

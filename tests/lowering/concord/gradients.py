@@ -113,7 +113,8 @@ def gradients() -> None:
 def fine_tuning() -> None:
     """Fine-tuning with three bits raises the accuracy from 78% to at least 95%.
 
-    Prints whether the weights equal the stored ones; another version of PyTorch may give others.
+    Prints whether the weights equal the stored weights. Another version of PyTorch may give other
+    weights.
     """
     folder = ROOT / "programs/digits_nnp"
     before = dict(np.load(folder / "three_bits.npz"))

@@ -80,7 +80,7 @@ def test_programs_are_not_trivial(seed: int) -> None:
 def test_programs_have_the_shapes_of_the_findings() -> None:
     """Random programs contain the shapes of findings F1 to F3, as F4 demands.
 
-    Before F4, the generator wrote none of them, so no property test met them.
+    Before F4, no random program had these shapes, so no property test met them.
     """
     shapes: Counter[str] = Counter()
     for seed in range(100):
@@ -94,8 +94,8 @@ def test_programs_have_the_shapes_of_the_findings() -> None:
 def shapes_of(source: str, native: int) -> set[str]:
     """The shapes of findings that a program has.
 
-    F1: a tile of vectors that it wrote to Dram. F2: two writes with increments to one memory in a
-    chain of several iterations. F3: a load after the last output.
+    F1: a tile of vectors that the program wrote to Dram. F2: two writes with increments to one
+    memory in a chain of several iterations. F3: a load after the last output.
     """
     shapes: set[str] = set()
     written: set[int] = set()  # vectors of Dram that begin a write

@@ -1,4 +1,4 @@
-"""Random graphs in the emulator: bits equal a NumPy model that rounds as islands do; cycles.
+"""Compares random graphs in the emulator with a NumPy model of islands, and predicted cycles.
 
     python -m tests.lowering.fim.random_graphs --count 100 --seed 0
 

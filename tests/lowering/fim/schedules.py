@@ -19,7 +19,7 @@ def graph(rng: random.Random, tasks: int) -> Graph:
 
 
 def asking(seed: int, islands: int = 3, host: bool = True):
-    """Return a function that gives a unit of tasks random options; they are equal at each call."""
+    """Return a function that gives each unit of tasks random options, equal at each call."""
 
     def ask(unit, _config):
         rng = random.Random(f"{seed} {[task.output.name for task in unit]}")

@@ -129,7 +129,10 @@ def stages(first, last):
 
 
 def test_stages_by_hand():
-    """Nothing overlaps the scatter of 70 cycles."""
+    """If a task overlaps no other task, the bound adds the stages before, of and after this task.
+
+    Here the task is a scatter of 70 cycles.
+    """
     # six products on three islands take 2 x 50 cycles, or 6 x 10 of the dma; one takes 60
     bound = least_cycles(stages(6, 6), 3)
     assert bound.path == 60 + 70 + 60

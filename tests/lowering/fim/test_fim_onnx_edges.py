@@ -70,7 +70,7 @@ def test_a_mask_as_output_is_refused():
 
 
 def test_a_part_without_numbers_beside_others():
-    """A Slice behind the end gives no elements, and a Concat ignores the empty tensor (F17)."""
+    """A Slice past the end gives no elements, and a Concat ignores the empty tensor (F17)."""
     nodes = [
         NODE("Slice", ["x", "s", "e"], ["none"]),
         NODE("Relu", ["none"], ["still"]),
@@ -215,7 +215,7 @@ def test_a_tensor_may_be_called_as_the_program_calls_its_labels():
 def test_transposing_millions_of_numbers_is_lean(side):
     """Transposing millions of numbers needs little memory (F18).
 
-    Places are an array, and copies are counted, not listed.
+    One array has the places of all numbers, and the copies are counted without a list of them.
     """
     made = model([NODE("Transpose", ["x"], ["y"])], {"x": (side, side)})
     tracemalloc.start()

@@ -205,7 +205,7 @@ def test_limits_as_attributes():
 def test_an_even_number_of_channels():
     """An LRN of even size equals ONNX's evaluator.
 
-    Onnxruntime has no LRN of even size. The evaluator needs as many channels as images.
+    Onnxruntime has no LRN of even size. The evaluator needs equal numbers of channels and images.
     """
     made = model([NODE("LRN", ["x"], ["y"], size=4, alpha=0.5)], {"x": (5, 5, 2, 3)})
     x = random_numbers(5, 5, 2, 3)

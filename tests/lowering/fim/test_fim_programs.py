@@ -76,7 +76,7 @@ def test_gather_and_scatter():
 
 
 def test_layers_over_two_islands():
-    """The layers of a perceptron run on two islands; each reads the result of the one before."""
+    """The layers of a perceptron run on two islands; each layer reads the previous result."""
     graph = Graph()
     weights = [
         graph.constant(f"w{n}", numbers(s, n) / 4) for n, s in enumerate([(20, 30), (30, 9)])

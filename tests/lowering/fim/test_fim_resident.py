@@ -111,7 +111,7 @@ def test_runs_on_one_device_load_the_constants_once(make):
 def test_they_save_the_copies():
     """With resident weights, a matrix-vector product takes little more than its blocks' cycles.
 
-    Without them, it takes far more.
+    Without resident weights, the product takes far more cycles.
     """
     graph = Graph()
     graph.product(graph.tensor("x", 1, 128), graph.constant("w", numbers(128, 128)), name="y")
@@ -185,7 +185,7 @@ def chains():
 def test_operands_of_different_sides_have_rows_of_their_own(make, together):
     """A constant that is used on different sides is stored once for each side.
 
-    Its tiles have another order, though numbers and tilings are the same.
+    The sides need the tiles in different orders, though numbers and tilings are the same.
     """
     graph, device = make(), TINY.changed({"fim.islands": 1})
     found = macaw.lower_graph(graph, device=device, together=together)
@@ -198,9 +198,9 @@ def test_operands_of_different_sides_have_rows_of_their_own(make, together):
 
 
 def test_a_budget_for_a_part_of_the_constants():
-    """With less room, two layers of three stay, or one, or none; bits are equal.
+    """If the room for constants is limited, the weights of fewer layers stay; bits are equal.
 
-    The plan says which layers stay.
+    The plan's reasons say if weights stay.
     """
     graph = Graph()
     x = graph.tensor("x", 2, 40)

@@ -230,7 +230,10 @@ def test_a_task_that_nothing_can_do():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_spends_its_effort_and_not_more(seed, monkeypatch):
-    """The steps that are simulated for changes are at most the effort and the last change."""
+    """The search simulates at most `effort` steps, and those of its last change.
+
+    It also simulates the first plan of each new start.
+    """
     graph = schedules.graph(random.Random(seed), 8)
     table = option_table(graph, CONFIG, schedules.asking(seed))
     start = list_schedule(table)

@@ -123,9 +123,9 @@ def shared_by(shape, *several):
 def test_regions_of_columns_end_together():
     """Two islands that share columns end at the same time.
 
-    Each island needs all of A, in 100 or 500 cycles; all columns take 900. Island 1 gets its inputs
-    first, because they take fewer cycles. It gets a share a of the 96 columns: 100 + 900 a = 100 +
-    500 + 900 (1 - a), so a = 7/9, which is 75 columns, rounded to 80, a multiple of 16.
+    Each island needs all of A, whose copy takes 500 cycles to island 0 and 100 to island 1. All 96
+    columns take 900 cycles. Island 1 gets A first, and a share a of the columns: 100 + 900 a =
+    100 + 500 + 900 (1 - a), so a = 7/9, which is 75 columns, rounded to 80, a multiple of 16.
     """
     found, asked = shared_by(Shape(1, 8, 96), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 1, 0, 80, 96)), (0, 1, Region(0, 1, 80, 16, 96))]
@@ -135,8 +135,9 @@ def test_regions_of_columns_end_together():
 def test_regions_of_rows_end_together():
     """Two islands that share rows end at the same time.
 
-    Each island needs its rows of A. Island 1 gets a share a of the 64 rows: 1000 a = 100 a + 1400
-    (1 - a), so a = 14/23, which is 39 rows, rounded to 40, a multiple of 4.
+    Each island needs its rows of A. A copy of all 64 rows takes 500 cycles to island 0 and 100 to
+    island 1; their product takes 900. Island 1 gets its rows first, a share a of them: 1000 a =
+    100 a + 1400 (1 - a), so a = 14/23, which is 39 rows, rounded to 40, a multiple of 4.
     """
     _, asked = shared_by(Shape(64, 8, 8), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 40, 0, 8, 8)), (0, 1, Region(40, 24, 0, 8, 8))]

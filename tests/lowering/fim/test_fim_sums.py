@@ -69,7 +69,7 @@ def test_each_layout_has_the_bits_and_the_cycles(depths, form, known):
 def test_rows_of_whole_columns_go_to_the_buffers_without_local_memory():
     """With dots of whole columns, left operands go to banks without a copy in local memory.
 
-    The rows of both left operands stand side by side.
+    The rows of the two left operands are adjacent in a bank.
     """
     graph, given = sum_of((32, 48), m=5, n=32, bias=False)
     lowered = macaw.lower_graph(graph)

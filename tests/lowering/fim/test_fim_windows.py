@@ -86,7 +86,10 @@ def test_distinct_tiles_by_hand():
 
 
 def test_groups_of_lines_by_hand():
-    """Six pixels of 8 numbers; lines of 4 numbers; tiles of two adjacent pixels."""
+    """The first lines of all pixels become adjacent, then the second lines, and so on.
+
+    Here six pixels have two lines of 4 numbers each, and a tile has two adjacent pixels.
+    """
     keys = np.array([[0, 8], [4, 12], [8, 16], [12, 20], [32, 40], [36, 44]])
     groups = line_groups([np.tile(keys, (3, 1))], 4, 48)
     assert groups == LineGroups(pitch=8, deep=4, pixels=6, counts=(6, 6))
@@ -150,7 +153,8 @@ def test_each_column_comes_once():
     An image has 36 pixels, each a column of memory, and 16 windows of nine columns. Two blocks have
     two items each, of four adjacent windows. At a step, an item pulls a pixel of each window: p to
     p + 3, then p + 1 to p + 4, p + 2 to p + 5, and p + 6 to p + 9 in the next row of the image. So
-    the start moves twice for each of three rows, and once before a second item.
+    the start pointer of the buffer moves twice for each of three rows of the image, and once before
+    the second item.
     """
     option = found_by(convolution(6, 16, 16))[0, DOT]
     stream = option.job.stream

@@ -100,7 +100,7 @@ class ModelBuilder:
     def multiply(self, name: str, other: str, result: float = 2.0**-5) -> None:
         """Multiply the last value by another quantised value, `other`.
 
-        Its shape is the same, or it has one number for each channel.
+        `other` has the shape of the last value, or one number for each channel.
         """
         self.value = self.node("Mul", [self.value, other], name)
         self.quantise(name, result)

@@ -68,7 +68,10 @@ def test_what_stays_is_refused(compared, dtype, message):
 
 
 def test_axes_in_front_are_no_positions():
-    """A vector of integers repeated as rows is no one-hot vector: results depend on the column."""
+    """A model is refused if its input is repeated as rows: then no row depends on one integer.
+
+    Column j of each row depends on integer j, so the rows are no one-hot vectors.
+    """
     builder = ModelBuilder(0, (POSITIONS,))
     builder.nodes.clear()
     builder.inputs = [helper.make_tensor_value_info("x", TensorProto.INT32, [POSITIONS])]

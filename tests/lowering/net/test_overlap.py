@@ -162,8 +162,8 @@ def test_fetching_the_first_weights_earlier_would_save_little():
 def test_rows_of_all_clusters_are_complete_in_turn():
     """Rows of all clusters are complete in turn.
 
-    56 rows on four clusters of 14 rows each take seven iterations: two rows of each cluster in
-    each.
+    56 rows are 14 for each of four clusters, which compute two rows each in one of seven
+    iterations.
     """
     plan = plan_of(fitting_plans(large(), load("base"))[0][0])
     assert (plan.steps, plan.partition.dims[1], plan.tile.groups) == (7, "M", 2)

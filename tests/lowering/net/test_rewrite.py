@@ -182,7 +182,7 @@ def test_models_without_a_layer_are_refused():
 def test_factors_of_channels_are_not_copied_to_the_shape_of_the_image(images):
     """vc multiplies an image by one number for each channel, if these are the second factor.
 
-    If they are the first factor, a layer expands them to the shape of the image before.
+    If they are the first factor, another layer first expands them to the shape of the image.
     """
     expanded = []
     for swapped in (False, True):

@@ -262,7 +262,8 @@ def test_refusals_name_the_node(message):
 def test_an_image_of_height_1_with_padding_above_and_below(kernel):
     """An image of height 1 with padding above and below is right or refused.
 
-    It is no row of windows: square windows must contain it.
+    With a kernel of width 1 it is right. With width 3 it is refused: the padded image has three
+    rows, and windows must be square.
     """
     made = one(
         "Conv", ["x", "W"], (1, 2, 1, 5), (1, 3, 3, 7 - kernel + 1), pads=[1, 1, 1, 1],

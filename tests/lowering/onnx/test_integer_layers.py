@@ -106,7 +106,8 @@ def test_qlinear_convolutions_equal_onnxruntime(seed):
 def test_qlinear_convolutions_equal_the_reference_of_onnx(seed):
     """QLinearConv equals ONNX's reference if scales are powers of two.
 
-    Then its binary64 rounds as binary32 does. It adds the zero point before it rounds.
+    With these scales, the reference's binary64 rounds as binary32 does. The zero point is 0 here,
+    because the reference adds it before rounding.
     """
     made, x = random_conv(np.random.default_rng(1000 + seed))
     for row in made.graph.initializer:

@@ -141,7 +141,7 @@ def test_quantised_networks_of_packages(name):
 @pytest.mark.may_skip_in_ci  # as above; Pillow renders the images
 @pytest.mark.parametrize(("row", "points"), [(0, 0.015), (1, 0.005)])
 def test_accuracy_of_the_text_direction(row, points):
-    """text-direction has the accuracy of docs/networks.md: 400 images, int8 and int16."""
+    """The network text-direction has the accuracy of docs/networks.md: 400 images, int8, int16."""
     pytest.importorskip("PIL")
     from benchmarks import text_direction
     from benchmarks.text_images import images

@@ -113,7 +113,7 @@ def test_a_form_that_would_differ_is_not_used():
 
 @pytest.mark.parametrize("shape", [(28, 28, 64), (7, 7, 512)])
 def test_cycles_an_element(shape):
-    """Sums take the cycles an element that docs/lowering.md states."""
+    """Sums take the cycles per element that docs/lowering.md states."""
     for scales, most in (((1.0, 0.5), 1.01), ((0.81173214, 0.40315987), 2.52), ((0.3, 0.7), 3.27)):
         operation = Sum("int8", shape, scales, (0, 127))
         assert cycles(operation, load("base")) / np.prod(shape) <= most

@@ -55,9 +55,9 @@ def test_results_and_cycles(pool, seed, engine):
 
 
 def test_padding_counts_or_does_not():
-    """By hand: the mean of an element 6 and three padding zeros is 6 / 4 or 6.
+    """By hand: the mean of an element 6 and three padding zeros is 2 or 6.
 
-    It is 6 / 4 if padding counts, which is rounded to 2.
+    If padding counts, 6 / 4 = 1.5 is rounded to 2; else the mean is 6 / 1.
     """
     image = np.full((1, 1, 1), 6, np.int8)
     corner: Any = {"kernel": (2, 2), "pads": (1, 1, 0, 0)}
@@ -106,7 +106,7 @@ def test_onnx_computes_the_same(counts_pads):
 
 
 def test_cycles_an_element():
-    """Pools take the cycles an input element that docs/lowering.md states."""
+    """Pools take the cycles per input element that docs/lowering.md states."""
     config = load("base")
     largest = MaxPool("int8", (112, 112, 64), (3, 3), (2, 2), (1, 1, 1, 1))
     assert cycles(largest, config) / (112 * 112 * 64) <= 0.33
@@ -137,7 +137,7 @@ def test_refusals(pool, message):
 def test_a_mean_of_more_positions_than_are_added_in_16_bits(shape):
     """A mean of more than 256 positions is added in groups of 256.
 
-    272, 261 and 512 positions: one or two groups, and 16, 5 or no more positions.
+    272 and 261 positions are one group and 16 or 5 positions; 512 positions are two groups.
     """
     pool = GlobalAveragePool("int8", shape)
     inputs = random_inputs(pool, 1)
