@@ -6,10 +6,10 @@
     python -m benchmarks --smoke [NAME ...]     run each once, on small inputs; nothing is kept
     python -m benchmarks --compare OLD.json [NEW.json]
 
-A result is saved, and the page is written, when a benchmark ends. `--resume` leaves out what has a
-result of this commit. `--short` leaves out the long ones. `--load` measures only those with a
-goal. So does a Python other than 3.11, whose results (benchmarks-3.13.json) are a column of the
-page. Exit status 1 of `--compare`: something became slower by more than the noise.
+When a benchmark ends, its result is saved and the page is written. `--resume` leaves out benchmarks
+that have a result of this commit, `--short` the long benchmarks. `--load` measures only benchmarks
+with a goal. So does a Python other than 3.11; its results (benchmarks-3.13.json) are a column of
+the page. Exit status 1 of `--compare`: a benchmark became slower by more than the noise.
 """
 
 from __future__ import annotations

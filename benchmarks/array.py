@@ -1,10 +1,10 @@
 """The PE array beside SciPy and NumPy: simulated MACs and PE cycles a second.
 
 The program is a lowered sparse product, weight stationary, with one output for each PE, with and
-without `balance`. Runs are whole: cp and the dma included. A PE cycle is a cycle of one PE, so a
-row has as many in each cycle as it has PEs. A MAC is effective if neither weight nor activation is
-zero. SciPy and NumPy only compute the result, which must equal Macaw's. A large convolution
-follows, in a process of its own, so that its memory can be measured.
+without `balance`. Runs are whole: cp and the dma included. A PE cycle is a cycle of one PE: a cycle
+of a row with 256 PEs is 256 PE cycles. A MAC is effective if neither weight nor activation is zero.
+SciPy and NumPy only compute the result, which must equal Macaw's. A large convolution follows, in
+its own process, so that its memory can be measured.
 """
 
 from __future__ import annotations

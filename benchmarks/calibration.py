@@ -4,8 +4,8 @@
     python -m benchmarks.calibration
 
 The figure is the time of a fixed mix of work of the interpreter and of NumPy. A speed of 1.0 is that
-of the machine of docs/benchmarks.md. The second command runs the mix and the peers. From the peers'
-figures on that page it computes the seconds that the mix would take there: `SECONDS`.
+of the machine of docs/benchmarks.md. The second command runs the mix and the peers here. From the
+peers' figures on that page it computes `SECONDS`, the time that the mix takes on that machine.
 """
 
 from __future__ import annotations

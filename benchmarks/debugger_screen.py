@@ -1,4 +1,4 @@
-"""What the debugger's screen costs: a frame and a redraw at 200 x 50 with all panels, digits_mlp."""
+"""The cost of the debugger's screen: a frame and a redraw at 200 x 50, all panels, digits_mlp."""
 
 from __future__ import annotations
 

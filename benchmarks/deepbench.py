@@ -80,10 +80,10 @@ def _gate(kind: str, r: int, number: int, half: int) -> int:
 
 
 def _gru(r: int, step: int, last: bool, before: int) -> str:
-    """h' = h~ + z (h - h~).
+    """Return the chains of one step of a GRU: h' = h~ + z (h - h~).
 
-    AddSubVrf1 holds h~, MulVrf r and z. AddSubVrf0 holds h and h', which change places in each
-    step.
+    AddSubVrf1 holds h~, MulVrf holds r and z. AddSubVrf0 holds h and h', which change places in
+    each step.
     """
     half = step % 2
     states = 9 * r

@@ -1,8 +1,8 @@
 """A matrix-vector product on an island of function-in-memory banks, beside NumPy's fp16.
 
 The matrix is 1024 × 4096 in fp16, multiplied by dots. Each of the 16 banks holds 64 rows of the
-matrix, and the vector, a tile of it in each row of memory. Every product and every sum is rounded
-to fp16. The emulation also counts the cycles.
+matrix. It also holds the vector, in tiles of 16 numbers: each row of memory has one tile. Every
+product and every sum is rounded to fp16. The emulation also counts the cycles.
 """
 
 from __future__ import annotations

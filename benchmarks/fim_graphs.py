@@ -42,7 +42,7 @@ class _Weights:
 
 
 def mlp() -> Graph:
-    """Three layers of 512 with biases and relu, and one of 64; 16 samples."""
+    """Three layers of 512 outputs with biases and relu, and one of 64 outputs; 16 samples."""
     graph = Graph()
     weights, x = _Weights(graph), graph.tensor("x", 16, 512)
     for number, width in enumerate((512, 512, 512, 64)):

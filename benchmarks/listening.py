@@ -1,11 +1,12 @@
-"""What the hooks of accountants cost a run that has none.
+"""The cost of the hooks of accountants in a run without accountants.
 
     python -m benchmarks.listening [ROUNDS]
 
 Cores announce what they do to listeners, and accountants listen. Without listeners, each place only
 tests that there are none. Three processes run the same programs in turn: two with the emulator as
-it is, one whose modules are compiled without these tests. The figures are the CPU time of the first
-process as a multiple of that of the third, and of the second, which shows how exact they are.
+it is, the third with the emulator's modules compiled without these tests. The figure is the CPU
+time of the first process divided by that of the third. Divided by the time of the second process,
+it shows how exact the figure is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Layers on the emulated nnp beside the same layers in plain NumPy float32, in one process.
 
-An LSTM step with 2048 hidden units and a 1×1 convolution, whole programs, emulated with their
-cycles: every product exact in block floating point and rounded once, every function correctly
-rounded.
+The layers are an LSTM step with 2048 hidden units and a 1×1 convolution. The emulator runs whole
+programs and counts their cycles. Every product is exact in block floating point and rounded once;
+every function is correctly rounded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Measures the page of a profile with many records in Chromium: loading, memory, and frames.
 
 `python -m benchmarks.profile_page [RECORDS]` prints a table of medians and 95th percentiles. Input
-comes through the DevTools protocol, as a user's would. A frame is the time between two frames that
-the page gets while the input goes on; drawing is the part of it that the page's script takes.
+comes through the DevTools protocol, as a user's would. "Between frames" is the time from one frame
+of the browser to the next while the input goes on. "Drawing" is the time that the page's script
+takes for a frame.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ A seeded script makes the sound: noise, tones, and bursts with a pitch and forma
 run on vc in binary32, or with `--type` on the array in integers, and the LSTM runs on nnp. With
 `--type fp16` or `fp32` islands compute everything; for fp32 the device has five islands, because
 only the fifth one has divisions in fp32. The state goes from chunk to chunk. The reference
-evaluator computes all chunks. The emulator runs one chunk in `--every`, from the same state, and each of its tensors is compared with the evaluator's.
-The decisions (a probability above 0.5) are compared with those of onnxruntime.
+evaluator computes all chunks. The emulator runs one chunk in `--every`, from the evaluator's state,
+and each of its tensors is compared with the evaluator's. The decisions (a probability above 0.5)
+are compared with those of onnxruntime.
 
 Exit status 1: a tensor differs, or in binary32 (float, fp32) a decision.
 """

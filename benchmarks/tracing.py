@@ -1,4 +1,4 @@
-"""What recording costs the emulation: the same runs with the trace off, in one window, in groups.
+"""The cost of recording for the emulation: equal runs with the trace off, in one window, in groups.
 
 Recording changes neither cycles nor results (tests show this); these figures are CPU time of the
 host. `off` is `trace.recording = false`. `at rest` is the default: the trace blocks are there, but

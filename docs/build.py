@@ -1,6 +1,6 @@
 """Write what tables and modules say: docs/isa, other pages of docs that are lists, editors.
 
-`make docs` runs it; tests hold all of it current.
+`make docs` runs it; tests fail if a file is out of date.
 
 `python docs/build.py`
 """

@@ -20,7 +20,7 @@ def page() -> str:
 
 
 def table() -> str:
-    """Return a row for each cause, with a dash before those below another one."""
+    """Return a row for each cause, with a dash before causes that are a part of another cause."""
     from macaw.isa.advice import BY_CAUSE, WITHOUT_ADVICE
     from macaw.isa.causes import CAUSES
 

@@ -18,7 +18,7 @@ BEGIN, END = "<!-- table -->\n", "<!-- end -->"
 
 
 def operands() -> tuple[np.ndarray, np.ndarray]:
-    """Activations (m, k) and weights (n, k) of Fig. 8, each number another one."""
+    """Activations (m, k) and weights (n, k) of Fig. 8; no two numbers are equal."""
     return (
         np.arange(1, 33, dtype=np.int8).reshape(4, 8),
         np.arange(1, 65, dtype=np.int8).reshape(8, 8),

@@ -1,7 +1,7 @@
-"""The pictures, made now; `make picture` calls it.
+"""Makes the pictures of the pages; `make picture` calls it.
 
-The README's are the demo and a debugger's screen, drawn as terminals. Those of docs/profile.md are
-the page of a profile in headless Chromium, in light and in dark.
+The README's pictures are the demo and a debugger's screen, drawn as terminals. The pictures of
+docs/profile.md are the page of a profile in headless Chromium, in light and in dark.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ FORMAT = """\
 
 
 def started(command: list[str], width: int, height: int) -> tuple[subprocess.Popen[bytes], int]:
-    """A command on a terminal of its own, and our end of that."""
+    """Start a command on its own terminal; return the process and our end of the terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
@@ -138,7 +138,7 @@ def terminal() -> None:
 
 
 def debugger() -> None:
-    """The debugger's screen behind LINES, read from a terminal that pyte emulates."""
+    """The debugger's screen after LINES, read from a terminal that pyte emulates."""
     seen = pyte.Screen(*SCREEN)
     stream = pyte.ByteStream(seen)
     with tempfile.TemporaryDirectory() as place:
@@ -163,7 +163,7 @@ def debugger() -> None:
 
 
 def _row(cells: list[pyte.screens.Char]) -> Text:
-    """Cells of one style are one piece: a picture of a fifth of the size."""
+    """Join adjacent cells of one style, which makes the picture's file a fifth as large."""
     pieces = groupby(cells, _style)
     return Text.assemble(*(("".join(cell.data for cell in of), style) for style, of in pieces))
 

@@ -70,7 +70,7 @@ def recorded() -> list[Pruned]:
 
 
 def speeds(runs: Sequence[Pruned]) -> dict[str, list[tuple[float, float]]]:
-    """By network the shares of zeros, and how many times faster than the dense network it is."""
+    """For each network: the shares of zeros, and the speed-ups over the dense network."""
     found: dict[str, list[tuple[float, float]]] = {}
     dense = {run.network: run.cycles for run in runs if not run.zeros}
     for run in runs:

@@ -31,7 +31,7 @@ _DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
 
 
 def _profiled(place: Path) -> None:
-    """Two folders of programs in one place, and those that have a flaw and none."""
+    """The programs of docs/profile.md: with a flaw or mended, profiled, six_cores, two samples."""
     for file in (ROOT / "tests/macaw/profile/pairs").iterdir():
         shutil.copy(file, place)
     for folder in ("profiled", "six_cores"):
@@ -194,7 +194,7 @@ TUTORIAL = ROOT / "docs" / "tutorial"
 
 
 def _empty(_place: Path) -> None:
-    """A lesson begins in an empty folder: all its files stand in it."""
+    """Nothing: a lesson begins in an empty folder, and its page has the text of all its files."""
 
 
 def _sample(core: str, place: Path) -> None:

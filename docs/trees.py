@@ -1,4 +1,4 @@
-"""What pages read of the product: syntax trees (parsed once), docstrings and imports of modules."""
+"""Reads modules of the product for pages: syntax trees (parsed once), docstrings and imports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def tree_of(path: Path) -> ast.Module:
 
 # To parse all modules takes seconds; these two read the text of a module alone.
 def docstring_of(path: Path) -> str:
-    """Return the docstring of a module; nothing if it has none."""
+    """Return the docstring of a module; an empty text if it has none."""
     text = path.read_text("utf-8")
     quoted, plain, _ = text.removeprefix(_QUOTES).partition(_QUOTES)
     if not text.startswith(_QUOTES) or not plain or "\\" in quoted:

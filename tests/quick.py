@@ -2,7 +2,7 @@
 
 The recording of `python -m tests.mutants --map` says which test executes which lines of the
 product, and for how long. Each choice is the test function that executes most new lines in a
-second, so the first tests of the list find most.
+second, so the first tests of the list execute most lines.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The digits network in block floating point, in NumPy alone: the exact statement.
+"""The definition of the digits network in block floating point, in NumPy alone.
 
-Widths up to 16 bits. Sums in binary64 are exact: 64 products of 15-bit mantissas, with exponents
-that differ by less than 8. The program's sums in BFP long are exact, too, as a test shows.
+Mantissas have at most 16 bits. Sums in binary64 are exact: 64 products of 15-bit mantissas, with
+exponents that differ by less than 8. The program's sums in BFP long are exact, too: a test checks
+that.
 """
 
 from pathlib import Path

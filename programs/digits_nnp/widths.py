@@ -1,4 +1,4 @@
-"""Accuracy of the digits network beside the width of its mantissas, every width in the emulator.
+"""Accuracy of the digits network by the width of its mantissas; the emulator runs every width.
 
     python programs/digits_nnp/widths.py            # the table of the README
 

@@ -1,8 +1,8 @@
 """The digits network on the SIMD core: its programs, parameters and orders.
 
-Weights, shifts and images are those of `programs/digits_mlp`; so is the arithmetic, whose exact
-statement is `reference.py` there. `python protected.py` writes the files of the golden test:
-weights and orders of `net.s`, the biases, and the first eighty images.
+Weights, shifts and images are those of `programs/digits_mlp`, and `reference.py` there defines the
+arithmetic. `python protected.py` writes the files of the golden test: weights and orders of
+`net.s`, the biases, and the first eighty images.
 """
 
 from __future__ import annotations

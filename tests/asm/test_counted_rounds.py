@@ -1,4 +1,4 @@
-"""A repetition that the assembler expands by counting gives the bytes of one read each round."""
+"""A repetition that is expanded by counting gives the bytes of one whose rounds are all read."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def test_another_note_is_refused(text: str, match: str) -> None:
 
 
 def test_bytes_loaded_many_times_over_are_refused() -> None:
-    """A small file cannot load the same bytes many times and so fill the memory."""
+    """A small ELF file is refused if it loads the same bytes many times and so fills the memory."""
     segment = Segment(1, 0, 0, 0, 0x8000, 0x8000, 4, 1)
     count = 1000
     header = HEADER._replace(segments=count, sections=0, sections_at=0, entry=0)

@@ -1,4 +1,4 @@
-"""Bare images: objcopy makes the same from Macaw's executables, and reads Macaw's images."""
+"""Bare images: objcopy makes equal images from Macaw's executables, and reads Macaw's images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md: each recipe is played in a copy of the repository, and prints what the page says.
+"""CONTRIBUTING.md: each recipe, followed in a copy of the repository, prints what the page says.
 
 A recipe is a section of level 2 that says so. Its steps, in the order of the page, are blocks:
 

@@ -1,6 +1,6 @@
 """docs/debugging-story.md: the debugger prints what the page shows and finds the true cause.
 
-What is right is computed here once more, in plain Python of whole numbers.
+The test computes the right values again, with Python's integers.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def _with(node: Node, kind: Kind) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(node: Node, kinds: list[Kind] | None) -> Iterator[tuple[int, int, str]]:
-    """The words of `name=value`; without `kinds`, the value is one of a packet's."""
+    """The words of `name=value`; without `kinds`, it is an operand of a packet."""
     if not isinstance(node, Named):
         yield from _plain(node)
         return

@@ -52,7 +52,7 @@ def test_each_pe_reads_its_own_activations(engine: str) -> None:
 
 @every_engine
 def test_steps_and_strides_add_up(engine: str) -> None:
-    """Steps and strides add up, as the scalar unit writes operands back (seed 000 ¶104, ¶112)."""
+    """Steps and strides add up when the scalar unit writes operands back (seed 000 ¶104, ¶112)."""
     unit = Unit()
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
     steps, strides = [(2, 0, 8, 0), (3, 1, 1, 0)], [(2, 0, 1, 4)]

@@ -321,7 +321,7 @@ def make(rng: Random) -> Example[str]:
 
 @contextmanager
 def interrupted(session: Session) -> Iterator[None]:
-    """Interrupt the session whenever the block runs for `PATIENCE` seconds more."""
+    """Interrupt the session after each `PATIENCE` seconds for which the `with` block runs."""
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         session.interrupt()

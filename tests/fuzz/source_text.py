@@ -206,7 +206,7 @@ def _stretched(rng: Random, tokens: list[str]) -> None:
 
 
 def _nested(rng: Random, tokens: list[str]) -> None:
-    """Put a token, or nothing, into deep brackets or behind many operators."""
+    """Put a token, or nothing, into many brackets or after many operators."""
     at = rng.randrange(len(tokens) + 1)
     inner = tokens[at] if at < len(tokens) else "1"
     depth = rng.choice((1, 2, 5, 40, 300, 3000))

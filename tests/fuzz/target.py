@@ -67,9 +67,9 @@ class _Alarm(BaseException):
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Limit the block to `seconds` of processor time, then raise `Failure`.
+    """Limit the `with` block to `seconds` of processor time, then raise `Failure`.
 
-    This works in the main thread only; in others the block has no limit.
+    This works in the main thread only; in other threads the block has no limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -130,7 +130,7 @@ def test_each_register_has_its_own_pseudo_instruction() -> None:
 
 
 def test_vectors_of_mx_are_whole_blocks() -> None:
-    """A native vector of mx consists of whole blocks; a shorter one than a block is one block."""
+    """A native vector of mx consists of whole blocks; if shorter than a block, it is one block."""
     device = {"nnp.quantise": "mx", "nnp.mx_block": 32}
     assert {n: broken_blocks(device | {"nnp.native": n}) for n in (4, 32, 96)} == {
         4: "",

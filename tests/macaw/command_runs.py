@@ -30,7 +30,7 @@ def run_here(
 ) -> subprocess.CompletedProcess[str]:
     """Run `macaw` in a folder; its streams are files, its standard input is `text`.
 
-    Coverage and the recording of the mutants' tool see the lines that it executes.
+    Coverage and the recording of the mutants' tool see the lines that `macaw` executes.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         status = _run_into(words, folder, variables, text, (out, err))

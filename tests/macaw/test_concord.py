@@ -291,9 +291,9 @@ def test_targets_and_pictures_that_are_not_there(monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_results_of_a_round_are_regrouped_at_once(tmp_path: Path) -> None:
-    """The file joins all results of two operations in a loop in one expression, not row by row.
+    """One expression of the file joins the results of two operations in a loop.
 
-    There are 12 rows, which alternate between the operations.
+    The 12 rows of the results alternate between the operations; they are not joined one by one.
     """
     rounds = "".join(
         f" v_rd InitialVrf, {t}\n mv_mul 0\n v_relu\n v_wr InitialVrf, {20 + 2 * t}\n"
@@ -334,7 +334,7 @@ _start: SetRowsCols(2, 1)
 def test_the_text_of_a_box_is_in_its_middle(layer: Concordance) -> None:
     """The text of a box is in its middle.
 
-    Its lines are 13 apart, around a point 4 below the middle of the box.
+    The mean height of the text's lines is 4 units of the SVG below the middle of the box.
     """
     root = ET.fromstring(layer.picture("svg"))
     boxes = [

@@ -1,4 +1,4 @@
-"""Layers on islands share memories; what does not fit is refused, never found by the assembler."""
+"""Layers on islands share memories; `compile` refuses layers that do not fit, with the reason."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refusal(model: onnx.ModelProto, settings: dict[str, int]) -> str:
 
 
 def test_instructions_of_all_layers_are_summed():
-    """A layer gets at least 64 words; three layers of 41 words fit 128 words, four do not."""
+    """The words of all layers are added up: three layers of 41 words fit 128 words, four do not."""
     device = BASE.changed({"fim.instructions": 128})
     network = macaw.compile(chain(3, 8), device=device, islands=["MatMul"])
     ones = np.ones((1, 8, 8), np.float32)
@@ -89,7 +89,7 @@ def test_words_of_a_plan_are_those_of_the_assembler(name, rows, matrices, tmp_pa
 
 
 def test_a_refusal_names_the_share_of_a_layer_and_the_whole():
-    """The device has 400 words, of which each of two layers may have 200."""
+    """A refusal names the words that one layer may have, here 200, and those of the island, 400."""
     message = refusal(chain(2, 8, 12), {"fim.instructions": 400})
     assert message == (
         "node m0 (MatMul): the 12 steps of island 1 have 756 words; each of the 2 layers on"
@@ -98,7 +98,7 @@ def test_a_refusal_names_the_share_of_a_layer_and_the_whole():
 
 
 def test_an_estimate_with_samples_lists_what_islands_refuse():
-    """The samples are computed although a product has no plan, and the node is listed once."""
+    """With samples, too, an estimate lists a product that islands refuse once, with the reason."""
     model, device = chain(1, 8, 12), BASE.changed({"fim.instructions": 400})
     ones = np.ones((1, 12, 8, 8), np.float32)
     found = [

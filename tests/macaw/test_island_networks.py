@@ -112,7 +112,7 @@ def test_engines_agree(attention):
 
 
 def test_a_folder_runs_like_the_network(attention, tmp_path):
-    """net.json has the layers for islands, and the order of their sums, so nothing is planned."""
+    """net.json has the layers for islands and the order of their sums, so a run plans nothing."""
     network, run, x = attention
     network.write(tmp_path / "net")
     again = macaw.load_network(tmp_path / "net")
@@ -135,7 +135,7 @@ def test_a_folder_runs_like_the_network(attention, tmp_path):
 
 
 def test_zeros_are_counted_with_layers_on_islands():
-    """With samples, the definition computes the islands' layers, too."""
+    """With samples, `estimate` predicts the same as `compile` for each layer, also on islands."""
     data = sample((2, 1, 3, 6, 6))
     network = macaw.compile(attention_model(), device=TINY, islands=["/scores/MatMul"], data=data)
     assert [layer.core for layer in network.layers].count("fim") == 1
@@ -195,7 +195,7 @@ def integer_product() -> ModelBuilder:
 
 
 def test_products_of_integers_are_the_same_on_islands_and_on_vc():
-    """The sums of integers are exact in binary32, in any order."""
+    """Islands and vc give equal products of integers, because binary32 holds their sums exactly."""
     model, x = integer_product().model(), sample((1, 2, 4, 6))
     runs = [
         macaw.compile(model, device=TINY, islands=names).run(x=x) for names in ((), ("MatMul",))
@@ -207,7 +207,7 @@ def test_products_of_integers_are_the_same_on_islands_and_on_vc():
 
 
 def test_batches():
-    """Each sample of a batch has its own product; a name of a layer selects one of both."""
+    """Each sample of a batch has its own product; the user may name one of two layers."""
     network = macaw.compile(attention_model(batch=2, side=4), device=TINY,
                             islands=["/mixed/MatMul"])  # fmt: skip
     run = network.run(x=sample((2, 3, 4, 4)))
@@ -249,7 +249,10 @@ def test_a_tensor_may_have_the_name_of_a_label_of_the_layers_source(name):
 
 
 def test_layers_share_the_instructions_of_islands():
-    """Two layers that need 1,170 words alone are planned for 400 words each."""
+    """Two layers on an island of 800 words get plans of at most 400 words each.
+
+    On an island of 4,096 words, the plans have 497 and 995 words.
+    """
     device = TINY.changed({"fim.instructions": 800})
     network = macaw.compile(attention_model(), device=device, islands=["MatMul"])
     assert all(layer.equal for layer in network.run(x=sample((1, 3, 6, 6))).layers)

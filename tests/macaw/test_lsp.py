@@ -249,7 +249,7 @@ def test_without_lsprotocol_the_command_says_how_to_get_it() -> None:
 def test_includes_and_macros(tmp_path: Path) -> None:
     """An error in an included file is shown at the line of the open file that leads to it.
 
-    It goes when the included file is mended and saved.
+    The error disappears when the included file is mended and saved.
     """
     more = tmp_path / "more.inc"
     good = ".macro two op, rest:vararg\n \\op \\rest\n \\op \\rest\n.endm\ninside: .word 1\n"
@@ -341,7 +341,7 @@ def test_the_exit_status(last: list[dict[str, object]], status: int) -> None:
 
 
 def test_what_is_no_request_gets_an_error() -> None:
-    """What is no valid request gets one error as answer, and the session goes on."""
+    """A message that is no valid request gets one error as answer, and the session goes on."""
     wrong: list[dict[str, object]] = [
         {"id": 1, "method": "nothing/known"},
         {"id": 2, "method": "textDocument/hover", "params": {"textDocument": 5}},
@@ -436,7 +436,7 @@ def test_a_cancelled_request_is_answered() -> None:
 
 
 class Scripted:
-    """A stream that gives the server each message only when its answers so far meet a condition."""
+    """A stream that gives the server each message when the server's answers meet a condition."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Callable[[], bool], dict[str, object]]] = []
@@ -472,7 +472,7 @@ class Scripted:
 def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> None:
     """A saved file is read again for all files that include it.
 
-    This holds for files whose assembly is no longer kept, as only the last few are.
+    The server keeps the assembly of the last few files only; it reads the others again, too.
     """
     (tmp_path / "lib.inc").write_text(" nop\n")
     names = [f"{number}.s" for number in range(7)]

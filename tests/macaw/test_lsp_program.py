@@ -332,7 +332,7 @@ def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
 def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
     """An error of two programs is shown once in c.inc, which belongs to both.
 
-    An error of only one of them goes when that program is right.
+    An error of only one of the programs disappears when this program is right.
     """
     texts = {
         "a.s": '.equ N, 1\n.include "c.inc"\n',

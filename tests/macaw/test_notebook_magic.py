@@ -122,7 +122,7 @@ def test_errors_of_the_assembler_point_into_the_cell(shell: PlainShell) -> None:
 
 
 def test_hints_and_registers_of_errors_are_blue(shell: PlainShell) -> None:
-    """Hints and registers in errors are blue, as cyan cannot be read on Jupyter's light red."""
+    """Hints and registers in errors are blue: cyan cannot be read on Jupyter's light red."""
     text = coloured_error_of(shell, "", ".core cp\nlw a0, nowhere\nslii a0\n")
     assert "\x1b[34ma0\x1b[0m" in text
     assert "\x1b[34m    hint: did you mean 'srli'?\x1b[0m" in text

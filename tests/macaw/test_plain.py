@@ -219,7 +219,7 @@ def test_an_answer_of_the_debugger_has_words_for_signs() -> None:
 def test_the_prompt_lists_completions_below_the_line(
     value: str, style: CompleteStyle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plain prompt lists completions below the line, as screen readers cannot use a menu."""
+    """The plain prompt lists completions below the line: screen readers cannot use a menu."""
     made = mock.Mock()
     monkeypatch.setattr("prompt_toolkit.PromptSession", made)
     monkeypatch.setenv("MACAW_PLAIN", value)

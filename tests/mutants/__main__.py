@@ -1,8 +1,8 @@
 """`python -m tests.mutants --map`, then `python -m tests.mutants --seed 1 --count 30 --room emu`.
 
-The first records, once for a commit, which test executes which line. The second makes mutants of
-product lines and runs the nearest tests on each. It prints the mutants that survive, and their
-number. `--only N` repeats one mutant, `--tests` runs the given tests instead.
+The first command records, once for a commit, which test executes which line. The second command
+makes mutants of product lines and runs the nearest tests on each mutant. It prints the mutants that
+survive, and their number. `--only N` repeats one mutant, `--tests` runs the given tests instead.
 """
 
 from __future__ import annotations

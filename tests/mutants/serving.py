@@ -1,4 +1,4 @@
-"""A pytest plugin that collects all tests once, and runs those of each mutant in a child of its own.
+"""A pytest plugin that collects all tests once, and runs each mutant's tests in a child process.
 
 The child puts the changed code into the functions of the loaded modules, so that a mutant costs no
 start and no collection. The answer is `AFRESH` if code cannot be changed in this way.

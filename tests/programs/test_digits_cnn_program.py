@@ -98,7 +98,7 @@ def test_every_layer_is_the_reference(
 def test_weights_rotate_and_windows_slide(
     reference: ModuleType, run: Any, images: NDArray[np.int8]
 ) -> None:
-    """The PEs examine as many weights, and do as many MACs, as a calculation by hand gives.
+    """The numbers of weights that PEs examine and of MACs equal a calculation by hand.
 
     Rotation: the bus brings a layer's weights once for each exe; each output position examines them
     again. Sliding window: 16 windows of 9 entries come out of four strips of 27 entries, so a PE

@@ -1,4 +1,4 @@
-"""The digits network, lowered from ONNX to islands, reads as many images right as documented."""
+"""The digits network, lowered from ONNX to islands, reads the documented number of images right."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_the_consumer_begins_before_the_producer_ends(rows):
 def test_the_speed_up_grows_to_its_limit():
     """Two circuits at the same time are up to twice as fast as one after the other (seed 004 ¶40).
 
-    The speed-up grows with the rows. It would be 2 if both took equally long for a row.
+    The speed-up grows with the rows. It would be 2 if the circuits took equally long for a row.
     """
     speed = []
     for rows in (16, 64, 256):

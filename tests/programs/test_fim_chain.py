@@ -1,4 +1,4 @@
-"""(A B) C of square matrices: two circuits at the same time beside one after the other."""
+"""(A B) C of square matrices: two circuits that work at the same time, or one after the other."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_every_scope_gives_the_outputs_of_the_plain_network_in_the_same_cycles()
 
 @pytest.mark.parametrize(("place", "name"), list(enumerate(ORDERS, 1)))
 def test_with_a_wrong_order_that_scope_alone_is_wrong(place: int, name: str) -> None:
-    """With a wrong order of one scope only that scope's outputs are wrong (seed 002 ¶76, ¶78)."""
+    """If one scope has a wrong order, only its outputs are wrong (seed 002 ¶76, ¶78)."""
     orders: dict[str, Any] = {other: array("fig8", other) for other in ORDERS}
     orders[name] = np.tile(np.arange(4, dtype=np.uint8), (*orders[name].shape[:2], 1))
     x = array("fig8", "x")

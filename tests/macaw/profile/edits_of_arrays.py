@@ -9,10 +9,10 @@ _PES = 16  # of a cluster
 
 
 def _outputs(group: int) -> tuple[tuple[str, str], ...]:
-    """Replace cluster 0 by another one for a group of images in the last layer of digits_mlp.
+    """Let another cluster than 0 compute a group of images in the last layer of digits_mlp.
 
-    A cluster stores the results of its PEs behind those of the clusters before it. So the address
-    is lower by as much, and more PEs may store.
+    A cluster stores its results after the places of the clusters with lower numbers. So the address
+    must be lower by the size of these places, and `pes` must count their PEs, too.
     """
     cluster = group % 4
     first, images = 4 * group, ", ".join(f"hidden2[{4 * group + n}]" for n in range(4))

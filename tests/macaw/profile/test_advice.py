@@ -31,7 +31,7 @@ def findings(groups: list[Group]) -> tuple[MissedThreshold, ...]:
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
     """There is one finding for each place, the one with most cycles first (seed 001 ¶102).
 
-    Without records that price a finding, its cost is 0. Its value is the worst one of its place.
+    The cost of a finding is 0 if no record gives it a price. Its value is the worst at its place.
     """
     groups = [
         Group(exe_slice(0, 100), (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),

@@ -57,7 +57,7 @@ def test_work_that_is_not_hidden_is_worth_hiding() -> None:
 
 
 def test_late_starts_are_worth_mending() -> None:
-    """Mending a late start saves about its cost: overlap.s against good.s.
+    """If a late start is mended, the run is shorter by about its cost: overlap.s against good.s.
 
     In overlap.s the array begins each tile 38 cycles late, because it is configured anew.
     """
@@ -111,7 +111,7 @@ def vector(stride: int, **defines: int) -> Profile:
 def test_of_waits_inside_instructions_nothing_is_claimed(
     stride: int, defines: dict[str, int]
 ) -> None:
-    """Waits inside instructions of vc cause no finding, as no record names their cause (F26, F27).
+    """Waits inside instructions of vc are no finding: no record names their cause (F26, F27).
 
     vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99).
     """
@@ -169,9 +169,9 @@ def test_partial_writes_are_stated_and_no_more() -> None:
 
 
 def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
-    """For six_cores, a late start without a cost is no finding (F29); a match has no price (F32).
+    """For six_cores, a late start without a cost is no finding (F29).
 
-    See seed 001 ¶122.
+    A finding of the metric `match` has no price (F32). See seed 001 ¶122.
     """
     made = six_profile()
     assert made.bottleneck is not None

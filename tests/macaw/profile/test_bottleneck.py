@@ -74,8 +74,9 @@ def test_a_queue_goes_on_by_itself() -> None:
 def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
     """Only work between pieces of the bottleneck counts as work between.
 
-    cop1 works before cop2, twice between its pieces, and after it. Without cop1's work the run is
-    10 + 20 + 30 + 40 cycles shorter, less one for a start; without the work between, 50.
+    cop1 works for 10 cycles before cop2, for 20 and 30 cycles between pieces of cop2, and for 40
+    cycles after it. Without all work of cop1, the run is 99 cycles shorter, because a start takes
+    one. The work between is 50 cycles.
     """
     cop0 = track("cop0", (0, 1), (401, 402))
     cop1 = track("cop1", (1, 11), (111, 131), (231, 261), (361, 401))
@@ -93,7 +94,7 @@ def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
 
 
 def test_late_starts_cost_what_somebody_waits_for() -> None:
-    """A late start costs only what another core waits for.
+    """A late start costs only the cycles for which another core waits.
 
     cop0 starts cop1 and cop2 20 cycles after the previous round, and waits only for cop2. So cop2's
     lateness costs 20 cycles a round, cop1's nothing.

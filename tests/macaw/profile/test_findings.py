@@ -296,7 +296,8 @@ def test_what_comes_before_the_first_work_of_a_list_stays() -> None:
 def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
     """Imbalance costs what another order of the rows saves.
 
-    Two steps of 4 PEs take 8 + 8 entries, or 8 + 2 if the rows are sorted; their means are 5 and 5.
+    Each of two steps takes as many cycles as the longest of its 4 PEs has entries: 8 + 8, or 8 + 2
+    if the rows are sorted. The mean of each step is 5.
     """
     spans = [(0, 40, WORK), (40, 100, stall(4, "imbalance"))]
     uneven: Steps = {4: {(0, 1, 0): [8, 8, 2, 2], (0, 2, 0): [2, 8, 2, 8]}}

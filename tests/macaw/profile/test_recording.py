@@ -255,7 +255,7 @@ READS = """
 
 
 def test_a_program_that_sees_its_records() -> None:
-    """A program that reads its own records is refused, as its recorded run differs in cycles."""
+    """A program that reads its own records is refused: recording changes the cycles of its run."""
     config = api.configuration("tiny")
     last = EXTERNAL + config["mem.external_bytes"] - 11 * RECORD.size + 24
     program = api.assemble(Source(READS.format(last), "p.s"))
