@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from macaw.emu.trace import BEFORE, TraceBlock
 
 
@@ -26,6 +28,16 @@ class TransferUses:
             time, count = earlier[1], earlier[3] + count
             until = until if until > earlier[2] else earlier[2]
         self._uses[what] = what, time, until, count
+
+    def repeat(self, counts: Mapping[str, int], delay: int) -> None:
+        """Add `counts` occurrences, which repeat the last ones; the last of them is `delay` later.
+
+        The transfer must have used each of them since the report before this one.
+        """
+        for what, more in counts.items():
+            if more:
+                _, time, until, count = self._uses[what]
+                self._uses[what] = what, time, until + delay, count + more
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
         """Report all uses to the trace block as uses of transfer number `number`, and clear them.

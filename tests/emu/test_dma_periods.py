@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,56 +13,20 @@ from macaw.emu.device import Device
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.core import FastDma
 from macaw.emu.engines import ENGINES
-from tests.emu.dma_devices import AT, assert_same_state, stop_summary
+from tests.emu.dma_devices import AT, TRACE, assert_same_state, stop_summary
+from tests.emu.periodic_transfers import LOCAL, SIZE, periodic_devices
 from tests.emu.toys import EXTERNAL, Step, describe, make, toy
+from tests.emu.trace_witness import configure
 
 pytestmark = pytest.mark.once
 
 EXAMPLES = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-LOCAL, SIZE = 0x1000, 0x2000
-REGIONS = (LOCAL, LOCAL + SIZE, EXTERNAL, EXTERNAL + SIZE)
-
-
-def _devices(seed: int) -> list[Device]:
-    """Devices of each engine with the same long transfers and other accesses.
-
-    The transfers use no on-chip memory.
-    """
-    made = []
-    for engine in ENGINES:
-        pick = random.Random(seed)
-        script: list[Step] = []
-        for number in range(3):
-            script += [("copy", AT + 24 * number), ("work", pick.choice([1, 50, 400]))]
-            place = pick.choice(REGIONS) + 4 * pick.randrange(500)
-            script.append(pick.choice([("load", place, 4), ("store", place, 4, 77), ("await", 0)]))
-        device = make(
-            toy(0, [*script, ("await", 0), ("exit", 3)], divider=pick.choice([1, 1, 3])),
-            engine=engine,
-            dma__divider=pick.choice([1, 1, 2, 3]),
-            dma__buffer=pick.choice([1, 3, 20, 64]),
-            dma__width=pick.choice([4, 5, 16, 32, 64]),
-            mem__external_latency=pick.choice([3, 20]),
-            mem__external_width=pick.choice([16, 32]),
-        )
-        contents = np.random.default_rng(seed)
-        for base in REGIONS:
-            device.memory.poke(base, contents.integers(0, 256, SIZE, np.uint8).tobytes())
-        for number in range(3):
-            dst, src = (pick.choice(REGIONS) + pick.choice([0, 4, 33]) for _ in range(2))
-            rows = pick.choice([1, 1, 2, 3])
-            size = pick.randrange(100, 8000 // rows)
-            stride = pick.choice([size, size + 7])
-            words = describe(dst, src, size, rows, stride, pick.choice([size, stride]))
-            device.memory.poke(AT + 24 * number, words)
-        made.append(device)
-    return made
 
 
 @EXAMPLES
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from([1, 7, 90, 350, 1000]), max_size=6))
 def test_both_engines_leave_one_state(seed: int, pauses: list[int]) -> None:
-    fast, reference = _devices(seed)
+    fast, reference = periodic_devices(seed)
     for pause in [*pauses, None]:
         stops = [device.run(max_cycles=pause) for device in (fast, reference)]
         assert stop_summary(stops[0]) == stop_summary(stops[1])
@@ -116,10 +79,13 @@ def test_beats_become_ready_at_irregular_times(seed: int, pauses: list[int]) -> 
         assert_same_state(fast, reference)
 
 
+@pytest.mark.parametrize("parameters", [None, TRACE], ids=["not recorded", "recorded"])
 @pytest.mark.parametrize(
     ("dst", "src"), [(EXTERNAL + SIZE, EXTERNAL), (LOCAL, EXTERNAL), (EXTERNAL, LOCAL)]
 )
-def test_most_acts_are_skipped(dst: int, src: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_acts_are_skipped(
+    dst: int, src: int, parameters: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     acts: list[int] = []
     act = DmaCore.act
 
@@ -131,6 +97,8 @@ def test_most_acts_are_skipped(dst: int, src: int, monkeypatch: pytest.MonkeyPat
     device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(dst, src, 8000))
     device.memory.poke(src, bytes(x % 251 for x in range(8000)))
+    if parameters is not None:
+        configure(device, "dma", parameters)
     device.run()
     assert device.memory.peek(dst, 8000) == bytes(x % 251 for x in range(8000))
     assert device.counters()["dma"]["beats"] == 250

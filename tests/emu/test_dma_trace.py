@@ -19,6 +19,7 @@ from macaw.isa.dma import CORE
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
 from tests.emu.dma_devices import assert_same_state, random_devices, stop_summary
+from tests.emu.periodic_transfers import periodic_devices
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
 from tests.emu.window_pipe import INBOX, OUTBOX, PIPE_DEPTH, pipe_device, write_descriptions
@@ -96,6 +97,15 @@ def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> N
     """Records of random transfers are right, also with other accesses, faults and early ends."""
     made = [*random_devices(seed), random_devices(seed)[1]]
     check(made, Log(made[2]), parameters, pauses)
+
+
+@EXAMPLES
+@given(SEEDS)
+def test_periods(seed: int) -> None:
+    """Records are right if the fast dma skips periods of long transfers, wherever a run stops."""
+    made = periodic_devices(seed, (*ENGINES, "reference"))
+    chance = random.Random(seed)
+    check(made, Log(made[2]), EACH, [chance.randrange(1, 400) for _ in range(30)])
 
 
 @settings(EXAMPLES, max_examples=30)

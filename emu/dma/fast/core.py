@@ -89,7 +89,7 @@ class FastDma(DmaCore):
         """
         self._periods.restart()
         memory, transfer = self.device.memory, self.copy
-        noticed = self.listeners or self.tracing or self.waiting is not None or self.ordered
+        noticed = self.listeners or self.waiting is not None or self.ordered
         if noticed or memory.channel.jitter is not None or memory.channel.sleeper is not None:
             return False
         return not any(

@@ -143,6 +143,9 @@ class Periods:
         dma.writer.external_writes += writes
         dma.writer.external_partial += partial
         dma.writer.external_blocked += blocked_writes
+        if dma.tracing:
+            traffic = {"reads": reads, "writes": writes, "partial": partial}
+            dma.uses.repeat({f"external_{of}": count for of, count in traffic.items()}, delay)
         later = self._ready_after(times, earlier, present)
         state.buffer = [
             (ready, to, data) for ready, (_, to, data) in zip(later, state.buffer, strict=True)
