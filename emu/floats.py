@@ -49,9 +49,19 @@ def _nans(bits: NDArray[np.signedinteger[Any]], dtype: DTypeLike) -> NDArray[np.
     return np.asarray(bits & np.iinfo(bits.dtype).max > infinity)
 
 
+def _has_nan(values: Host) -> bool:
+    """Return whether there is a NaN. The maximum of the bits is faster than a test of each one."""
+    bits = _integers(values)
+    infinity = int(_integers(np.array([np.inf], values.dtype))[0])
+    sign = 1 << 8 * bits.itemsize - 1
+    unsigned = bits.view(f"u{bits.itemsize}")
+    return bool(bits.max(initial=-sign) > infinity or unsigned.max(initial=0) > sign + infinity)
+
+
 def _one_nan(values: Host) -> Host:
     """Replace each NaN by the standard NaN, in place; return the array."""
-    values[_nans(_integers(values), values.dtype)] = np.nan
+    if _has_nan(values):
+        values[_nans(_integers(values), values.dtype)] = np.nan
     return values
 
 
@@ -63,7 +73,7 @@ def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))
-        return _one_nan(np.asarray(exact).astype(left.dtype, copy=False))
+    return _one_nan(to_host(exact, left.dtype))
 
 
 def add(left: Host, right: Host) -> Host:
@@ -82,7 +92,7 @@ def tree_sum(terms: Host) -> Host:
         while rounded.shape[-1] > 1:
             wide = widened(rounded)
             exact = wide[..., 0::2] + wide[..., 1::2]
-            rounded = np.asarray(exact).astype(terms.dtype, copy=False)
+            rounded = to_host(exact, terms.dtype)
     return _one_nan(np.array(rounded))[..., 0]
 
 
@@ -118,14 +128,15 @@ def relu(values: Host) -> Host:
     """Return the maximum of each element and +0; NaN stays NaN."""
     bits = _integers(values)
     positive: Host = np.maximum(bits, 0).view(values.dtype)
-    positive[_nans(bits, values.dtype)] = np.nan
+    if _has_nan(values):
+        positive[_nans(bits, values.dtype)] = np.nan
     return positive
 
 
 def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
     """Return values rounded once to the host type; a value beyond its range becomes infinity."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(exact).astype(dtype)
+        return np.asarray(exact).astype(dtype, copy=False)
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:

@@ -119,11 +119,14 @@ class Memories:
         size = elements * self.dtype.itemsize
         starts = self.state.base - EXTERNAL + addresses.ravel() * size
         first, last = starts >> SHIFT, starts + size - 1 >> SHIFT
-        pages = self.device_memory.external
+        least = int(first.min())
+        is_written = np.zeros(int(last.max()) - least + 1, np.bool_)
         for step in range(int((last - first).max()) + 1):
-            for page in np.unique(np.minimum(first + step, last)).tolist():
-                if pages.marks[page] != WRITTEN:
-                    pages.touch(page)
+            is_written[np.minimum(first + step, last) - least] = True
+        pages = self.device_memory.external
+        for page in (least + np.flatnonzero(is_written)).tolist():
+            if pages.marks[page] != WRITTEN:
+                pages.touch(page)
 
     # Tiles
 

@@ -20,21 +20,40 @@ from macaw.emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_tw
 
 # all integers up to these are exact in binary32 and in binary64
 _SINGLE, _DOUBLE = 1 << 24, 1 << 53
+_FARTHEST = 64  # a block whose exponent is greater by this needs too many digits
 _BATCH = 1 << 22  # the greatest number of elements of results in a batch
 
 Reals = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
 
-def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """Return the greatest difference between the exponents of blocks whose products are added.
+def _sizes(codes: NDArray[np.int16], quantiser: Quantiser) -> Ints:
+    """Return the greatest magnitude of the integers m that the codes of each block represent.
 
-    The products of blocks along `axis` are added. Blocks of zeros are ignored.
+    Blocks lie along the last axis.
+    """
+    # as an int16, the magnitude of -2**15 has the bits of 2**15
+    greatest = np.abs(codes).view(np.uint16).max(axis=-1, initial=0)
+    return integers(greatest.astype(np.int64), quantiser).astype(np.int64)
+
+
+def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
+    """Return exponents minus the least one of the blocks whose products are added.
+
+    These are the blocks along the second axis. Blocks of zeros are ignored: their results may be
+    negative.
     """
     wide = exponents.astype(np.int64)
-    greatest = wide.max(axis=axis)
-    least = np.where(codes.any(axis=-1), wide, greatest.max(initial=-128)).min(axis=axis)
-    return int((greatest - least).max(initial=0))
+    least = np.where(sizes > 0, wide, wide.max(initial=-128)).min(axis=1)
+    return np.asarray(wide - least[:, None])
+
+
+def _in_units(sizes: Ints, relative: Ints) -> NDArray[np.float64]:
+    """Return sizes of blocks in units of the block with the least exponent."""
+    # Sizes are only compared with numbers of 24 digits, so greater powers have no effect.
+    return np.asarray(
+        np.ldexp(sizes.astype(np.float64), np.clip(relative, 0, _FARTHEST).astype(np.int32))
+    )
 
 
 class Tiles:
@@ -67,7 +86,9 @@ class Tiles:
         # V of a block is its dot product times 2**places; _offset is the rest of its exponent.
         self._places = accumulator_places(matrix, vector)
         self._offset = FRACTION + matrix.unit + vector.unit - self._places
-        self._spread = _spread(quantised.exponents, quantised.codes, 1) if self._shared else 0
+        relative = _relative(quantised.exponents, _sizes(quantised.codes, matrix))
+        self._spread = int(relative.max(initial=0))
+        self._row_sum = self._greatest_row_sum(quantised.codes, relative) if is_small else np.inf
         exponents = quantised.exponents.transpose(1, 0, 2).reshape(self.cols, -1)
         self._exponents = exponents.astype(np.int64)
         self._parts = self._split(quantised) if self._wide else [self._dequantise(quantised)]
@@ -121,12 +142,14 @@ class Tiles:
         return total
 
     def _multiply(self, vectors: Quantised, dtype: DTypeLike) -> Host:
-        spread = self._spread
-        if self._shared:
-            spread += _spread(vectors.exponents, vectors.codes, 1)
+        sizes = _sizes(vectors.codes, self._vector)
+        relative = _relative(vectors.exponents, sizes)
+        spread = self._spread + int(relative.max(initial=0))
         is_lossless = not self._shared or spread <= self._places
         if is_lossless and (self.cols * self._width << self._digits + spread) <= _DOUBLE:
-            return self._by_row(to_host(self._sums(vectors, spread), dtype))
+            greatest = float(_in_units(sizes, relative).max(initial=0))
+            is_single = self._row_sum * greatest <= _SINGLE
+            return self._by_row(to_host(self._sums(vectors, is_single), dtype))
         # Each column adds at most this to an accumulator, and each alignment one.
         most = self._width << self._digits + self._places
         if self._shared and not self._wide and self.cols * (most + 1) < 1 << 62:
@@ -134,16 +157,23 @@ class Tiles:
             return self._by_row(round_scaled(value, exponent - FRACTION, dtype))
         return round_long(self._long(vectors), dtype)
 
-    def _sums(self, vectors: Quantised, spread: int) -> Reals:
+    def _greatest_row_sum(self, codes: NDArray[np.int16], relative: Ints) -> float:
+        """Return the greatest sum of magnitudes of a row of the matrix.
+
+        It is in units of the row's block with the least exponent. `relative` has the exponents in
+        these units.
+        """
+        sums = np.abs(integers(codes, self._matrix).astype(np.int32)).sum(axis=-1, dtype=np.int64)
+        return float(_in_units(sums, relative).sum(axis=1).max(initial=0))
+
+    def _sums(self, vectors: Quantised, is_single: bool) -> Reals:
         """Return the exact products as floats of shape (iterations, rows · N).
 
-        The caller ensures that no sum needs more than 53 binary digits. `spread` is how many of
-        these digits are needed because exponents differ.
+        The caller ensures that no sum needs more than 53 binary digits, or 24 if `is_single`.
         """
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self._width)
-        digits = self._digits + spread
-        if self._type == np.float64 or self.cols * self._width << digits <= _SINGLE:
+        if self._type == np.float64 or is_single:
             total: Reals = x @ weights.T
         else:
             total = np.zeros((len(x), len(weights)))

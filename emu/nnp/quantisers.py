@@ -256,7 +256,9 @@ def _small_float(wide: NDArray[np.floating[Any]], element: Element) -> NDArray[n
     return _clip(np.where(wide < 0, -codes, codes), -element.greatest, element.greatest)
 
 
-def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
+def integers(
+    codes: NDArray[np.signedinteger[Any]], quantiser: Quantiser
+) -> NDArray[np.signedinteger[Any]]:
     """Return the integer m that each code represents.
 
     In bfp and int, and for integers of mx, the result is `codes` itself; otherwise it is an int64

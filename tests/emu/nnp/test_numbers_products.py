@@ -374,7 +374,38 @@ def test_ends_of_the_range_of_a_type(pair: Pair, native: int, cols: int, column_
     flat = whole.reshape(-1, cols * native)
     exact = (integers(x, pair[1]).astype(np.int64).reshape(2, -1) @ flat.T).reshape(-1).tolist()
     unit = pair[0].unit + pair[1].unit
-    sums = np.ldexp(tiles._sums(vectors, 0)[:, some].astype(np.float64), -unit)
+    sums = np.ldexp(tiles._sums(vectors, False)[:, some].astype(np.float64), -unit)
     assert sums.reshape(-1).tolist() == exact
     found = tiles.times(vectors, np.float32)[:, 0, some]
     assert bits_of(found.copy()) == [rounded_long(v, unit + 40, SINGLE) for v in exact]
+
+
+@pytest.mark.parametrize("weight", [16, 17])
+def test_sums_in_binary32_are_chosen_by_the_numbers(
+    weight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row's magnitudes times the greatest number of the vector are at most 2**24, or above it.
+
+    The exponents of the last block are greater by one, and one odd product is what a sum that is
+    rounded would lose.
+    """
+    pair, native, cols = bfp(8, 8), 64, 2**7
+    codes = np.full((1, cols, native, native), weight, np.int16)
+    codes[0, 0, :, 0] -= 1
+    exponents = np.zeros((1, cols, native), np.int8)
+    exponents[0, -1] = 1
+    x = np.full((1, cols, native), 127, np.int16)
+    chosen: list[bool] = []
+    sums = Tiles._sums
+
+    def spied(self: Tiles, vectors: Quantised, is_single: bool) -> object:
+        chosen.append(is_single)
+        return sums(self, vectors, is_single)
+
+    monkeypatch.setattr(Tiles, "_sums", spied)
+    tiles = Tiles(Quantised(codes, exponents), *pair)
+    found = tiles.times(Quantised(x, np.zeros((1, cols), np.int8)), np.float32)
+    whole = (weight * native * (cols + 1) - 1) * 127
+    assert chosen == [whole <= 2**24]
+    unit = pair[0].unit + pair[1].unit
+    assert bits_of(found[0, 0].copy()) == [rounded_long(whole, unit + 40, SINGLE)] * native
