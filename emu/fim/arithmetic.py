@@ -8,6 +8,7 @@ a tree of adjacent pairs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +53,11 @@ class Mode:
     def accumulates(self) -> bool:
         """Whether results are added to the contents of Rz."""
         return bool(self.accumulate) and self.op == MUL
+
+    @cached_property
+    def product(self) -> Mode:
+        """The same mode without accumulation."""
+        return replace(self, accumulate=0)
 
     def place(self, slot: int) -> tuple[int, int]:
         """Return the first byte of Rz that an operation writes, and the number of bytes.

@@ -36,8 +36,7 @@ class _Kind(NamedTuple):
 
 
 def _kind(repeats: Repeats) -> _Kind:
-    mode = replace(repeats.mode, accumulate=0)
-    return _Kind(repeats.operation, mode, len(repeats.columns))
+    return _Kind(repeats.operation, repeats.mode.product, len(repeats.columns))
 
 
 @dataclass

@@ -134,24 +134,32 @@ class Dram:
         return column_bounds(self.timings, command == WRITE, activated, column, written)
 
     def issue(
-        self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
+        self,
+        command: str,
+        banks: Sequence[int],
+        time: int,
+        row: int = CLOSED,
+        channel: bool = False,
     ) -> None:
-        """Record that a bank gets a command in cycle `time`. The caller has checked the
-        constraints.
+        """Record that banks get a command in cycle `time`. The caller has checked the constraints.
+
+        `row` is the row to activate. `channel` says that the command's data use the channel; then
+        there must be only one bank.
         """
-        if command == ACTIVATE:
-            self.rows[bank], self.activated[bank] = row, time
-            return
-        if command == PRECHARGE:
-            self.rows[bank], self.precharged[bank] = CLOSED, time
+        if command in (ACTIVATE, PRECHARGE):
+            times = self.activated if command == ACTIVATE else self.precharged
+            for bank in banks:
+                self.rows[bank], times[bank] = row, time
             return
         writes = command == WRITE
-        self.columns[bank] = time
-        if writes:
-            self.written[bank] = self.timings.data_end(time, True)
-        else:
-            self.read[bank] = time
+        for bank in banks:
+            self.columns[bank] = time
+            if writes:
+                self.written[bank] = self.timings.data_end(time, True)
+            else:
+                self.read[bank] = time
         if channel:
+            (bank,) = banks
             self.channel = use_channel(
                 self.timings, self.geometry, writes, bank, time, self.channel
             )
@@ -197,8 +205,7 @@ class Dram:
         if groups:
             self.activations = [*self.activations[1 - KEPT_ACTIVATIONS :], (at, groups)]
         if channel or command in (ACTIVATE, PRECHARGE):
-            for bank in banks:
-                self.issue(command, bank, at, row, channel)
+            self.issue(command, banks, at, row, channel)
         else:
             self.columns_at(command, banks, at)
         return at
@@ -290,8 +297,7 @@ class Dram:
         opened = [bank for bank in banks if self.rows[bank] != CLOSED]
         if opened:
             start = max(start, max(self._bounds(PRECHARGE, opened))[0])
-            for bank in opened:
-                self.issue(PRECHARGE, bank, start)
+            self.issue(PRECHARGE, opened, start)
         start = max(start, *(self.precharged[bank] + timings.t_rp for bank in banks))
         done, end = refreshes(timings, memory, banks[0], done, start, time)
         for bank in banks:

@@ -1,9 +1,9 @@
 """Computes dot products and running sums of fp16 numbers in binary32, without conversions to fp16.
 
 A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
-small. So these functions round the significand of a binary32 number by integer operations, which
-are several times as fast as conversions. A function returns None if a number may be too large for
-fp16 or is not finite; `arithmetic` then computes the results. The results have the same bits as
+small. So these functions round the significand of a binary32 number by operations on whole arrays,
+which are several times as fast as conversions. A function returns None if a number may be too large
+for fp16 or is not finite; `arithmetic` then computes the results. The results have the same bits as
 those of `arithmetic`.
 """
 
@@ -18,11 +18,10 @@ from macaw.emu.floats import Host
 
 Wide = NDArray[np.float32]
 _DROPPED = 13  # significant bits of binary32 that fp16 does not have
-_HALF_UNIT = (1 << _DROPPED - 1) - 1
-_KEPT = np.uint32(0xFFFF_FFFF << _DROPPED & 0xFFFF_FFFF)
+_SPLITTER = np.float32((1 << _DROPPED) + 1)
+_SMALL_UNITS = np.float32(0.75)  # the last place of this number is that of small fp16 numbers
 _ABSOLUTE = np.uint32(0x7FFF_FFFF)
 _LEAST_NORMAL = int(np.float32(2.0**-14).view(np.uint32))
-_TOO_LARGE = int(np.float32(65520.0).view(np.uint32))  # from here on fp16 rounds to infinity
 _INFINITY = 0x7C00  # the bits of this fp16 number; those of NaN are greater
 _FIELDS = np.int32(-0x8000_0000 | 0x7FFF << _DROPPED)  # sign, exponent and fraction of an fp16
 
@@ -43,14 +42,20 @@ def _finite(values: Host) -> bool:
     return int(bits.max(initial=0)) < _INFINITY
 
 
-def _round(values: Wide) -> None:
-    """Round numbers to 11 significant bits, half to even, in place."""
-    bits = values.view(np.uint32)
-    odd = bits >> _DROPPED
-    odd &= 1
-    odd += _HALF_UNIT
-    bits += odd
-    bits &= _KEPT
+def round_significands(values: Wide) -> None:
+    """Round numbers below 2**112 to 11 significant bits, half to even, in place.
+
+    This is Veltkamp's splitting: the upper part of x is p - (p - x) with p = x · (2**13 + 1). A
+    test compares it with integer arithmetic for all significands.
+    """
+    product = values * _SPLITTER
+    rest = product - values
+    np.subtract(product, rest, out=values)
+
+
+def _rounded_small(values: Wide) -> Wide:
+    """Return numbers below 2**-14, rounded half to even to multiples of 2**-24."""
+    return np.copysign(values + _SMALL_UNITS - _SMALL_UNITS, values)
 
 
 def dots(left: Host, right: Host) -> Wide | None:
@@ -67,16 +72,13 @@ def dots(left: Host, right: Host) -> Wide | None:
         return None
     absolute -= 1  # now 0 counts as a large number: it needs no rounding
     small = np.flatnonzero(absolute < _LEAST_NORMAL - 1)
-    if len(small):
-        exact = terms.reshape(-1)[small].astype(np.float16)
-        _round(terms)
-        terms.reshape(-1)[small] = exact
-    else:
-        _round(terms)
+    rounded = _rounded_small(terms.reshape(-1)[small])
+    round_significands(terms)
+    terms.reshape(-1)[small] = rounded
     # The sum of two fp16 numbers is a multiple of the least one, so a small sum is exact.
     while terms.shape[-1] > 1:
         terms = terms[..., 0::2] + terms[..., 1::2]
-        _round(terms)
+        round_significands(terms)
     return terms[..., 0]
 
 
@@ -86,14 +88,12 @@ def running_sums(old: Host, new: Wide, accumulates: Sequence[bool]) -> Host | No
     `new` has shape (arrays, ...), and its numbers are results of `dots`. An array for which
     `accumulates` is false replaces the sums.
     """
-    first = widened(old)
-    sums = np.empty_like(new)
-    latest = first
-    for number, adds in enumerate(accumulates):
-        if adds:
-            latest = np.add(latest, new[number], out=sums[number])
-            _round(latest)
-        else:
-            sums[number] = latest = new[number]
-    largest = max(int((x.view(np.uint32) & _ABSOLUTE).max(initial=0)) for x in (first, sums))
-    return None if largest >= _TOO_LARGE else latest.astype(np.float16)
+    sums = new.astype(np.float16)
+    latest = old
+    with np.errstate(over="ignore", invalid="ignore"):
+        for number, adds in enumerate(accumulates):
+            if adds:
+                # NumPy adds fp16 numbers in binary32 and rounds each sum once
+                np.add(latest, sums[number], out=sums[number])
+            latest = sums[number]
+    return latest if _finite(old) and _finite(sums) else None

@@ -36,7 +36,7 @@ class ProgramMemory:
                 {"address": address},
                 core=self.name,
             )
-        value = int.from_bytes(pages.read(offset, WORD), "little")
+        value = pages.words[offset // WORD]
         word = self._decoded.get(value)
         if word is None:
             try:

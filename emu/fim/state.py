@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -177,10 +177,11 @@ class Block:
         """
         return (self.index, self.pc, *(left for _, left in self.loops))
 
-    def pull_ready(self, registers: Iterable[str]) -> int:
+    def pull_ready(self, registers: Collection[str]) -> int:
         """Return the first cycle in which all columns pulled into `registers` have arrived."""
-        ready = {ROP: self.rop_ready, GIO: self.gio_ready}
-        return max((ready.get(name, 0) for name in registers), default=0)
+        rop = self.rop_ready if ROP in registers else 0
+        gio = self.gio_ready if GIO in registers else 0
+        return rop if rop > gio else gio
 
     def plain(self) -> list[Any]:
         """Return the block as a plain value, for a snapshot."""

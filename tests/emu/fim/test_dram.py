@@ -37,9 +37,10 @@ class Recorder(Dram):
         self.number += 1
         return super().do(*args, **more)
 
-    def issue(self, command, bank, time, row=-1, channel=False):
-        self.log.append(Command(command, bank, time, row, channel, self.bus, self.number))
-        super().issue(command, bank, time, row, channel)
+    def issue(self, command, banks, time, row=-1, channel=False):
+        for bank in banks:
+            self.log.append(Command(command, bank, time, row, channel, self.bus, self.number))
+        super().issue(command, banks, time, row, channel)
 
     def columns_at(self, command, banks, time):
         self.log += [Command(command, bank, time, -1, False) for bank in banks]

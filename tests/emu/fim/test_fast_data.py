@@ -12,7 +12,7 @@ from macaw.emu.fim import deferred_data
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.deferred_data import DeferredData
-from macaw.emu.fim.fast_arithmetic import dots, running_sums, widened
+from macaw.emu.fim.fast_arithmetic import dots, round_significands, running_sums, widened
 from macaw.isa.fim_circuit import DOT, MUL
 from tests.emu.fim.machine import Machine
 
@@ -27,6 +27,20 @@ def bits(numbers):
 
 def test_every_finite_number_is_widened():
     assert (widened(_FINITE) == _FINITE.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("power", [-30, 0, 15])
+def test_every_significand_is_rounded_half_to_even(power):
+    whole = np.arange(1 << 23, 1 << 24, dtype=np.int64)
+    numbers = np.ldexp(whole.astype(np.float32), power - 23)
+    numbers[::3] *= -1
+    rounded = numbers.copy()
+    round_significands(rounded)
+    kept, rest = whole >> 13, whole & 0x1FFF
+    kept += (rest > 0x1000) | ((rest == 0x1000) & (kept & 1 == 1))
+    exact = np.ldexp(kept.astype(np.float64), power - 10)
+    assert (np.abs(rounded) == exact).all()
+    assert (np.signbit(rounded) == np.signbit(numbers)).all()
 
 
 @pytest.mark.parametrize(
