@@ -25,6 +25,7 @@ from macaw.emu.device import Device
 from macaw.emu.pe.fast.comparator_tables import OUTCOMES, tables
 
 COLUMN = "floor"
+NUMPY = "NumPy float32"
 REQUESTS = "requests of transfers without bytes"
 CALLS = 20_000
 DEPTHS = 8, 2  # of the load queues
@@ -95,7 +96,7 @@ def _calls(effort: Effort) -> Iterator[Figure]:
 
 
 def _layers(effort: Effort) -> Iterator[Figure]:
-    """Yield the time of a convolution with its conversions, and of an island's rounded products."""
+    """Yield the times of layers on nnp without their cycles, and of an island's rounded products."""
     rounds = effort.rounds(ROUNDS)
     random = np.random.default_rng(1)
     positions, channels = (16, nnp.NATIVE) if effort.small else (nnp.POSITIONS, nnp.CHANNELS)
@@ -106,12 +107,23 @@ def _layers(effort: Effort) -> Iterator[Figure]:
     def plain() -> object:
         return np.maximum(image @ weights.T, 0)
 
-    def converted() -> object:
-        return np.maximum(halves.astype(np.float32) @ weights.T, 0).astype(np.float16)
+    def converted(dtype: type) -> Callable[[], object]:
+        factors = weights.astype(dtype)
+        return lambda: np.maximum(halves.astype(dtype) @ factors.T, 0).astype(np.float16)
 
-    ours, theirs = nnp.seconds(converted, rounds), nnp.seconds(plain, rounds)
-    row = "convolution with fp16 in and out"
-    yield ratio(row, COLUMN, ours, theirs, LOWER, "NumPy float32")
+    theirs = nnp.seconds(plain, rounds)
+    for row, dtype in (
+        ("convolution with fp16 in and out", np.float32),
+        ("convolution in float64 with fp16 in and out", np.float64),
+    ):
+        yield ratio(row, COLUMN, nnp.seconds(converted(dtype), rounds), theirs, LOWER, NUMPY)
+    hidden = nnp.NATIVE if effort.small else nnp.HIDDEN
+    weights = random.standard_normal((8, hidden, hidden), np.float32) * np.float32(hidden**-0.5)
+    vectors = random.standard_normal((7, hidden), np.float32)
+    factors, x = weights.astype(np.float64), vectors[0].astype(np.float64)
+    ours = nnp.seconds(lambda: [part @ x for part in factors], rounds)
+    theirs = nnp.seconds(lambda: nnp.lstm_plain(weights, vectors, 1), rounds)
+    yield ratio("products of the LSTM step in float64", COLUMN, ours, theirs, LOWER, NUMPY)
     rows, columns = (16, 64) if effort.small else (fim.ROWS, fim.COLUMNS)
     matrix = random.standard_normal((rows, columns)).astype(np.float16)
     vector = random.standard_normal(columns).astype(np.float16)

@@ -212,7 +212,8 @@ GOALS = (
         1.5,
         tuple(f"LSTM step, 2048, {bits} bits" for bits in (16, 8, 5)),
         peer="NumPy float32",
-        limits="products of the quantised numbers, which are exact in float32 or float64 by their bits",
+        floor=("floors", "products of the LSTM step in float64", "floor"),
+        limits="the memory bandwidth for weights of 16 bits, whose products are exact in float64 only",
     ),
     Goal(
         "1×1 convolution on nnp",
@@ -222,8 +223,8 @@ GOALS = (
         1.8,
         tuple(f"1×1 convolution, {bits} bits" for bits in (16, 8, 5)),
         peer="NumPy float32",
-        floor=("floors", "convolution with fp16 in and out", "floor"),
-        limits="quantisation of the inputs and rounding of the outputs to fp16",
+        floor=("floors", "convolution in float64 with fp16 in and out", "floor"),
+        limits="products of 16-bit mantissas, which are exact in float64 only; quantisation and rounding",
     ),
     Goal(
         "product of 1024 × 4096 on an island",

@@ -177,6 +177,8 @@ in the unit of the goal.
 - *One NumPy call for each pmac*: sixteen products (thousands of products a second); a pmac also permutes, and adds.
 - *Requests of transfers without bytes*: as many transfers as the strided rows need, beside the contiguous transfers.
 - *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
+  Sums of products of 16-bit mantissas need more than 24 digits: they are exact *in float64* only.
+- *Products of the LSTM step in float64*: the eight products of 2048 × 2048 matrices and a vector, without the gates.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
 - *Macs of the sparse product*: the sums and the cycles of all macs, by NumPy, without control units, bus, memory and
   counters.
