@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from operator import matmul
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 import macaw
 from benchmarks import dma, fim, nnp, sparse
@@ -107,9 +108,9 @@ def _layers(effort: Effort) -> Iterator[Figure]:
     def plain() -> object:
         return np.maximum(image @ weights.T, 0)
 
-    def converted(dtype: type) -> Callable[[], object]:
-        factors = weights.astype(dtype)
-        return lambda: np.maximum(halves.astype(dtype) @ factors.T, 0).astype(np.float16)
+    def converted(dtype: DTypeLike) -> Callable[[], object]:
+        typed: NDArray[Any] = weights.astype(dtype)
+        return lambda: np.maximum(halves.astype(dtype) @ typed.T, 0).astype(np.float16)
 
     theirs = nnp.seconds(plain, rounds)
     for row, dtype in (

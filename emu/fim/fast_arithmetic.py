@@ -55,7 +55,8 @@ def round_significands(values: Wide) -> None:
 
 def _rounded_small(values: Wide) -> Wide:
     """Return numbers below 2**-14, rounded half to even to multiples of 2**-24."""
-    return np.copysign(values + _SMALL_UNITS - _SMALL_UNITS, values)
+    rounded: Wide = np.copysign(values + _SMALL_UNITS - _SMALL_UNITS, values)
+    return rounded
 
 
 def dots(left: Host, right: Host) -> Wide | None:
