@@ -1,7 +1,8 @@
 """The activities that a meter counts, as one table: operations, bytes of memories, control.
 
 The roofline adds up operations and bytes. The estimate of energy multiplies each count by the
-picojoules of one. Both engines of a core count with `macaw.emu.meter`, so their counts are equal.
+picojoules of one activity. Both engines of a core count with `macaw.emu.meter`, so their counts are
+equal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A `re.compile` that compiles a pattern at its first use, since a run needs few of all patterns.
+"""A `re.compile` that compiles a pattern at its first use, because a run uses few of the patterns.
 
 Compiling all patterns of the assembler would take a tenth of the time of `macaw asm` for a short
 source.

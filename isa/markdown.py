@@ -107,7 +107,7 @@ def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
 
 
 def device_file() -> str:
-    """Return the Markdown file about the device: what does not belong to a single core."""
+    """Return the Markdown file about the device: the rows that belong to no single core."""
     sheet = Sheet("Every core, memory and the device")
     everything = list(pages.of_device())
     for name in dict.fromkeys(_chapter(item) for item in everything):

@@ -391,7 +391,7 @@ def of_core(core: Core) -> Iterator[Page]:
 
 
 def of_device() -> Iterator[Page]:
-    """Yield the pages about the device: what does not belong to a single core."""
+    """Yield the pages about the device: the rows that belong to no single core."""
     yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)

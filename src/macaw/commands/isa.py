@@ -122,7 +122,7 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
 
 
 def _find_of_core(name: str) -> list[Page]:
-    """Return the pages that a name such as `pe.q1` means: a core, then something of its tables.
+    """Return the pages that a name such as `pe.q1` means: a core, then a name in its tables.
 
     The result is empty if the name does not begin with a core.
     """

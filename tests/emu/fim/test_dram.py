@@ -312,9 +312,9 @@ def test_by_hand_ranks():
 
 
 def test_by_hand_chips_of_8_bits():
-    """8 chips of 8 bits give a column in four beats, which is longer than tCCDS.
+    """8 chips of 8 bits give a column in four beats, which take 4 cycles: longer than tCCDS.
 
-    Data of two ranks follow each other at once.
+    So all reads are 4 cycles apart, also reads of different ranks.
     """
     memory = Recorder(DEVICES["narrow"])
     for bank in (0, 4, 8):

@@ -25,8 +25,8 @@ _start: v_rd    NetInQ
 def test_declared_tensors_by_their_places() -> None:
     """A declared tensor of Dram or of a queue gets a hint with its position.
 
-    Positions count native vectors of 4 numbers. The first tensor is at the begin of external
-    memory. A tensor of three numbers, or of another type, is left out. Columns are padded to whole
+    Positions count native vectors of 4 numbers. The first tensor is at the start of external
+    memory. A tensor of three numbers, or of another type, gets no hint. Columns are padded to whole
     native vectors.
     """
     config = load("tiny")

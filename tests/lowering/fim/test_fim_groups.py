@@ -93,7 +93,7 @@ def test_random_functions_with_few_slices(slices, seed):
 
 
 def test_places_of_a_column():
-    """The places of a column are first operands, then stored results, then spare columns.
+    """The columns of a row hold first the operands, then stored results, then spare columns.
 
     If no slice of Rz is free, the value whose last use is latest goes to a spare column.
     """
