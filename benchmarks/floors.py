@@ -51,7 +51,7 @@ def _reverse(memory: bytearray, passes: int) -> int:
 
 
 def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
-    """Yield the rate of the loop of cp in plain Python, beside Unicorn's."""
+    """Yield the rate of benchmarks.scalar's loop in plain Python, divided by Unicorn's."""
     rounds = effort.rounds(ROUNDS)
     peer = unicorn_rate(rounds)
     if peer is None:

@@ -112,7 +112,7 @@ class Trace:
     # Looking things up
 
     def state(self, done):
-        """The record after `done` acts."""
+        """The recorded state after the first `done` acts."""
         return self.acts[done - 1] if done else self.start
 
     def done(self, position):

@@ -1,4 +1,4 @@
-"""Cases of faults of the PE rows (`CASES`), filled by the modules of cases; shared functions."""
+"""The cases of faults of PE rows (`CASES`), which other modules fill; functions that they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of an element of a memory's field is the inverse of `locate`."""
+"""`address` gives the address of an element of a memory; `locate` finds the element again."""
 
 from __future__ import annotations
 

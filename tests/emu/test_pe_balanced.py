@@ -164,7 +164,7 @@ def test_floating_sums_are_added_in_the_order_of_the_loads(seed: int) -> None:
 
 
 def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One call settles the open macs of both rows, when a mac begins and when it ends."""
+    """One call settles the macs of both rows, when a mac begins and when one ends."""
     unit = skewed({"pe.clusters": 2, "pe.pes": 4}, 8, 3)
     config = Configuration("two", TINY | unit.config | {"pe.rows": 2})
     settled: list[list[BalancedPlan]] = []

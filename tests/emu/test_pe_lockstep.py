@@ -156,7 +156,7 @@ def test_every_cycle(order: str, balance: bool, sums: str) -> None:
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
-    """A fault in the middle of a group (index or sum out of range) is the same on the reference."""
+    """A fault in the middle of a group (index or sum out of range) is the reference engine's."""
     config: dict[str, Any] = {"pe.overflow": "fault", "pe.element": "int8"}
     made = LoopMaker(seed, order, balance, sums, join, **config)
     unit = made.unit

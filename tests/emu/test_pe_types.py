@@ -215,7 +215,10 @@ def test_scales_have_no_element_type() -> None:
 
 
 def test_clusters_that_take_a_segment_as_two_types() -> None:
-    """If clusters take a segment with different types, it must name its type; else it faults."""
+    """If clusters expect different types of a segment, the segment must name its type.
+
+    Otherwise the row faults.
+    """
     for words, is_right in (("broadcast", False), ("broadcast int16", True)):
         unit = Unit(WIDE)
         unit.config_packet(

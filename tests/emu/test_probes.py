@@ -87,7 +87,7 @@ def probed(device, core, number, reads, form):
 
 
 def same(found, expected):
-    """Assert equal reports; cycles of accesses that waited for the arbiter may be missing."""
+    """Assert equal reports; a found cycle may be None, if its access waited for the arbiter."""
     assert [x for x, _ in found] == [x for x, _ in expected]
     assert all(a is None or a == b for (_, a), (_, b) in zip(found, expected, strict=True))
 

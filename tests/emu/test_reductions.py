@@ -1,4 +1,4 @@
-"""Many pmac at once, and loops of pmac, equal single pmac instructions and the other engine."""
+"""Many pmac computed at once equal single pmac instructions; engines agree on loops of pmac."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_many_products_are_as_one_after_the_other(name: str) -> None:
 
 
 def _loop(chance: random.Random) -> str:
-    """A program with a loop of loads and products that is hot, and a loop around it."""
+    """A program with a hot loop of loads and products inside another loop."""
     lines, steps = [], {}
     count = chance.choice((1, 2, 3))
     name = chance.choice(list(PMAC_FORMATS))

@@ -381,7 +381,7 @@ def test_shapes_that_were_not_shuffled(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("scope", ["net", "layer", "group:4", "node"])
 def test_the_table_of_the_manual(scope: str) -> None:
-    """The digits network has the strengths of docs/protection.md."""
+    """docs/protection.md has the numbers of orders and the strengths of the digits network."""
     root = Path(__file__).parents[2]
     weights = [np.load(root / "programs" / "digits_mlp" / f"w{k}.npy") for k in (1, 2, 3)]
     plan = protect.layout(weights, scope)

@@ -1,4 +1,4 @@
-"""Tiles, parts of the array and forms of an operation: which are tried, and their gain."""
+"""The tiles, parts of the array and forms of an operation that lowering tries, and their gain."""
 
 from __future__ import annotations
 

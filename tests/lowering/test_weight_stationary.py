@@ -54,7 +54,7 @@ def test_the_bus_carries_weights_once_a_tile() -> None:
 @pytest.mark.parametrize("split", ["b", "d"])
 @pytest.mark.parametrize("bias", [False, True])
 def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool) -> None:
-    """One segment may bring all rows of activations: equal results, and predicted cycles."""
+    """If one segment brings all rows of activations, results are NumPy's, cycles as predicted."""
     product = Product(M, W, RNG.integers(-99, 99, N) if bias else None)
     plan, done = run(product, BASE, "weight", split, Tile(16, 1, 16, K), X, whole=True)
     assert product.bias is not None or not bias

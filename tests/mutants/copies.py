@@ -54,7 +54,7 @@ def pytest_words(options: Sequence[str]) -> list[str]:
 
 
 def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, str]:
-    """The environment of tests in a tree: few examples; modules of the tree, then of `extra`."""
+    """The environment of tests: few examples; Python finds modules in the tree, then in `extra`."""
     # No .pyc files: a mutant may have the size and the second of its original.
     paths = os.pathsep.join(map(str, filter(None, [tree / "src", tree, extra])))
     own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "MACAW_FUZZ": "50"}

@@ -87,7 +87,7 @@ class Walk:
         return source
 
     def number(self, made, kind):
-        """Compute a number of the ALU from its recorded operands; it must have the same bits."""
+        """Compute a number of the ALU from its recorded operands; the bits must be equal."""
         self.computed += 1
         said = {x.what: x.value for x in made.sources() if x.setting}
         old: list[np.floating[Any]] = []

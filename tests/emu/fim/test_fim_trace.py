@@ -321,9 +321,9 @@ end
 
 
 def test_producer_and_consumer(engine):
-    """A push is an external write, a pull a read over the bus (seed 004 ¶40, ¶48-51).
+    """The trace counts a push as an external write, a pull as a read over the bus.
 
-    Each column counts as one beat.
+    Each column counts as one beat. See seed 004 ¶40, ¶48-51.
     """
     lines = CHAIN.replace("WAITS\n", "mmr op, mul\n" * 40).strip().splitlines()
     machine = Machine(lines, "tiny", engine)

@@ -1,4 +1,4 @@
-"""The processor refuses exactly the words that the assembler refuses, at the same word."""
+"""nnp refuses exactly the programs that the assembler refuses, by the same rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of sample programs that do what a finding about the array says."""
+"""Edits of sample programs, each of which follows the advice of a finding about the array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An edit that does what a finding of a sample program says saves a fifth of its price or more."""
+"""If a sample program is edited as a finding says, it saves a fifth of the price or more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs in several processes or on a Dask cluster give the same profile as one after another."""
+"""Runs in several processes or on a Dask cluster give the profile of runs one after another."""
 
 from __future__ import annotations
 

@@ -39,7 +39,10 @@ def test_what_never_occurred_has_no_metric() -> None:
 
 
 def test_characterising() -> None:
-    """Metrics are bytes a cycle, computations a cycle and a byte (seed 001 ¶89-91, ¶93-94)."""
+    """Metrics are bytes per cycle, computations per cycle and per byte.
+
+    See seed 001 ¶89-91, ¶93-94.
+    """
     made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
     assert made["reads"].value == 8
     assert made["computes"].value == 2 * 4800 / 400 == 24
