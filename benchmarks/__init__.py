@@ -1,4 +1,4 @@
-"""Speed beside peers, measured side by side in one run: `make bench`."""
+"""Measures Macaw's speed and that of comparable programs in one run: `make bench`."""
 
 from os import environ
 

@@ -107,9 +107,9 @@ def smoke(names: list[str]) -> None:
 
 
 def measure(names: list[str], resume: bool, path: Path) -> None:
-    """Run each benchmark in a process of its own, and save each result.
+    """Run each benchmark in its own process, and save each result.
 
-    So no benchmark inherits another one's memory.
+    So no benchmark inherits the memory of another benchmark.
     """
     from benchmarks.calibration import mix, speeds
 

@@ -1,4 +1,4 @@
-"""The PE array beside SciPy and NumPy: simulated MACs and PE cycles a second.
+"""The PE array compared with SciPy and NumPy: simulated MACs and PE cycles a second.
 
 The program is a lowered sparse product, weight stationary, with one output for each PE, with and
 without `balance`. Runs are whole: cp and the dma included. A PE cycle is a cycle of one PE: a cycle

@@ -1,4 +1,4 @@
-"""Assembling beside GNU as, llvm-mc and bronzebeard: lines a second, and memory a line."""
+"""Assembling compared with GNU as, llvm-mc and bronzebeard: lines a second, memory a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first `why` of a session beside the plain run: digits_mlp with eighty images.
+"""The time of a session's first `why` and of the plain run: digits_mlp with eighty images.
 
 The first question records the end of the run, from the last checkpoint on. If the steps further back
 are not in that record, the run is recorded from an earlier checkpoint. Later questions read the record.

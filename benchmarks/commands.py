@@ -1,4 +1,4 @@
-"""Whole commands beside Python with the same packages: `macaw run` and `macaw asm` of a small program."""
+"""`macaw run` and `macaw asm` of a small program, compared with Python importing numpy and click."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What became slower between two files of results by more than the noise.
+"""Finds figures that became slower between two files of results, by more than the noise.
 
-Both of two tests must agree. The first is the bootstrap of macaw.profiling.bootstrap: zero lies
+Two tests must agree. The first is the bootstrap of macaw.profiling.bootstrap: zero lies
 outside of the 99% interval of the difference of the samples' logarithms. Five samples may lie close
 together by chance, and a page has hundreds of figures. So the second test divides the difference by
 the spread of all figures of the case together, and allows one false alarm in twenty pages.

@@ -1,4 +1,4 @@
-"""The published DeepBench times of seed 003's processor beside the timing model's (docs/timing-nnp.md).
+"""DeepBench on seed 003's processor: published times and the timing model's (docs/timing-nnp.md).
 
 A layer's program has all its steps; inputs come through NetInQ, a step's hidden state leaves through
 NetOutQ. The cycles of a step do not depend on the numbers in it. So the inputs are zeros, and all tiles

@@ -1,4 +1,4 @@
-"""Disassembling beside GNU objdump and llvm-objdump: instructions a second."""
+"""Disassembling compared with GNU objdump and llvm-objdump: instructions a second."""
 
 from __future__ import annotations
 

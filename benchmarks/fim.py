@@ -1,4 +1,4 @@
-"""A matrix-vector product on an island of function-in-memory banks, beside NumPy's fp16.
+"""A matrix-vector product on an island of fim memory, compared with NumPy's in fp16.
 
 The matrix is 1024 × 4096 in fp16, multiplied by dots. Each of the 16 banks holds 64 rows of the
 matrix. It also holds the vector, in tiles of 16 numbers: each row of memory has one tile. Every

@@ -1,4 +1,4 @@
-"""`macaw test` of the sample programs in two processes beside one: wall-clock time."""
+"""`macaw test` of the sample programs in two processes and in one: wall-clock time."""
 
 from __future__ import annotations
 

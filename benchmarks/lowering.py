@@ -1,4 +1,4 @@
-"""The cost model's choice of a plan beside the other plans, measured with random layers.
+"""The cost model's choice of a plan compared with the other plans, for random layers.
 
     python -m benchmarks.lowering --layers 100 --macs 200000
     python -m benchmarks.lowering --layers 40 --device base --density 0.4

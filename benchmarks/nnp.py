@@ -1,4 +1,4 @@
-"""Layers on the emulated nnp beside the same layers in plain NumPy float32, in one process.
+"""Layers on the emulated nnp and in plain NumPy float32, measured in one process.
 
 The layers are an LSTM step with 2048 hidden units and a 1×1 convolution. The emulator runs whole
 programs and counts their cycles. Every product is exact in block floating point and rounded once;

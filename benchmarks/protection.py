@@ -1,4 +1,4 @@
-"""The price of weight protection: the digits network on the SIMD core, permuted beside plain.
+"""The price of weight protection: the digits network on vc, with permuted and with plain weights.
 
 Cycles are cycles of the emulated core, which are the same on every machine. Rates are products of
 pmac in a second of CPU time on this machine.

@@ -1,4 +1,4 @@
-"""Repetition beside GNU as: CPU time of the lines that `.rept` and macros make, by kind of body."""
+"""Repetition compared with GNU as: CPU time of lines from `.rept` and macros, by kind of body."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Case:
 
 
 def _nested() -> str:
-    """Macros that call one another; a call of the last one makes 65,536 instructions."""
+    """Macros that call one another; a call of the last macro makes 65,536 instructions."""
     levels = [f".macro m{n} r\nm{n - 1} \\r\nm{n - 1} \\r\n.endm\n" for n in range(1, LEVELS + 1)]
     return ".macro m0 r\naddi \\r, \\r, 1\n.endm\n" + "".join(levels)
 

@@ -1,4 +1,4 @@
-"""A product of two sparse matrices on the PE array beside SciPy's.
+"""A product of two sparse matrices on the PE array, compared with SciPy's.
 
 `macaw lower` writes the program, which runs as a whole: cp and the dma included. SciPy only
 computes the result, with both operands in CSR. The results must be equal. The reference engine runs

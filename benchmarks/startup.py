@@ -1,4 +1,4 @@
-"""`macaw --help` beside an empty click group's, `macaw asm` beside Python with the same imports."""
+"""The start of `macaw --help` and an empty click group, `macaw asm` and Python with its imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`macaw sweep` of digits_mlp in two processes beside one: the same points, wall-clock time."""
+"""`macaw sweep` of digits_mlp in two processes and in one: equal points, wall-clock time."""
 
 from __future__ import annotations
 

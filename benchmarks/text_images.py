@@ -1,7 +1,7 @@
 """Images of words, upright or upside down, for the network that tells a text's direction.
 
-They are rendered by Pillow with its own font, from a seed: words of letters and digits in several
-sizes and brightnesses, slightly turned, blurred and noisy. The network gets them as its package
+Pillow renders words of letters and digits with its own font, from a seed, in several sizes and
+brightnesses, slightly turned, blurred and noisy. The network gets the images as its package
 prepares them: 48 rows, at most 192 columns, numbers from -1 to 1, zeros to the right.
 """
 

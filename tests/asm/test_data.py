@@ -296,7 +296,7 @@ def test_a_statement_may_have_as_many_bytes_as_the_limit(
 
 
 def test_a_negative_value_of_fill_that_its_bytes_hold() -> None:
-    """`.fill` writes a negative value that fits in `size` bytes. It cuts a lesser one and warns."""
+    """`.fill` writes a negative value that fits in `size` bytes; it cuts a lesser one and warns."""
     for size, least in ((1, -128), (2, -32768), (4, -(1 << 31))):
         fits, cut = (
             assemble(Source(f".core cp\n.data\n.fill 2, {size}, {value}\n", "t.s"))

@@ -1,4 +1,4 @@
-"""Line information: the file has what the assembler knows, and other tools read the same."""
+"""Line information: the file has the assembler's lines and addresses, and other tools agree."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ needs_gnu = pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to co
 
 
 def ours(text: str) -> gnu.Bytes:
-    """The bytes of the same sections as Macaw makes them."""
+    """The bytes that Macaw makes, of the sections that are compared with GNU as."""
     program = assemble(Source(f"        .core cp\n        .text\n{text}", "gnu.s", gnu.FOLDERS[1]))
     found = {section.name: section.data.hex() for section in program.sections}
     return {".text": found.get(".text.cp", ""), ".data": found.get(".data", "")}

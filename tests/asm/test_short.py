@@ -194,7 +194,7 @@ def test_corpus(path: Path) -> None:
 
 @pytest.mark.parametrize("mnemonic", sorted(CP.rows))
 def test_every_row(mnemonic: str) -> None:
-    """Each row of the table, with valid operands, gives the same with and without the fast path.
+    """Each row of the table, with valid operands, gives equal words with and without the fast path.
 
     Each row has its own program, so that no mistake hides another one.
     """

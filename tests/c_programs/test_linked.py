@@ -1,6 +1,7 @@
-"""C programs linked with a part of Macaw, by two compilers and two linkers, write the same.
+"""C programs linked with an object of Macaw write the recorded output.
 
-Macaw's part has the entry and a function that C calls. They replace the ones of support.c.
+Two compilers and two linkers are tested. Macaw's object has the entry and a function that C calls,
+in place of those in support.c.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(start: Path, folder: Path, compiler: str, linker: str, level: str, name: str) -> None:
-    """A program, compiled and linked with these tools, writes what is recorded."""
+    """A program, compiled and linked with these tools, writes the recorded output."""
     if is_missing(compiler):
         pytest.skip(f"{compiler} is not installed")
     need(linker)
@@ -75,7 +76,7 @@ def outcome(executable: Path) -> str:
 
 
 def check_assembled(folder: Path, compiler: str, level: str, name: str) -> None:
-    """The compiler's `-S` of a program, assembled by `asm -c`, writes what is recorded."""
+    """The compiler's `-S` of a program, assembled by `asm -c`, writes the recorded output."""
     if is_missing(compiler):
         pytest.skip(f"{compiler} is not installed")
     compile_to(folder / f"{name}.s", compiler, level, "-g", "-S", SUPPORT.with_name(f"{name}.c"))

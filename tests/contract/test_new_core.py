@@ -313,7 +313,7 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
 
 
 def test_the_contract_of_a_core_is_small() -> None:
-    """`Core` has few public names; abilities of some cores only are classes of their own."""
+    """`Core` has few public names; an ability that only some cores have is a separate class."""
     from macaw.emu.agents import Agent
     from macaw.emu.core import Core
     from macaw.emu.inspection import Inspectable

@@ -98,7 +98,7 @@ def test_pagination_off_shows_the_end_and_is_kept():
 
 
 def test_the_output_of_a_program_does_not_hide_a_stop():
-    """If a program prints more lines than fit, `continue` shows the last ones, with the stop."""
+    """If a program prints more lines than fit, `continue` shows the last lines and the stop."""
     screen = Screen(of_source(LONG_LOOP))
     screen.builder.add_command("continue")
     screen.builder.add_output("stdout", b"line\n" * 100)

@@ -1,6 +1,6 @@
 """Two runs side by side on other cores than cp: packets, queues, vectors, and how runs end.
 
-It also compares two sessions of one program whose steps have different counts.
+A test also compares two sessions of one program whose steps have different counts.
 """
 
 from __future__ import annotations

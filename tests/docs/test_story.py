@@ -38,7 +38,7 @@ def array(name: str) -> np.ndarray:
 def hidden(shift: int) -> list[list[int]]:
     """The activations of the first layer, for sums shifted right by `shift`.
 
-    They are rounded half to even and limited to 0 to 127.
+    The activations are rounded half to even and limited to 0 to 127.
     """
 
     def finished(total: int) -> int:

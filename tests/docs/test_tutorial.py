@@ -18,10 +18,10 @@ LESSONS = sorted(name for name in shown.PAGES if name.startswith("tutorial/"))
 @pytest.mark.once
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_shows_what_its_commands_print(name: str, installed: Path) -> None:
-    """The commands of a lesson print what it shows.
+    """The commands of a lesson print what the lesson shows.
 
-    They run as a reader runs them: with the wheel, in an empty folder, in new processes. Lesson 1
-    is a first layer of the reader's own, lesson 7 a network from ONNX with its report, and lesson 9
+    The test runs them as a reader does: with the wheel, in an empty folder, in new processes. In
+    lesson 1 the reader writes a layer, in lesson 7 compiles a network from ONNX, and in lesson 9
     finds a planted bug.
     """
     text = shown.page(name).read_text("utf-8")

@@ -1,6 +1,6 @@
-"""Applies a TextMate grammar to lines, with Oniguruma, for which its expressions are written.
+"""Applies a TextMate grammar to lines. The engine of its regular expressions is Oniguruma.
 
-It implements the keys of the format that Macaw's grammar uses: match, begin, end, captures,
+The module implements the keys of the format that Macaw's grammar uses: match, begin, end, captures,
 include, names. `make test-extras` compares it with VS Code's engine.
 """
 

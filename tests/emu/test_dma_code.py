@@ -47,7 +47,7 @@ def both(source: str | bytes, *data: tuple[int, bytes]) -> tuple[Device, Device]
 def test_code_is_written_while_it_runs(place: int, wait: int) -> None:
     """Code that the dma overwrites while it runs changes in the same cycle in both engines.
 
-    Old instructions add one, new ones sixteen, so the sum shows when each was replaced.
+    Old instructions add 1, new instructions add 16, so the sum shows when each was replaced.
     """
     source = EXTERNAL if place == UNIT else UNIT + 4096
     copy = describe(place, source, BYTES)

@@ -1,4 +1,4 @@
-"""Meters of random programs: both engines count the same, in agreement with the cores' counters."""
+"""Meters of random programs: engines have equal counts, which agree with the cores' counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compression by the distribution unit at run time: the same weights, and its cycles."""
+"""Compression by the distribution unit at run time: it keeps the weights; its cycles."""
 
 from __future__ import annotations
 

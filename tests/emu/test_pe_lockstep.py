@@ -223,7 +223,7 @@ def test_partial_sums_that_leave_their_range(overflow: str) -> None:
 def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
     """An exe may run during a loop though its only instruction, a reduction, is left out.
 
-    It is left out because the exe stores raw sums.
+    The row leaves the reduction out because the exe stores raw sums.
     """
     config: dict[str, Any] = {"pe.clusters": 2}
     made = LoopMaker(3, "first", **config)

@@ -154,7 +154,7 @@ def test_a_table_of_a_buffer(element: str, engine: str) -> None:
 def test_the_time_of_a_config_with_data(engine: str) -> None:
     """A config with scales and a table takes the cycles calculated here.
 
-    It has 1 + 32 + 32 + 256 bytes: 11 beats of 32. The parser starts after the last one. A second
+    It has 1 + 32 + 32 + 256 bytes: 11 beats of 32. The parser starts after the last beat. A second
     config of the same buffer waits for the parser: the beat of cycle 4 + 10 brings the last bytes
     of the table, the parser takes them in cycle 15, and the bus is free in 15.
     """

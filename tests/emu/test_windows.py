@@ -30,9 +30,10 @@ from tests.emu.window_pipe import (
 @pytest.mark.parametrize("width", [1, 3, 32])
 @pytest.mark.parametrize("divider", [1, 3])
 def test_a_transfer_that_waits_lets_another_pass(width: int, divider: int) -> None:
-    """A transfer that waits for a window lets another one pass.
+    """A transfer that waits for a window lets another transfer pass.
 
-    100 bytes go through 4 places, so neither copy could end without the other.
+    One transfer fills the pipe, the other drains it. 100 bytes go through 4 places of the pipe, so
+    neither transfer could end without the other.
     """
     data = bytes(range(100))
     script = (("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))

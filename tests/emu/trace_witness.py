@@ -40,7 +40,7 @@ class Done:
 
 
 def configure(device: Device, name: str, parameters: Mapping[str, int], start: bool = True) -> None:
-    """Let a core record into an area of its own."""
+    """Let a core record into its own area."""
     core = device.cores[name]
     if start:
         core.trace.start(0)

@@ -73,7 +73,7 @@ def test_figure_8_as_the_seed_stores_it() -> None:
 def test_whose_order_is_whose(scope: str, first: list[int], second: list[int]) -> None:
     """The scope says which nodes share an order (seed 002 ¶109-112).
 
-    They are the nodes of the net, of a layer or of a group; or each node has its own order.
+    All nodes of the net, of a layer or of a group share an order; or each node has its own order.
     """
     plan = protect.layout(FIGURE_8, scope)
     assert [order.tolist() for order in plan.order_of] == [first, second]

@@ -1,4 +1,4 @@
-"""Runs the command on a terminal of its own."""
+"""Runs the command on its own terminal."""
 
 import fcntl
 import os

@@ -494,7 +494,7 @@ def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> Non
 
 
 def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
-    """A cancelled request does not cancel another one that waits for the same assembly.
+    """A cancelled request does not cancel another request that waits for the same assembly.
 
     The assembly ends with the first request and begins again for the second.
     """

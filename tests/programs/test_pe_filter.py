@@ -1,4 +1,4 @@
-"""programs/pe_filter: a filter in which each PE begins at an address of its own."""
+"""programs/pe_filter: a filter in which each PE begins at its own address."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from tests.emu.fim.machine import Machine, fetch_times
 def test_a_block_by_hand():
     """A block's words come in the cycles calculated here (seed 004 ¶46-47).
 
-    Row opened at 2; column 0 read at 2 + 14, columns 16 to 19 every 4 cycles from 20 to 32. The
-    last dot is complete 3 + 4 x 1 after 32. Its column is written at 39, its data end at 39 + 8 +
-    2; then `end` comes.
+    The row is opened in cycle 2. Column 0 is read in cycle 2 + 14, columns 16 to 19 every 4 cycles
+    from 20 to 32. The last dot is complete 3 + 4 x 1 cycles after 32. Its column is written in
+    cycle 39, and the data end in cycle 39 + 8 + 2; then `end` comes.
     """
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
@@ -371,9 +371,9 @@ COLUMN_LATENCY = config.load("tiny").changed({"fim.t_column": 9})
 def test_the_way_of_a_column_by_hand(engine):
     """If columns take 9 cycles to the circuit, results come later, but commands in the same cycles.
 
-    The program is that of `test_a_block_by_hand`: commands at 16 and 20 to 32. The last dot begins
-    at 32 + 9 and is complete 7 later, at 48. Its column is written then, and the data end at 48 + 8
-    + 2.
+    The program is that of `test_a_block_by_hand`: commands in cycles 16 and 20 to 32. The last dot
+    begins in cycle 32 + 9 and is complete 7 cycles later, in 48. Its column is written then, and
+    the data end in cycle 48 + 8 + 2.
     """
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip

@@ -2,7 +2,7 @@
 
     python -m tests.lowering.fim.figures
 
-They are emulated cycles. `python -m tests.lowering.fim` and `python -m
+The figures are emulated cycles. `python -m tests.lowering.fim` and `python -m
 tests.lowering.fim.random_graphs` give the other figures of these pages.
 """
 

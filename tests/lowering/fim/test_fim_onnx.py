@@ -120,7 +120,7 @@ MOVES = [
 def test_what_only_moves_is_a_view_or_segments(kind, attributes, inputs, wanted):
     """An operator that only moves elements becomes a view, or a gather of segments.
 
-    Its input is a product's result (3, 2, 6).
+    Here the operator's input is a product's result (3, 2, 6).
     """
     names = [f"i{number}" for number in range(len(inputs))]
     nodes = [

@@ -1,4 +1,4 @@
-"""Products whose left side is a gather of windows: each tile is brought once, the bits are the same."""
+"""Products whose left side is a gather of windows: each tile is brought once; bits are equal."""
 
 import numpy as np
 import pytest

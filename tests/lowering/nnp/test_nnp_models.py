@@ -282,7 +282,7 @@ def test_an_image_of_height_1_with_padding_above_and_below(kernel):
 def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
     """A value may be named `h_mul`, although `h` would have this symbol in a register file.
 
-    One of the two then has the symbol `h_mul_2`.
+    One of the two values then gets the symbol `h_mul_2`.
     """
     nodes = [
         NODE("Tanh", ["x"], ["q"]), NODE("Tanh", ["x"], ["h"]), NODE("Tanh", ["h"], ["h_mul"]),

@@ -21,7 +21,7 @@ from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 def small(hint: typing.Any) -> st.SearchStrategy[typing.Any]:
     """Draw values of a type whose lists and mappings have at most two items.
 
-    Hypothesis itself draws longer ones, which make whole profiles too large.
+    Hypothesis itself draws longer lists, which make whole profiles too large.
     """
     parts = typing.get_args(hint)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):

@@ -258,7 +258,7 @@ def test_what_is_not_judged_is_a_note() -> None:
 
 
 def test_the_busiest_of_many_cores() -> None:
-    """Of many cores the report shows the busiest; of equally busy ones it omits the first ones."""
+    """Of many cores the report shows the busiest; of equally busy cores it omits the first."""
     busy = [n * 7 % 41 // 2 for n in range(41)]
     least = sorted(range(41), key=lambda n: (busy[n], n))[:9]
     assert busy[least[-1]] in [cycles for n, cycles in enumerate(busy) if n not in least]

@@ -1,4 +1,4 @@
-"""Conversions between integers, sums and binary32 on vc: values, cycles, and what is refused."""
+"""Conversions between integers, sums and binary32 on vc: values, cycles and refused operations."""
 
 from __future__ import annotations
 

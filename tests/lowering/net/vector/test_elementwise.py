@@ -1,4 +1,4 @@
-"""Sums, products and rescaled tensors on vc: values, cycles, ties, and what is refused."""
+"""Sums, products and rescaled tensors on vc: values, cycles, ties and refused operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of two matrices in binary32 on vc: bits, cycles, and what is refused."""
+"""Products of two matrices in binary32 on vc: bits, cycles and refused operations."""
 
 from __future__ import annotations
 

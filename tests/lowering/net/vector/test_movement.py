@@ -1,4 +1,4 @@
-"""Operations that move elements, and tables: values, cycles, and what is refused."""
+"""Operations that move elements, and tables: values, cycles and refused operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maximum and average pools on vc: values, cycles, padding, and what is refused."""
+"""Maximum and average pools on vc: values, cycles, padding and refused operations."""
 
 from __future__ import annotations
 

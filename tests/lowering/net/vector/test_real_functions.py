@@ -1,4 +1,4 @@
-"""Functions, Softmax and LayerNormalization in binary32 on vc: bits, cycles, and what is refused."""
+"""Functions, Softmax and LayerNormalization in binary32 on vc: bits, cycles, refused operations."""
 
 from __future__ import annotations
 

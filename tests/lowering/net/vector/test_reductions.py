@@ -1,4 +1,4 @@
-"""Sums, means and extremes of real numbers along an axis on vc: bits, cycles, what is refused."""
+"""Sums, means and extremes of real numbers along an axis on vc: bits, cycles, refusals."""
 
 from __future__ import annotations
 

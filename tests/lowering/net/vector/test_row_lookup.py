@@ -1,4 +1,4 @@
-"""Lookups of rows on vc: bits, cycles, and what is refused."""
+"""Lookups of rows on vc: bits, cycles and refused operations."""
 
 from __future__ import annotations
 
