@@ -1,4 +1,4 @@
-"""`macaw run` and `macaw asm` of a small program, compared with Python importing numpy and click."""
+"""`macaw run` and `macaw asm` of a small program; Python that imports numpy and click, as a peer."""
 
 from __future__ import annotations
 
