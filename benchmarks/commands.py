@@ -1,4 +1,4 @@
-"""`macaw run` and `macaw asm` of a small program; Python that imports numpy and click, as a peer."""
+"""The times of `macaw run` and `macaw asm`, and of a Python that imports numpy and click."""
 
 from __future__ import annotations
 

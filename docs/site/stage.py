@@ -232,7 +232,7 @@ def all_pages() -> tuple[dict[str, Page], dict[Target, Target]]:
 
 
 def _unlisted(pages: Mapping[str, Page]) -> Iterator[str]:
-    """Yield pages that no part names and that no other page has in its tree."""
+    """Yield pages that no part names and that no other page has in its table of contents."""
     listed = {f"{name}.md" for part in PARTS for name in part.pages} | {"index.md"}
     for path in pages:
         if path not in listed and not path.startswith(("isa/", "seeds/")):

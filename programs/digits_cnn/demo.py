@@ -1,7 +1,7 @@
 """The digits convolutional network on the whole test set, on the emulated device: `make demo-cnn`.
 
 Runs `digits_cnn.s` once for each group of eighty images, compares every logit with the
-NumPy reference, and prints what a person would want to know. Exits with 1 if a logit differs.
+NumPy reference, and prints accuracy, MACs and cycles. Exits with 1 if a logit differs.
 """
 
 from __future__ import annotations

@@ -229,9 +229,9 @@ def test_islands(seed: int) -> None:
 def test_two_blocks_of_an_island(engine: str) -> None:
     """Each wait of an island has its block, word and timing constraint (by hand, on tiny).
 
-    The push comes at 2 and opens its row; the columns are written at 12 (tRCDWR) and 16 (tCCDL) and
-    stored at 22 and 26. The pull waits for the first column and reads from 22 to 44, when the run
-    ends.
+    The push comes in cycle 2 and opens its row; the columns are written in cycles 12 (tRCDWR) and
+    16 (tCCDL) and stored in 22 and 26. The pull waits for the first column and reads from cycle 22
+    to 44, when the run ends.
     """
     lines = [
         ".block banks=0-1", "mmr b0_low, 0x40030000", "mmr b0_high, 0x40030200", "push gio", "end",

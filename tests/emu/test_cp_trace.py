@@ -242,7 +242,8 @@ BY_CSRS = """
 def test_control_and_status_registers(engine: str) -> None:
     """A program uses its trace block by CSRs (seed 001 ¶51-53).
 
-    Cycles: csr 1, mul 3. Group 0 records instructions 8 to 10, group 1 records from 10 on.
+    A csr instruction takes 1 cycle, mul takes 3. Group 0 records instructions 8 to 10, group 1
+    records from instruction 10 on.
     """
     device = machine(BY_CSRS, engine=engine)
     device.run()

@@ -193,7 +193,7 @@ def flags(mode: Mode) -> dict[str, int]:
 @EXAMPLES
 @given(modes(window=False), PAUSES)
 def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
-    """Each PE has a kernel that rotates over a shared plane; its base advances (seed 000 ¶122)."""
+    """Each PE has a kernel that rotates; the base in a shared plane advances (seed 000 ¶122)."""
     width, (down, right) = mode.plane[1], mode.stride
     sent, kernels = mode.slices(mode.kernel)
     rng = np.random.default_rng(mode.seed + 1)

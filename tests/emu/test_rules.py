@@ -130,7 +130,10 @@ OPERATION = {f"{x.to} {x.left} {x.right}".strip(): x for x in OPERATIONS}
     ("operation", "start"), [("rz rop iosa", 20), ("iosa rz", 30), ("rop iosa", 10)]
 )
 def test_start_of_an_operation(operation, start):
-    """An operation starts when its inputs, the ALU (free at 20) and Rz (ready at 30) are ready."""
+    """An operation starts when its inputs, the ALU and Rz are ready.
+
+    The ALU is free in cycle 20, Rz is ready in cycle 30.
+    """
     assert fim_circuits.operation_start(OPERATION[operation], 10, 20, 30) == start
     assert fim_circuits.operation_start(OPERATION[operation], 40, 20, 30) == 40
 
@@ -147,8 +150,8 @@ def test_period_of_repeats(operation, periods):
 def test_columns_of_a_buffer():
     """`columns_stored` gives the cycle in which `count` columns are stored, or None.
 
-    The buffer has columns 10 to 14; the last two are stored at 50 and 60. None means that there are
-    fewer columns.
+    The buffer has columns 10 to 14; the last two are stored in cycles 50 and 60. None means that
+    the buffer has fewer columns.
     """
     counts = [fim_circuits.columns_stored(10, 15, [50, 60], count) for count in (3, 4, 5, 6)]
     assert counts == [0, 50, 60, None]

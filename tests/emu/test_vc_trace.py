@@ -49,7 +49,8 @@ def started(source: str, **changes: Any) -> Device:
 def test_control_and_status_registers(engine: str) -> None:
     """vc uses its trace block by CSRs (seed 001 ¶51-53).
 
-    Cycles: csr 1, vector 3, mul 3. One instruction issues a cycle; a csr waits for all before it.
+    A csr instruction takes 1 cycle, a vector instruction and mul take 3. One instruction issues in
+    each cycle; a csr instruction waits for all instructions before it.
     """
     device = started(BY_CSRS, engine=engine)
     device.run()

@@ -68,9 +68,10 @@ def test_two_through_one_window_keep_their_order() -> None:
 def test_a_slow_reader_by_hand() -> None:
     """A transfer waits for a slow window in the cycles calculated here.
 
-    dma.copy is at 0, the first read at 4. The toy's store at 40 wakes the pipe at 41, which
-    announces the change. The dma tries at 42, learns that the byte is ready at 44, reads it then
-    (ready 46) and writes at 46; the write ends at 46 + 21.
+    dma.copy is in cycle 0, the first read in cycle 4. The toy core's store in cycle 40 wakes the
+    pipe in cycle 41, and the pipe announces the change. The dma tries in cycle 42 and gets the
+    answer that the byte is ready in 44. It reads the byte in 44, has it in 46, and writes it then;
+    the write ends in cycle 46 + 21.
     """
     script = (("copy", 0x8000), ("work", 40), ("store", INBOX, 1, 7), ("await", 0), ("exit", 0))
     device = pipe_device(*script)

@@ -210,7 +210,7 @@ def _in_lines(rng: Random, data: bytearray) -> None:
 
 
 def _other_tree(rng: Random, tree: Any) -> Any:
-    """The JSON value after a value inside it was changed, removed or doubled."""
+    """A copy of a JSON value in which one value inside is changed, removed or doubled."""
     if isinstance(tree, dict) and tree and rng.random() < 0.85:
         key = rng.choice(list(tree))
         kind = rng.randrange(8)

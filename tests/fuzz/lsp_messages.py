@@ -152,7 +152,7 @@ def _initialize(rng: Random) -> dict[str, Any]:
 
 
 def _damaged(rng: Random, value: Any) -> Any:
-    """The value after a value somewhere inside it was replaced or removed."""
+    """A copy of a value in which one value somewhere inside is replaced or removed."""
     if isinstance(value, dict) and value and rng.random() < 0.8:
         key = rng.choice(list(value))
         if rng.random() < 0.2:

@@ -52,7 +52,7 @@ def test_what_is_inside_an_image_by_hand():
 
 
 def test_a_tile_inside_the_image_needs_no_zeros():
-    """Of three tiles side by side, only the middle one has no column outside."""
+    """Of three tiles side by side, only the middle tile has no column outside the image."""
     weights = np.ones((4, 1, 3, 2), np.int8)
     tile = ImageTile(1, 1, 4, 2, 4, (1, 3))
     slabs = PaddedSlabs(plan_of(weights, (4, 12), tile, INPUT, padding=(0, 1)))

@@ -67,7 +67,7 @@ def _plain(layer: Any, x: list[list[list[int]]], row: int, column: int, channel:
 
 
 def test_layers_against_plain_python(reference: ModuleType) -> None:
-    """The layers of reference.py equal those of plain Python; its Fractions round half to even."""
+    """The layers of reference.py equal loops in Python, in which Fractions round half to even."""
     network = reference.load()
     images = reference.load_test_set()[0][::100]
     found = reference.outputs(images)

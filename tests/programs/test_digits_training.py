@@ -46,7 +46,7 @@ def test_accuracy_and_density(reference: ModuleType) -> None:
 
 
 def test_layers_against_plain_python(reference: ModuleType) -> None:
-    """The layers of reference.py equal those of plain Python; its Fractions round half to even."""
+    """The layers of reference.py equal loops in Python, in which Fractions round half to even."""
     network = reference.load()
     images = reference.load_test_set()[0][:2, ::4].reshape(-1, 64)
     outputs = reference.layers(images)

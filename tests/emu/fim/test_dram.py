@@ -255,9 +255,9 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
 def test_by_hand_one_bank():
     """One bank follows tRCDRD, tCCDL, tRP and tRCDWR (seed 004 ¶47).
 
-    Row 3, opened at 0, is read at 14 (tRCDRD) and 18 (tCCDL), written at 22. For row 4, precharge
-    is at 22 + 8 + 2 + 16 = 48, activation at 62 (tRP; tRC would allow 47), the write at 72
-    (tRCDWR).
+    Row 3 is opened in cycle 0, read in cycles 14 (tRCDRD) and 18 (tCCDL), written in 22. For row 4,
+    the precharge is in cycle 22 + 8 + 2 + 16 = 48, the activation in 62 (tRP; tRC would allow 47),
+    the write in 72 (tRCDWR).
     """
     memory = Recorder(DEVICES["hbm"])
     assert memory.open([0], 3, 0) == 0
@@ -327,8 +327,8 @@ def test_by_hand_chips_of_8_bits():
 def test_by_hand_one_command_bus():
     """Ranks of a DIMM share a command bus, which carries one command a cycle (seed 004 ¶45).
 
-    With a bus for each rank, banks 0 and 8 would both be activated at 10 and read at 24. On HBM,
-    commands for rows and for columns have separate wires.
+    With a bus for each rank, banks 0 and 8 would both be activated in cycle 10 and read in cycle
+    24. On HBM, commands for rows and for columns have separate wires.
     """
     memory = Recorder(DEVICES["dimm"])
     assert memory.access(0, 0, 10, False)[0] == 24
@@ -390,9 +390,10 @@ def test_no_command_during_a_refresh(device, stream, step):
 def test_by_hand_a_refresh():
     """A refresh closes the row, and commands wait for its end.
 
-    Bank 0 is opened at 980; a refresh is due at 1000. A read requested at 1001 comes after it:
-    precharge at 980 + 33 (tRAS) = 1013, refresh from 1013 + 14 (tRP) = 1027 to 1287, activation at
-    1287, read at 1301. Bank 8, which was closed, is refreshed at the same time.
+    Bank 0 is opened in cycle 980; a refresh is due in cycle 1000. A read requested in cycle 1001
+    comes after the refresh: precharge in cycle 980 + 33 (tRAS) = 1013, refresh from cycle 1013 + 14
+    (tRP) = 1027 to 1287, activation in 1287, read in 1301. Bank 8, which was closed, is refreshed
+    at the same time.
     """
     device = config.load("base").changed({"fim.t_refi": 1000, "fim.t_rfc": 260})
     memory = Recorder(device)
@@ -453,9 +454,9 @@ def test_by_hand_refreshes_of_single_banks():
 def test_by_hand_activations():
     """Activations keep tRRD_L in a group, tRRD_S between groups, and tFAW for five.
 
-    Banks 0 and 1 are in one group, 4, 8 and 12 in others: tRRD_L is 6, tRRD_S 4. The fifth
-    activation comes tFAW after the first: at 30, not 6 + 3 x 4 = 18. A block of all 16 banks has
-    four activations in each 30 cycles, the last at 90 + 3 x 6.
+    Banks 0 and 1 are in one group; banks 4, 8 and 12 are in three others. tRRD_L is 6 cycles,
+    tRRD_S 4. The fifth activation comes tFAW after the first: in cycle 30, not 6 + 3 x 4 = 18. A
+    block of all 16 banks has four activations in each 30 cycles, the last in cycle 90 + 3 x 6.
     """
     memory = Recorder(DEVICES["hbm2"])
     assert [memory.open([bank], 0, 0) for bank in (0, 1, 4, 8)] == [0, 6, 10, 14]
@@ -544,7 +545,7 @@ def test_by_hand_a_precharge_after_a_read():
 
 
 def test_by_hand_a_slow_clock():
-    """Commands of circuits with a divider of 4 come at multiples of 4."""
+    """If circuits have a divider of 4, their commands come in cycles that are multiples of 4."""
     memory = Recorder(DEVICES["hbm"])
     assert memory.open([0], 0, 4, step=4) == 4
     assert memory.do("read", [0], 8, step=4) == 20

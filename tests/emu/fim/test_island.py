@@ -39,9 +39,9 @@ def test_a_block_by_hand():
 def test_lanes_and_divider_by_hand():
     """Fewer lanes and a slow clock delay a dot (seed 004 ¶47).
 
-    tiny's island 1 has 8 lanes, so 16 products take two of its cycles, and a dot takes 3 + 4 + 1.
-    With divider 2, each of these cycles is two device cycles. The last column is requested at 22 +
-    2; tCCDL allows 26; it comes at 30, the dot is complete at 46.
+    tiny's island 1 has 8 lanes, so 16 products take two of its cycles, and a dot takes 3 + 4 + 1
+    cycles. With divider 2, each of these cycles is two device cycles. The last column is requested
+    in cycle 22 + 2; tCCDL allows 26; it comes in 30, and the dot is complete in 46.
     """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
@@ -387,8 +387,9 @@ def test_the_way_of_a_column_by_hand(engine):
 def test_an_operation_without_column_waits_for_columns_on_their_way(engine):
     """An operation without a column waits until columns read before have reached the circuit.
 
-    Column 0 is read at 15 and reaches the circuit at 24, so the product of rop comes at 25, not at
-    16, and is complete at 28. The second column is read at 29, so the push of gio begins at 39.
+    Column 0 is read in cycle 15 and reaches the circuit in cycle 24. So the product of rop comes in
+    cycle 25, not in 16, and is complete in 28. The second column is read in cycle 29, so the push
+    of gio begins in 39.
     """
     lines = [".block banks=0", "mmr op, mul", "act 1", "rop <- iosa[0]", "rz <- rop * gio",
              "rop <- rz", "gio <- iosa[1]", "mmr b0_low, 0x40010000", "mmr b0_high, 0x40010400",

@@ -71,8 +71,9 @@ def get(device, bank, row, column, count=16):
 def test_commands_by_hand(engine):
     """Operations of the host take the cycles calculated here (seed 004 ¶46, ¶60).
 
-    The first operation opens the row and reads it 14 (tRCDRD) later. Each next column comes tCCDL
-    later; the product is complete 3 after its start. cp goes on in the cycle after each command.
+    The first operation opens the row and reads it 14 cycles (tRCDRD) later. Each next column comes
+    tCCDL later; the product is complete 3 cycles after its start. cp goes on in the cycle after
+    each command.
     """
     lines = [*store("op", FUNCTION_NAMES.index("mul")), "lui s0, 0x40000", "addi s1, s0, 32",
              "fim.send 2, s0, zero", "fim.send 6, s0, zero", "fim.send 4, s1, zero", "rdcycle s2"]  # fmt: skip

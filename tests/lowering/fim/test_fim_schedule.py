@@ -143,7 +143,8 @@ def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
 def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
     """cp waits while the dma's queue is full.
 
-    Copies of the first results begin at 110; cp can queue the last of them 3 cycles later, at 113.
+    Copies of the first results begin in cycle 110; cp can queue the last of these copies 3 cycles
+    later, in 113.
     """
     graph = Graph()
     a = graph.tensor("a", 4, 4)

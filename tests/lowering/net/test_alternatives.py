@@ -1,4 +1,4 @@
-"""Operations that vc or the array can compute: equal integers, and the choice of fewer cycles."""
+"""Operations that vc or the array can compute: both give equal integers; the faster is chosen."""
 
 from __future__ import annotations
 
@@ -181,9 +181,9 @@ def test_an_array_with_other_types_takes_int8_as_int8():
 
 
 def test_the_array_adds_large_tensors():
-    """For large tensors, the array adds.
+    """The array, not vc, adds large tensors.
 
-    The report names the operation and its own shape; the predicted cycles are near the run's.
+    The report has the operation's name and its own shape; predicted cycles are near the run's.
     """
     operation = Sum("int8", (28, 28, 64), (0.5, 2.0), (0, 127))
     config, network = load("base"), network_of(operation)

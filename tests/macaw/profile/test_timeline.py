@@ -79,9 +79,9 @@ def test_rows_are_unions_of_their_cores() -> None:
 def test_what_starts_late() -> None:
     """A start is late by the cycles since the last work ended for which the core may have waited.
 
-    vc could have begun at 100, when the dma was done, but cp started it at 130. Before vc's second
-    start the dma has begun to work and goes on, so vc does not wait for it. vc could have begun at
-    160, when its own work was done.
+    vc could have begun in cycle 100, when the dma was done, but cp started it in 130. Before vc's
+    second start the dma has begun to work and goes on, so vc does not wait for it. vc could have
+    begun in cycle 160, when its own work was done.
     """
     dma = Track("dma", "dma", (), ((10, 100), (150, 400)))
     vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
