@@ -123,7 +123,7 @@ def test_progress_is_told():
 
 
 def test_an_edit_is_no_way_around():
-    """Going back before an edit undoes it; going forward to its position again restores it."""
+    """Going back before an edit undoes the edit; going forward to its position restores it."""
     debug = of_source(LOOP)
     debug.goto(100)
     debug.set("s1", 1000)

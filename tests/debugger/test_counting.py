@@ -39,7 +39,7 @@ def rows(run):
 def test_groups_of_the_trace_and_what_has_come(run):
     """The rows show each register of the trace and its change since the last stop.
 
-    By hand: each round has two uses of the ALU and a beat.
+    By hand: each round of the loop has two uses of the ALU and a beat.
     """
     run.execute("break test.s:9")  # `bnez`, before it
     run.execute("continue")

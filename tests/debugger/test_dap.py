@@ -1,4 +1,4 @@
-"""The server for editors: launch, steps, points, end; equal to a session that runs beside it."""
+"""The server for editors: launch, steps, points, end; compared with a session of the program."""
 
 from __future__ import annotations
 

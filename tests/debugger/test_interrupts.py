@@ -67,7 +67,7 @@ def test_looking_ends(line, monkeypatch):
 
 
 def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
-    """Ctrl-C while a point's condition is computed ends the run after the act; it can go on."""
+    """Ctrl-C while a point's condition is computed ends the run after the act; a run can follow."""
     run = interpreter(session("layer"))
     plain = session("layer")
     plain.cont()

@@ -52,7 +52,7 @@ def shown(frame, panel, width, height):
 @pytest.mark.parametrize("name", SITUATIONS)
 @pytest.mark.parametrize("panel", PANELS)
 def test_what_a_panel_leaves_out_has_a_mark(panel, name):
-    """If a panel lacks words that a large enough panel shows, it has a mark in their place."""
+    """If a panel is too small for some words, it shows a mark in place of these words."""
     frame = situation(name).builder.frame([panel])
     whole = words(" ".join(shown(frame, panel, 900, 3000)[0]))
     assert UNICODE.more not in " ".join(whole)

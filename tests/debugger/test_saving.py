@@ -1,4 +1,4 @@
-"""`save session`: a new session that executes the file's lines has the saved one's state."""
+"""`save session`: a new session that executes the file's lines has the saved session's state."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
 def test_a_copy_of_a_tensor_has_the_name_of_the_tensor(engine, tmp_path):
     """A copy of a tensor has the tensor's name.
 
-    The assembler gives `y` a place in the unit; its symbol is in external memory.
+    The assembler gives `y` a place in the unit; the symbol of `y` is in external memory.
     """
     program, data = loaded("layer")
     path = tmp_path / "layer.elf"

@@ -116,7 +116,7 @@ def test_a_description_comes_with_the_transfer_before(wait: int) -> None:
 def test_a_breakpoint_in_the_middle() -> None:
     """At a breakpoint during a transfer, both engines have the same state.
 
-    The stop comes in the next cycle; other cores have not acted in it.
+    The stop comes in the next cycle; other cores have not acted in that cycle.
     """
     for wait in range(1, 20):
         text = START.rpartition("lui")[0].format(wait=wait) + "\nebreak\n" * 9

@@ -176,7 +176,7 @@ def test_beside_a_core_that_acts_the_dma_sleeps() -> None:
 )
 @pytest.mark.parametrize("reads", [True, False])
 def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads: bool) -> None:
-    """A transfer's row may end at the last byte of a half; it belongs to the half of its start."""
+    """A transfer's row that ends at the last byte of a half belongs to the half of its start."""
     onchip, external = (UNIT + HALF - row_bytes, stride), (EXTERNAL, row_bytes)
     source, target = (onchip, external) if reads else (external, onchip)
     made = []

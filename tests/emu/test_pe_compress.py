@@ -71,7 +71,7 @@ def test_a_dense_segment_takes_the_beats_of_its_entries() -> None:
 
 
 def test_results_of_a_layer_are_compressed_for_the_next_one() -> None:
-    """A segment of weights waits for an exe that stores them, then is compressed."""
+    """A segment of weights that an exe stores is compressed after the store."""
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(0, *LAYER)
     unit.config_packet(1, *LAYER)

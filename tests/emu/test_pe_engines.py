@@ -216,7 +216,7 @@ def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> No
 @settings(ENGINE_PAIRS, max_examples=20)
 @given(st.data(), PAUSES)
 def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
-    """Another core accesses the half that the row uses, before or after the row in a cycle."""
+    """Both engines agree if another core accesses the row's half, before or after the row acts."""
     draw = data.draw
     divider = draw(st.sampled_from([1, 1, 2, 3]))
     unit = Unit(
@@ -321,7 +321,7 @@ def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
 @pytest.mark.parametrize(("source", "target"), [(0, 0), (0, 1), (1, 0), (0, 2)])
 @pytest.mark.parametrize("rate", [1, 3])
 def test_results_that_go_over_each_other(source: int, target: int, rate: int) -> None:
-    """Engines agree if some of eight results overwrite sums before these are read."""
+    """Engines agree if some of eight results overwrite sums before the row reads these sums."""
     unit = Unit({"pe.output_queue": 64, "sfu.rate": rate, "sfu.latency": 2, "pe.clusters": 1})
     loads = [f"ld psums base={block}" for block in range(4)]
     unit.config_packet(0, *loads, f"spu requantise src={source} dst={target}", shift=1)

@@ -193,7 +193,7 @@ def flags(mode: Mode) -> dict[str, int]:
 @EXAMPLES
 @given(modes(window=False), PAUSES)
 def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
-    """Each PE has a kernel that rotates; the base in a shared plane advances (seed 000 ¶122)."""
+    """Results are NumPy's if each PE rotates its kernel over a shared plane (seed 000 ¶122)."""
     width, (down, right) = mode.plane[1], mode.stride
     sent, kernels = mode.slices(mode.kernel)
     rng = np.random.default_rng(mode.seed + 1)
@@ -225,7 +225,7 @@ def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
 @EXAMPLES
 @given(modes(window=True), PAUSES)
 def test_sliding_windows(mode: Mode, pauses: list[int]) -> None:
-    """Each PE has a plane in strips, under a kernel that all PEs share (seed 000 ¶123)."""
+    """Results are NumPy's if PEs have planes in strips and share a kernel (seed 000 ¶123)."""
     sent, planes = mode.slices(mode.plane)
     rng = np.random.default_rng(mode.seed + 1)
     kernel = rng.integers(-4, 5, mode.kernel) * (rng.random(mode.kernel) < 0.7)

@@ -1,4 +1,4 @@
-"""Rows of the array: each uses its own memory unit, and a sequence is sent to it once."""
+"""Rows of the array: each row uses its own memory unit, and gets a sequence once."""
 
 from __future__ import annotations
 

@@ -111,7 +111,10 @@ def test_aligned(time, step, wanted):
 
 
 def test_latency_of_the_alu():
-    """A dot of 16 fp16 products takes one pass on 16 lanes, four on 4; then 4 levels of adders."""
+    """A dot of 16 fp16 products takes one pass on 16 lanes or four passes on 4 lanes.
+
+    Then come 4 levels of adders.
+    """
     island = BASE.changed({"fim.alu.mul": 3, "fim.alu.add": 6, "fim.alu.tree": 2})
     able = abilities(island, 0)
     dot, fp16 = ARRANGEMENT_NAMES.index("dot"), FORMAT_NAMES.index("fp16")
@@ -143,7 +146,7 @@ def test_start_of_an_operation(operation, start):
     [("rz rop iosa", (6, 9)), ("rz rop gio", (6, 6)), ("iosa rz", (3, 9)), ("rop gio", (3, 3))],
 )
 def test_period_of_repeats(operation, periods):
-    """Repeats take the ALU's time; with a column, at least tCCDL, rounded up to the clock."""
+    """A repeat takes the ALU's cycles; with a column, at least tCCDL, rounded up to the clock."""
     assert fim_circuits.repeat_period(OPERATION[operation], 2, 7, 3) == periods
 
 

@@ -132,7 +132,7 @@ def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> Non
 
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_the_last_border(core: str) -> None:
-    """After the last border, the core leaves the block that counts and runs code that does not."""
+    """After the last border, the core leaves the block that counts and runs code without counts."""
     devices = devices_of(core, LOOPS["memory"])
     p = {"begin": 0, "num": 31, "step": 31, "overhead": 124, "loops": 5}
     for device in devices[:2]:

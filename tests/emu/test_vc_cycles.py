@@ -74,7 +74,10 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_scoreboard(name):
-    """One instruction issues a cycle, also to a busy unit, unless it needs a result (seed 002 ¶45)."""
+    """An instruction issues in each cycle, also to a busy unit, if its operands are ready.
+
+    See seed 002 ¶45.
+    """
     source, cycle = INDEPENDENT[name]
     assert time_of(source)[0] == cycle
 
@@ -95,7 +98,7 @@ def test_latencies_come_from_the_configuration():
 
 
 def test_a_divider_stretches_everything():
-    """With a divider of 3, vc counts the same cycles, and the device takes three times as many."""
+    """With a divider of 3, vc counts the same cycles, and the device counts three times as many."""
     source = "pmac.u8 vr3, vr0, vr1, vr2\n vadd.w vr4, vr3, vr3\n j .+4\n"
     cycles, device = time_of(source, vc__divider=3)
     assert cycles == time_of(source)[0] == 7
@@ -267,7 +270,7 @@ def test_a_step_is_one_instruction_and_slices_change_nothing():
 
 
 def test_code_that_changes_itself():
-    """Code that changes itself: the new instruction is executed the second time."""
+    """If a loop changes one of its instructions, vc executes the new one in the second pass."""
     source = """
         la   a0, there
         lw   a1, new

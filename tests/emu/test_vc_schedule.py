@@ -34,10 +34,7 @@ def test_the_second_of_two_loads_may_make_the_longer_wait():
 
 
 def test_a_result_that_is_late_for_the_next_pass_is_tested():
-    """If a pass uses a load from the end of the previous pass, the block tests whether it is ready.
-
-    The test is at run time.
-    """
+    """The block tests at run time whether a load at the end of a pass is ready in the next one."""
     loop = [add(12, 5), add(10), load(5, 10), branch(10)]
     schedule = find_schedule(loop, is_timed=True)
     assert schedule.tested == ((5,), (), (), ())

@@ -40,7 +40,7 @@ def test_packets_and_tiles_may_fill_half_of_a_unit(monkeypatch: pytest.MonkeyPat
 def test_parts_of_a_kernel(kernel: tuple[int, int], queue: str, room: int) -> None:
     """Parts of a kernel have the three largest widths that fit, each with three heights.
 
-    These are the largest heights that fit with the width.
+    For each width, these are the largest heights that fit.
     """
     product = convolution(np.ones((1, *kernel, 1), np.int8), (40, 40), shift=1)
     config = load("base").changed({f"pe.{queue}": room})

@@ -134,7 +134,7 @@ def finish(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
 @settings(max_examples=30)
 @given(case=cases())
 def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
-    """Random convolutions equal direct ones and move the predicted bytes (seed 000 ¶138-139)."""
+    """Random convolutions equal direct sums and move the predicted bytes (seed 000 ¶138-139)."""
     checked = case.convolution.validated(case.config)
     try:
         plan = make_image_plan(

@@ -77,7 +77,7 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
 
 
 def test_a_program_takes_little_more_than_its_computation() -> None:
-    """If rows compute longer than the dma loads, a program takes at most 5% more than they do.
+    """If rows compute longer than the dma loads, a program takes at most 5% longer than the rows.
 
     Without overlap the transfers would add nearly a quarter.
     """

@@ -35,9 +35,10 @@ def plan_of(weights: Any, image: Any, tile: ImageTile, mapping: Any, **options: 
 def test_what_is_inside_an_image_by_hand():
     """The rows and columns of slabs outside an image are those counted by hand.
 
-    In split a of `tiny`, two rows and two clusters divide the four rows of outputs: each gets one.
-    The kernel is 3 × 3, the padding 1. So the slabs of the first and the last part have a row
-    outside. With all 5 columns in one tile, there is a column outside at each side.
+    In split a of `tiny`, two rows with two clusters each divide the four rows of outputs: each
+    cluster gets one. The kernel is 3 × 3, the padding 1. So the slabs of the first and the last
+    part have a row outside the image. With all 5 columns in one tile, each side has a column
+    outside the image.
     """
     weights = np.ones((4, 3, 3, 2), np.int8)
     tile = ImageTile(1, 1, 4, 2, 5, (3, 3))

@@ -96,7 +96,7 @@ def test_a_residual_network(image, device):
 def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
     """The outputs equal onnxruntime's.
 
-    Scales are powers of two and the integers s8×s8, so rounding leaves no choice.
+    Scales are powers of two and the integers s8×s8, so both round to the same numbers.
     """
     session = onnxruntime.InferenceSession(compiled.model)
     (wanted,) = session.run(None, {"x": image})

@@ -134,7 +134,7 @@ def check_layout(found: Concordance, path: Path) -> None:
 @pytest.mark.parametrize("name", ["lstm", "conv"])
 @pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx"])
 def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
-    """Generated files pass linter and formatter, and import no Macaw (seed 003 ¶67-68)."""
+    """Generated files pass linter and formatter, and do not import Macaw (seed 003 ¶67-68)."""
     found = api.concord(SAMPLES / f"{name}.s", target)
     check_layout(found, tmp_path / "layer.py")
     imported = re.findall(r"^(?:import|from) (\w+)", found.text, re.M)

@@ -233,8 +233,9 @@ EXTERNAL = 0x8000_0000
 def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine):
     """Causes name the arrays of the layer that uses them.
 
-    All layers share the memory of a unit, and each has its own arrays there. What `why` says of
-    values, names, elements and layers is compared with the run's tensors and the cycles of layers.
+    All layers share the memory of a unit, and each has its own arrays there. The values, names,
+    elements and layers in the answers of `why` are compared with the run's tensors and the cycles
+    of layers.
     """
     arrays = network.device_inputs({"x": np.load(folder / "x.npy")})
     session = macaw.debug(network.program, arrays, engine=engine)

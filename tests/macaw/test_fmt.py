@@ -131,7 +131,7 @@ def test_a_source_with_mistakes_is_laid_out(macaw: Macaw, source: Source) -> Non
 def test_what_would_change_is_not_written(
     source: Source, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """A file is not written if one of the two proofs of equivalence fails."""
+    """`macaw fmt` does not write a file if one of its two proofs of equivalence fails."""
     one = source(LOOSE, "one.s")
     monkeypatch.setattr(equivalence, name, lambda *_: False)
     assert run_command(["fmt", str(one)]) == 2

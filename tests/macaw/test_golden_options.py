@@ -83,7 +83,7 @@ def contains(name: str, word: str, /, **_keywords: object) -> bool:
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_expressions_mean_what_they_mean_to_pytest(text: str) -> None:
-    """Expressions of `-k` mean what they mean to pytest, whose own parser is the witness."""
+    """Expressions of `-k` have pytest's meaning; pytest's own parser is the witness."""
     chosen = name_expression.parse(text)
     for name in ("programs/conv_a", "programs/conv_b", "gru", "andy[1-2.5]", "a+b:c"):
         if text.strip():

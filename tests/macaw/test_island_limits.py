@@ -98,7 +98,7 @@ def test_a_refusal_names_the_share_of_a_layer_and_the_whole():
 
 
 def test_an_estimate_with_samples_lists_what_islands_refuse():
-    """With samples, too, an estimate lists a product that islands refuse once, with the reason."""
+    """With samples and without, an estimate lists a refused product once, with the reason."""
     model, device = chain(1, 8, 12), BASE.changed({"fim.instructions": 400})
     ones = np.ones((1, 12, 8, 8), np.float32)
     found = [

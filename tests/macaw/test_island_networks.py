@@ -329,7 +329,7 @@ def test_another_core_has_no_layers_on_islands():
 
 
 def test_profile_and_debugger_name_layers_on_islands(attention, tmp_path):
-    """`macaw profile` counts the islands in the layer's cycles; `break` stops where it begins."""
+    """`macaw profile` counts the islands in a layer's cycles; `break` stops at a layer's start."""
     network, run, x = attention
     network.write(tmp_path / "net")
     np.save(tmp_path / "x.npy", x)

@@ -355,7 +355,7 @@ def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_a_file_that_is_opened_while_programs_wait_for_the_assembler(tmp_path: Path) -> None:
-    """Errors in c.inc are shown if it is opened before one of its programs is assembled."""
+    """Errors in c.inc are shown if the editor opens c.inc before its programs are assembled."""
     texts = {
         "a.s": '.equ N, 1\n.include "c.inc"\n',
         "b.s": '.equ N, 2\n.include "c.inc"\n',

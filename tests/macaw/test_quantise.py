@@ -299,7 +299,7 @@ def test_several_inputs_and_constants():
 
 
 def test_a_bias_that_needs_a_larger_scale_of_weights():
-    """A large bias makes the scale of int16 weights larger, so that it fits in 32 bits."""
+    """A large bias makes the scale of int16 weights larger, so that the bias fits in 32 bits."""
     w, b = numbers(8, 3) * F32(1e-6), np.array([1, -2, 3], F32)
     made = model(
         [NODE("Gemm", ["x", "w", "b"], ["y"], name="it")],

@@ -1,7 +1,7 @@
 """Buffers of a producer and a consumer: when the end pointer moves, which block may write.
 
 Cycles are calculated by hand for tiny: a push at t opens its row at t, writes at t + 10 (tRCDWR),
-and its data are stored 8 + 2 (WL, burst) later.
+and its data are stored 8 + 2 cycles (WL, burst) later.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pointer(machine, part, cycle):
 def test_the_end_moves_when_each_column_is_stored(engine):
     """The end pointer moves after each column is stored (seed 004 ¶50, ¶40, ¶48).
 
-    The push comes at cycle 2 and opens the row; the columns are written at 12 and 16.
+    The push comes in cycle 2 and opens the row; the columns are written in cycles 12 and 16.
     """
     machine = Machine([".block banks=0-1", *BUFFER, "push gio", "end"], engine=engine)
     seen = fetch_times(machine)

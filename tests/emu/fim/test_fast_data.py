@@ -191,7 +191,10 @@ FAULT_OF_A_SECOND_BLOCK = [
 
 @pytest.mark.parametrize("is_observed", [False, True])
 def test_nothing_is_deferred_after_a_fault(is_observed):
-    """When a block faults, the fast engine has computed all data, with a listener or without."""
+    """When a block faults, the fast engine has computed all data of the operations before.
+
+    This holds with a listener and without.
+    """
     states = []
     for engine in ENGINES:
         machine = Machine(FAULT_OF_A_SECOND_BLOCK, engine=engine)

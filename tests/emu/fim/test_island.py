@@ -153,7 +153,7 @@ blocks: .block  banks=0
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
-    """A transfer waits for the end of a block, and copies its results completely (seed 004 ¶46)."""
+    """A transfer waits for the end of a block, and copies all results of it (seed 004 ¶46)."""
     device = Device(config.load("tiny"), engine=engine)
     program = assemble(Source(DMA, "dma.s"))
     device.load(program)

@@ -129,7 +129,7 @@ def test_banks_of_a_mask_do_it_in_lock_step(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_sent_runs_on_and_core_wait_waits_for_it(engine):
-    """cp goes on a cycle after the command, and `core.wait` waits for the result.
+    """cp goes on one cycle after the command, and `core.wait` waits for the result.
 
     The function vssqrt takes longer than a command of cp.
     """

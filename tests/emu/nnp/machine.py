@@ -1,4 +1,4 @@
-"""A device with nnp and a toy core that starts it; the depths of its pipeline."""
+"""A device with nnp and a toy core that starts nnp; the depths of nnp's pipeline."""
 
 from __future__ import annotations
 

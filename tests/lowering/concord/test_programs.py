@@ -124,7 +124,7 @@ def shapes_of(source: str, native: int) -> set[str]:
 def test_the_command_that_tries_many(capsys: pytest.CaptureFixture[str]) -> None:
     """The command prints the number of programs and of differences (seed 003 ¶72).
 
-    2,000 programs are tried by hand.
+    A run with 2,000 programs is started by hand.
     """
     assert main(["--count", "12", "--seed", "5", "--target", "numpy"]) == 0
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Compares random graphs in the emulator with a NumPy model of islands, and predicted cycles.
+"""Compares results of random graphs with a NumPy model of islands, and cycles with predictions.
 
     python -m tests.lowering.fim.random_graphs --count 100 --seed 0
 

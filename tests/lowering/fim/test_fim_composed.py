@@ -46,7 +46,7 @@ def test_all_pairs_of_special_numbers(device, form):
 
 
 def test_nan_and_overflows_of_differences():
-    """With a NaN, the maximum is the first operand and the minimum the second one."""
+    """With a NaN, the maximum is the first operand, and the minimum is the second operand."""
     a, b = (np.array([row], np.float16) for row in ([np.nan, 1, 65504], [1, np.nan, -65504]))
     done, _ = _emulated("tiny", 0, a, b)
     np.testing.assert_array_equal(done.outputs["hi"], [[np.nan, 1, 65504]])

@@ -84,7 +84,7 @@ def test_sums_are_joined():
 
 @pytest.mark.parametrize("make", [heads, gates])
 def test_joined_graphs_compute_the_same(make):
-    """A joined graph computes the same as the original one, in binary64."""
+    """A joined graph computes the same in binary64 as the original graph."""
     graph, inputs = make(), given(make())
     other = joint(graph)
     wanted, found = graph.evaluate(inputs), other.evaluate(inputs)
@@ -172,7 +172,7 @@ def plan_of(graph, option):
 
 
 def test_a_region_may_begin_inside_a_result():
-    """If two islands share seven results of 32 columns, a region may begin inside the fifth."""
+    """If two islands share seven results of 32 columns, a region may begin inside result 5."""
     kind = {
         "arrangements": "elementwise",
         "rz_slices": 16,

@@ -170,7 +170,7 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
 def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
     """A step of several starts occupies cp and dma for 70 cycles, until its last start.
 
-    Only then are the inputs of y brought.
+    Only after this start does the dma bring the inputs of y.
     """
     _, (x, y) = two()
     track = simulate([option([x], 0, 10, 100, 5, until_last_start=70), option([y], 1, 20, 60, 5)])

@@ -141,7 +141,7 @@ def _elementwise(seed: int) -> list[Any]:
 def test_operations_on_elements_are_convolutions(seed, monkeypatch):
     """Operations on single elements run on the array as convolutions, with vc's results.
 
-    vc's predicted cycles are made endless, so that the array is always chosen.
+    The test makes vc's predicted cycles infinite, so that the array is always chosen.
     """
     monkeypatch.setattr(layer_plans, "cycles", lambda operation, config: 1 << 40)
     config = load(["base", "tiny"][seed % 2])

@@ -70,7 +70,7 @@ def run(program: NetworkProgram, x: Any, engine: str) -> macaw.Run:
 def test_no_row_is_read_too_early(seed, monkeypatch):
     """Overlapped layers give right results on both engines, so no row is read too early.
 
-    The overlap is forced, also where it does not pay.
+    The test forces the overlap, also where it does not pay.
     """
     monkeypatch.setattr(overlap, "_WORTH", -9.0)
     monkeypatch.setattr("macaw.lowering.net.layer_plans.array_product", lambda *_: None)
@@ -162,8 +162,7 @@ def test_fetching_the_first_weights_earlier_would_save_little():
 def test_rows_of_all_clusters_are_complete_in_turn():
     """Rows of all clusters are complete in turn.
 
-    56 rows are 14 for each of four clusters, which compute two rows each in one of seven
-    iterations.
+    Each of four clusters has 14 of 56 rows, and computes two rows in each of seven iterations.
     """
     plan = plan_of(fitting_plans(large(), load("base"))[0][0])
     assert (plan.steps, plan.partition.dims[1], plan.tile.groups) == (7, "M", 2)

@@ -59,7 +59,8 @@ def operators(network: Network) -> list[str]:
 def test_an_even_zero_point_is_part_of_the_bias_of_a_shift():
     """An even zero point becomes part of the bias before a shift.
 
-    Ties are rounded to even numbers, which stay even. An odd zero point would change them.
+    Ties are rounded to even numbers. An even zero point keeps these numbers even, an odd one would
+    not.
     """
     base = load("base")
     (layer,) = rewrite(product(-128, 0.5), base).layers

@@ -209,7 +209,7 @@ def test_residual_sums_take_a_relu():
 
 
 def test_a_lone_normalisation_becomes_a_convolution():
-    """A BatchNormalization without a convolution becomes one, with the nodes after it.
+    """A BatchNormalization without a convolution, and the nodes after it, become a convolution.
 
     The blocks of DenseNet begin with such a BatchNormalization.
     """

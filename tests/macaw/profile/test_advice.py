@@ -220,9 +220,10 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
 
 
 def test_716_no_ratio_of_the_bottleneck_does() -> None:
-    """If each ratio of the bottleneck meets its threshold, the step is the mapping (seed 001 ¶124).
+    """If each ratio of the bottleneck meets its threshold, the next step is 716, the mapping.
 
-    Findings below 0.5% of the cycles are left out. The text does not claim why a core waits (F26).
+    See seed 001 ¶124. Findings below 0.5% of the cycles are left out. The text does not claim why a
+    core waits (F26).
     """
     for found in ([], [finding("a.s:9: exe", 4)], [finding("b.s:1: vld", 900, "vc")]):
         number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), *found)

@@ -116,7 +116,7 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
 
 @pytest.mark.once
 def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
-    """`--against` names another program, another device or other inputs (F33)."""
+    """`--against` says if the program, the device or the inputs differ (F33)."""
     tool("-i", "x=x.npy", "--json", "old.json")
     same = tool("-i", "x=x.npy", "--against", "old.json").stdout
     assert "note" not in same

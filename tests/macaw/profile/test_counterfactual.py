@@ -213,7 +213,7 @@ def turns(bytes_: int, work: int, wait: str) -> ChargedRun:
 
 @pytest.mark.parametrize(("bytes_", "work"), [(512, 40), (2048, 20), (1024, 80)])
 def test_a_wait_that_vanishes_is_what_the_overlapped_program_saves(bytes_: int, work: int) -> None:
-    """Removing a wait from the graph saves what the overlapped program saves.
+    """Removing a wait from the graph saves the cycles that the overlapped program saves.
 
     One program waits for each transfer at once; the other works meanwhile and waits at the end.
     """

@@ -294,7 +294,7 @@ def test_what_comes_before_the_first_work_of_a_list_stays() -> None:
 
 
 def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
-    """Imbalance costs what another order of the rows saves.
+    """Imbalance costs the cycles that another order of the rows saves.
 
     Each of two steps takes as many cycles as the longest of its 4 PEs has entries: 8 + 8, or 8 + 2
     if the rows are sorted. The mean of each step is 5.

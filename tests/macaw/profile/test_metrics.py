@@ -132,7 +132,7 @@ def test_blocked_accesses_of_both_kinds() -> None:
 def test_blocked_accesses_of_a_memory_of_its_own() -> None:
     """Blocked accesses of an island name no cause (seed 001 ¶99).
 
-    They wait for banks, register files or data.
+    These accesses wait for banks, register files or data.
     """
     cores = {"fim[0]": CoreTraits("fim[0]", "fim", 8, 16, 2, False, has_own_memory=True)}
     counters = record(0, 0, 1000, e_rd=1, e_rd_blocked=5).counters

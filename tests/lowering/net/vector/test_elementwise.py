@@ -46,7 +46,7 @@ def operations(draw: Any) -> Sum | Rescale | ElementwiseProduct:
 @few
 @given(operations(), st.integers(0, 999), st.sampled_from(ENGINES), st.booleans())
 def test_results_and_cycles(operation, seed, engine, in_place):
-    """Results and cycles are as defined and predicted, also in place of the first input."""
+    """Results are as defined, cycles as predicted, also if the result replaces the first input."""
     inputs = random_inputs(operation, seed)
     in_place = in_place and not getattr(operation, "by_channel", False)
     found, measured = run(operation, *inputs, engine=engine, in_place=in_place)

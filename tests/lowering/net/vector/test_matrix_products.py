@@ -48,7 +48,7 @@ def test_products(operation, seed, engine, extreme):
 def test_the_order_of_a_sum_by_hand():
     """Sums are added in the defined order.
 
-    2**24 + 1 is no binary32: a 1 that is added later is lost; one that is added before counts.
+    2**24 + 1 is no binary32: a 1 that is added after 2**24 is lost, a 1 added before it is not.
     """
     rows = np.array([[2.0**24, 1, 1], [1, 1, 2.0**24]], np.float32)
     ones = np.ones((3, 1), np.float32)
