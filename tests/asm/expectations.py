@@ -78,7 +78,7 @@ def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
 
 
 def compare(program: Program, what: str, rest: str) -> tuple[object, object]:
-    """Return what the program has, and what one expectation says that it should have."""
+    """Return the value in the program and the expected value, for one expectation."""
     words = rest.split()
     if what == "at":
         name, _, offset = words[0].partition("+")

@@ -354,7 +354,10 @@ def test_a_file_that_is_included_begins_in_the_part_of_its_include() -> None:
 
 
 def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
-    """An included file has the text in the editor, not on disk, and the core of the source."""
+    """An included file has its text in the editor, not on disk.
+
+    Its core is that of the source that includes the file.
+    """
     (tmp_path / "c.inc").write_text("wrong\n")
     source = Source('.core vc\n.include "c.inc"\n', str(tmp_path / "a.s"), tmp_path)
     edited = " vadd.b vr0, vr0, vr0\n"

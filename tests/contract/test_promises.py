@@ -1,4 +1,4 @@
-"""What the project's own files promise: versions that exist, a limit on time, a demo that is lean."""
+"""Promises of the project's own files: versions that exist, a limit on time, a small demo."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ def gdb(
     commands: list[str],
     folder: Path,
 ) -> list[str]:
-    """Return what gdb prints for commands on an ELF file, line by line; it goes on after an error.
+    """Return the lines that gdb prints for commands on an ELF file; gdb goes on after an error.
 
-    The server runs in this process with a session or a function that loads one; or it is a command,
-    and gdb can run the program again.
+    The server runs in this process with a session or a function that loads one. If `served` is a
+    command, gdb starts it as the server, and can run the program again.
     """
     if shutil.which(GDB) is None:
         pytest.skip(f"{GDB} is not installed")

@@ -372,7 +372,7 @@ class Walk:
         self._back(self.debug.stepi_back(count), goal)
 
     def _before(self, retired):
-        """The position to which a step back goes that leaves `retired` instructions complete."""
+        """The position of a step back that leaves `retired` instructions complete."""
         low = self.trace.landed(retired)
         end = self.oracle.position
         if retired + 1 <= self._retired():

@@ -248,7 +248,7 @@ class One:
                 self.store(first)
 
     def chains(self, words: list[list[str]], where: list[tuple[Place, Place]]) -> dict[int, int]:
-        """For each spu in chained mode (by the number of its instruction), its accumulator."""
+        """The accumulator of each spu in chained mode, by the number of the spu's instruction."""
         line: list[int] = []
         found = {}
         for i, word in enumerate(words):

@@ -40,7 +40,7 @@ NUMBERS = st.fixed_dictionaries(
 
 
 def taken(jitter: Jitter, cycles: int) -> list[bool]:
-    """Return for each of the first `cycles` cycles whether others occupy the DRAM."""
+    """Return for each of the first `cycles` cycles whether the jitter occupies the DRAM."""
     return [jitter.free(time) != time for time in range(cycles)]
 
 

@@ -331,7 +331,7 @@ def test_results_that_go_over_each_other(source: int, target: int, rate: int) ->
 
 
 def special_unit() -> Unit:
-    """Cluster 0 sends 16 results through the SFU; meanwhile cluster 1 begins a mac that faults."""
+    """A unit: cluster 0 sends 16 results through the SFU; meanwhile a mac of cluster 1 faults."""
     unit = Unit({"sfu.rate": 1, "sfu.latency": 3})
     lines = "ld psums base=0", "spu activation src=0 dst=1"
     unit.config_packet(0, *lines, clusters=0b01, activation=1)

@@ -79,7 +79,7 @@ loop:   vld     vr1, (s1)
 
 
 def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
-    """Devices of reference, fast engine, and without recording; `s1` points to data."""
+    """Devices: reference engine, fast engine, and one without recording; `s1` points to data."""
     source = f".core {core}\n li s0, {rounds}\n li s1, {DATA[core]:#x}\n{body}{END}"
     text = assemble(Source(source, "loop.s")).section(f".text.{core}").data
     data = [(DATA[core], bytes(range(1, 65)))]

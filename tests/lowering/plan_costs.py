@@ -130,9 +130,9 @@ LAYERS = (
 
 
 def plan_lines(layer: Layer) -> Iterator[str]:
-    """Yield a bound, the sums of all plans that fit, and the cheapest plans.
+    """Yield lines for each mapping and split.
 
-    There are such lines for each mapping and split.
+    They have a bound, the sums over all plans that fit, and the cheapest plans.
     """
     config = load("tiny").changed(layer.settings)
     product = layer.product.validated(config)

@@ -80,7 +80,7 @@ def test_other_compilers_and_linkers(folder: Path, compiler: str, linker: str) -
 
 
 def check(folder: Path, executable: str) -> None:
-    """The executable writes the recorded outputs; its cycles may differ, as compilers do."""
+    """The executable writes the recorded outputs; cycles may differ, because compilers differ."""
     run = macaw.run(folder / executable, x=np.load(folder / "x.npy"))
     assert run.exit_code == 0
     for name, array in expected(folder.name).items():

@@ -154,7 +154,7 @@ def test_sequences_are_in_the_states_of_the_seed() -> None:
 
 
 def test_figures_of_the_readme(reference: ModuleType) -> None:
-    """The README's figures are right, as far as they need no run of all 400 images."""
+    """The figures of the README that need no run of all 400 images are right."""
     text = (FOLDER / "README.md").read_text("utf-8")
     record = json.loads((FOLDER / "expected" / "run.json").read_text("utf-8"))
     assert f"{record['cycles']:,} for the first eighty" in text

@@ -62,7 +62,7 @@ def float_sizes(exponent_bits: int, mantissa_bits: int) -> tuple[Fraction, ...]:
 
 
 def nearest(size: Fraction, choices: Sequence[Fraction]) -> int:
-    """The index of the number nearest to `size` in an ascending list; an even index if two are."""
+    """The index of the number nearest to `size` in an ascending list; of two, the even index."""
     low, high = 0, len(choices) - 1
     while high - low > 1:
         middle = (low + high) // 2

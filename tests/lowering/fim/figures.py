@@ -34,7 +34,7 @@ def numbers(*shape: int) -> Numbers:
 def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str, str]:
     """Return cycles of (A B) C in two steps and as a pair, the pair's option, and an error.
 
-    The error is the larger one of both predictions of cycles, in percent.
+    The error is the larger error of the two predictions of cycles, in percent.
     """
     graph = Graph()
     first = graph.product(graph.tensor("a", m, k), graph.constant("b", numbers(k, n)), name="ab")

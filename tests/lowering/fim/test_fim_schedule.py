@@ -21,7 +21,7 @@ CONFIG = load("base")
 
 
 def same(**costs):
-    """Return a function that gives a unit the options `costs`, by its outputs' names.
+    """Return a function that gives a unit the options `costs`, by the names of the unit's outputs.
 
     Units without options are refused.
     """

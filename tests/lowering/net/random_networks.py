@@ -30,7 +30,7 @@ class Style:
 
     @classmethod
     def random(cls, rng: np.random.Generator) -> Style:
-        """Return a style: half of all are int8 without zero points."""
+        """Return a random style; half of the styles are int8 without zero points."""
         dtype = str(rng.choice(["int8"] * 4 + ["uint8"] * 2 + ["int16"]))
         asymmetric = dtype == "uint8" or (dtype == "int8" and rng.random() < 0.3)
         return cls(dtype, bool(rng.integers(2)), bool(rng.integers(2)), asymmetric)

@@ -20,7 +20,7 @@ def outputs(**shapes: tuple[int, ...]) -> dict:
 
 
 def recurrent(kind: str, steps: int, items: int, direction: str = "forward", **attributes):
-    """A recurrent layer of 5 inputs and 6 cells with initial states; it has all outputs."""
+    """A recurrent layer of 5 inputs and 6 cells, with initial states and with all outputs."""
     ways, rows = 1 + (direction == "bidirectional"), {"RNN": 6, "GRU": 18, "LSTM": 24}[kind]
     states = ["h", "c"] if kind == "LSTM" else ["h"]
     shape = (ways, items, 6)
