@@ -220,7 +220,7 @@ def results_path(load: int, version: tuple[int, int]) -> Path:
 def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
     """Measure, and write the page.
 
-    With busy processes, or on another Python than 3.11, measure only what has a goal.
+    With busy processes, or on another Python than 3.11, measure only benchmarks with a goal.
     """
     from benchmarks.goals import GOALS
 

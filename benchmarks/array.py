@@ -152,7 +152,7 @@ def convolved(device: str, image: tuple[int, int], channels: int) -> Iterator[Fi
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
-    """Yield the figures of the convolutions, each from a process of its own, and of the products."""
+    """Yield the figures of the convolutions, each from its own process, and of the products."""
     if effort.small:
         yield from convolved("tiny", (6, 6), 4)
     else:

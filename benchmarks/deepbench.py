@@ -182,7 +182,7 @@ def peak(device: Configuration) -> float:
 def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE) -> str:
     """A layer's program of `steps` steps for a core of this native dimension.
 
-    `before` products of the next step's input stand before the chain that ends a step.
+    `before` products of the next step's input come before the chain that ends a step.
     """
     r = -(-hidden // native)
     gates = len(GATES[kind])
@@ -222,7 +222,7 @@ def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: in
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
-    """Yield the published time of each layer beside that of the timing model."""
+    """Yield the published time of each layer and that of the timing model."""
     device = config.load(DEVICE)
     megahertz = int(device["nnp.megahertz"])
     for layer in LAYERS[-1:] if effort.small else LAYERS:

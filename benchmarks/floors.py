@@ -65,7 +65,10 @@ def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
 
 
 def _requests(effort: Effort) -> Iterator[Figure]:
-    """Transfers of no bytes beside contiguous ones: cp's request, the start and the end of each."""
+    """Yield how many times as fast transfers of no bytes are as contiguous transfers.
+
+    A transfer of no bytes consists of cp's request, the start and the end.
+    """
     times: dict[int, list[float]] = {0: [], 1: []}  # by whether bytes are moved
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "bench.s"

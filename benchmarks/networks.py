@@ -232,7 +232,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
 
 
 def _shares(run: macaw.NetworkRun) -> str:
-    """A text: how long cores were idle, and in which layers array, vc and cp all worked."""
+    """Return as text how long cores were idle, and in which layers array, vc and cp all worked."""
     idle = ", ".join(f"{name} {1 - share:.0%}" for name, share in run.busy.items())
     together = [
         x.report.name for x in run.layers if min(x.busy[name] for name in ("pe", "vc", "cp")) > 0.01
