@@ -250,7 +250,7 @@ def _range(text: str) -> range:
     first, dash, last = text.partition("-")
     low = parse_number(first, 1)
     high = parse_number(last, low) if dash else low
-    if high - low > MOST_OF_PATTERN:
+    if high - low >= MOST_OF_PATTERN:
         raise CommandError(f"{text} is too many points")
     return range(low, high + 1)
 

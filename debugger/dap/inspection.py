@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,12 +233,11 @@ class Inspection:
         """Return a value as one line of text."""
         form = Format(letter="x" if is_hexadecimal else "")
         if isinstance(value, np.ndarray):
-            shown = value if not is_hexadecimal else value.reshape(-1)[: BRIEF + 1]
-            try:
-                plain = format_value(shown, form, self._symbol) if is_hexadecimal else None
-            except CommandError:  # real numbers have no hexadecimal form
-                plain = None
-            text = brief(value) if plain is None else brief(np.array(plain, dtype=object))
+            if is_hexadecimal:
+                with suppress(CommandError):  # real numbers have no hexadecimal form
+                    first = value.reshape(-1)[: BRIEF + 1]
+                    value = np.array(format_value(first, form, self._symbol), dtype=object)
+            text = brief(value)
         else:
             try:
                 text = value_text(format_value(value, form, self._symbol))

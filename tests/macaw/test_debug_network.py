@@ -13,6 +13,8 @@ import pytest
 
 import macaw
 from macaw.debugger.commands.completion import completions
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugging import DebuggerFiles
 from tests.debugger.asked import inputs
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
@@ -187,6 +189,45 @@ def test_the_tables(say):
     assert sum(row[:1] == ["/stem/Conv"] for row in rows) == 2
     assert "images are stored as (height, width, channels)" in text
     assert ["sum", "sum", "int8", "4", "x", "4", "x", "2"] in [row[:8] for row in rows]
+
+
+def test_the_columns_of_the_tables(network, session):
+    """A stop at the third layer: the first two are done, the second began where the first ended."""
+    session.break_('"/point/Conv"')
+    session.cont()
+    say = Interpreter(session, DebuggerFiles()).execute
+    layers = say("info layers")
+    assert layers.title == "2 of 4 layers done"
+    assert layers.columns == tuple(
+        ", layer, symbol, operation, core, state, begin, cycles, predicted".split(", ")
+    )
+    begins = [item.begin for item in session.layers()]
+    assert [row[:3] for row in layers.rows] == [
+        ("", "/stem/Conv", "stem_Conv"), ("", "/sum/Add", "sum_Add"),
+        (">", "/point/Conv", "point_Conv"), ("", "/classes/Gemm", "classes_Gemm"),
+    ]  # fmt: skip
+    assert [row[4:8] for row in layers.rows] == [
+        ("pe", "done", begins[0], begins[1] - begins[0]),
+        ("vc", "done", begins[1], begins[2] - begins[1]),
+        ("pe", "running", begins[2], 0), ("pe", "to come", None, None),
+    ]  # fmt: skip
+    assert [row[8] for row in layers.rows] == [layer.predicted for layer in network.layers]
+    # a text of the name or of the operation, as in the column
+    operation = layers.rows[1][3]
+    assert say("info layers oint").rows == layers.rows[2:3]
+    chosen = say(f"info layers {operation}")
+    assert chosen.rows == tuple(row for row in layers.rows if operation in row[3])
+    assert chosen.title == layers.title
+    tensors = say("info tensors")
+    assert [(row[0], row[3], row[5], row[6]) for row in tensors.rows] == [
+        ("in_q", "4 x 4 x 2", None, "input"), ("stem_relu", "4 x 4 x 2", "/stem/Conv", "overwritten by /point/Conv"),
+        ("sum", "4 x 4 x 2", "/sum/Add", "there"), ("point_relu", "4 x 4 x 1", "/point/Conv", "in work"),
+        ("y", "3", "/classes/Gemm", "to come"),
+    ]  # fmt: skip
+    for row in tensors.rows:
+        address = session.program.symbol(row[1]).value
+        assert (row[2], row[4]) == ("int8", f"{address:#010x}")
+    assert say("info tensors relu").rows == tensors.rows[1:4:2]
 
 
 def test_backtrace_frames_and_causes_name_the_layer(say):

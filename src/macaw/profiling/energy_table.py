@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -155,7 +154,7 @@ class _Parser:
     def number(self, path: tuple[str, ...], value: Any) -> float:
         """Return `value` as a float. Raises `InputError` if it is no number or less than 0."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= 1e30 or math.isnan(value):
+        if not is_number or not 0 <= value <= 1e30:  # as NaN is not, either
             raise self.error(path, f"{value!r:.40} is not a number from 0 on")
         return float(value)
 

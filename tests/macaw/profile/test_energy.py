@@ -211,6 +211,13 @@ UNIT = 'unit = "pJ"\n'
         (f"{UNIT}[static]\npe = {{ scale = 2 }}",
          "t.toml:3: static.pe.scale: there is no default to scale: give energy", ""),
         ('"\\u001b" = 3', "t.toml: ?: no such key", ""),
+        ("scale = 1.1e30", "t.toml:1: scale: 1.1e+30 is not a number from 0 on", ""),
+        (f"name = {[1] * 20}", f"t.toml:1: name: {str([1] * 20)[:40]} is not a text", ""),
+        (f"{'k' * 81} = 1", f"t.toml:1: {'k' * 80}: no such key", ""),
+        ("\n[activities.dram]\nsauce = 1", "t.toml:3: activities.dram.sauce: no such key", "source"),
+        ("[static]\nname = 1\n[activities]\n \"name\"\t= 1", "t.toml:4: activities.name: no such", ""),
+        ("[activities]\ndram.scale = 2\ndram . \"sauce\" = 2",
+         "t.toml:3: activities.dram.sauce: no such key", "source"),
     ],
 )  # fmt: skip
 def test_what_is_no_table(text: str, message: str, hint: str) -> None:
@@ -219,6 +226,23 @@ def test_what_is_no_table(text: str, message: str, hint: str) -> None:
     assert caught.value.message.startswith(message)
     assert hint in (caught.value.hint or "")
     assert "\x1b" not in caught.value.message
+
+
+def test_numbers_from_0_to_1e30_are_energies() -> None:
+    table = parse_table(f"{UNIT}[activities]\ndram = 0\nadd_int8 = 1e30", "t.toml")
+    assert table.activities["dram"].picojoules == 0
+    assert table.activities["add_int8"].picojoules == 1e30
+    assert table.activities["add_fp16"] == default_table().activities["add_fp16"]
+    assert (table.name, table.static) == ("t.toml", {})
+    for unit, picojoules in (("fJ", 0.003), ("pJ", 3.0), ("nJ", 3000.0)):
+        static = parse_table(f"unit = '{unit}'\n[static]\npe = 3", "t.toml").static
+        assert static["pe"].picojoules == pytest.approx(picojoules)
+
+
+def test_a_message_of_the_parser_is_cut() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_table(f"{'k' * 300} = 1\n" * 2, "t.toml")
+    assert len(caught.value.message) <= len("t.toml: is not TOML: ") + 200
 
 
 def test_a_file_that_is_no_table(tmp_path: Path) -> None:

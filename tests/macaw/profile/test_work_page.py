@@ -66,10 +66,56 @@ def test_points_of_the_chart() -> None:
     assert f'd="M{LEFT} {TOP + 8 * STEP} L{ridge} {TOP} H' in roofline_svg(WORK, ["top", "low"])
 
 
+def test_the_axes_of_the_chart() -> None:
+    """A square for each power of two: 16 for the intensity, 8 for the share of the peak."""
+    svg = ElementTree.fromstring(roofline_svg(WORK, []))
+    assert svg.get("viewBox") == "0 0 720 390"
+    texts = [(x.get("x"), x.get("y"), x.text) for x in svg.findall("text")]
+    shares = "100% 50% 25% 12.5% 6.25% 3.12% 1.56% 0.781% 0.391%".split()
+    assert texts[:9] == [("54", str(24 + 40 * row), text) for row, text in enumerate(shares)]
+    ratios = "0.00391 0.0156 0.0625 0.25 ridge 4 16 64 256".split()
+    assert texts[9:18] == [(str(60 + 80 * at), "360", text) for at, text in enumerate(ratios)]
+    assert [(x, y) for x, y, _ in texts[18:]] == [("380", "380"), ("60", "12")]
+    lines = [[x.get(name) for name in ("x1", "x2", "y1", "y2")] for x in svg.findall("line")]
+    assert lines == [["60", "700", str(20 + 40 * row), str(20 + 40 * row)] for row in range(9)]
+    assert [x.get("d") for x in svg.findall("path")] == ["M60 340 L380 20 H700"]
+
+
+def test_points_outside_of_the_chart_are_at_its_edge() -> None:
+    """The ridge is at 1 operation a byte: 2**10, then 2**-10 of it, with 2**-10 of the peak."""
+    roofs = [
+        Roof("cp", "cp", operations, 1024 * operations, 1.0, (Level("m", size, 1.0),))
+        for operations, size in ((1024, 1), (1, 1024))
+    ]
+    roofs.append(Roof("idle", "row7", 0, 10, 1.0, (Level("m", 5, 1.0),)))
+    rows = [f"row{at}" for at in range(9)]
+    svg = roofline_svg(replace(WORK, roofs=tuple(roofs)), rows)
+    assert re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg) == [
+        ("700.0", "340.0"), ("60.0", "340.0"),
+    ]  # fmt: skip
+    assert re.findall(r'x="([\d.]+)" y="([\d.]+)">([ab])<', svg) == [
+        ("708.0", "344.0", "a"), ("68.0", "344.0", "b")
+    ]  # fmt: skip
+    assert (
+        "<title>cp, m: 0.000977 of 1 operations a cycle, 1.02e+03 operations a byte</title>" in svg
+    )
+
+
+@pytest.mark.parametrize(("row", "colour"), [(0, 0), (5, 5), (6, 0), (8, 2)])
+def test_a_point_has_the_colour_of_its_row(row: int, colour: int) -> None:
+    roof = Roof("cp", f"row{row}", 1, 1, 1.0, (Level("m", 1, 1.0),))
+    work = replace(WORK, roofs=(roof,))
+    rows = [f"row{at}" for at in range(9)]
+    assert f'fill="var(--row{colour})"' in roofline_svg(work, rows)
+    assert 'fill="var(--row0)"' in roofline_svg(work, [])  # a row that is not drawn
+
+
 def test_a_note_follows_its_table() -> None:
     text = table_html(Table(("a", "b"), [("x", "1")], note="more <b>"))
     assert text.endswith("<p>more &lt;b&gt;</p>")
     assert '<td class="name">x</td><td>1</td>' in text
+    assert '<th scope="col" class="name">a</th>\n<th scope="col">b</th>' in text
+    assert not table_html(Table(("a",), [])).endswith("</p>")
 
 
 @needs_browser

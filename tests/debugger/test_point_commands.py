@@ -1,0 +1,247 @@
+"""Commands that set and change points, and commands of commands: each answer, default and limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from macaw.debugger.commands import points, scripting
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.points import point_text, split_values
+from macaw.debugger.commands.text import answer_text
+from macaw.debugger.point import Point
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import of_source
+from tests.debugger.sources import CALLS
+
+Say = Callable[[str], str]
+
+
+@pytest.fixture
+def debug() -> Interpreter:
+    return Interpreter(of_source(CALLS), DebuggerFiles())
+
+
+@pytest.fixture
+def say(debug: Interpreter) -> Say:
+    """A function that executes a command and returns the first line of its answer."""
+
+    def execute(line: str) -> str:
+        return (answer_text(debug.execute(line), line).splitlines() or [""])[0]
+
+    return execute
+
+
+SET = """
+break | break 1: *0x10000, 0x00010000 test.s:7
+break +1 | break 2: test.s:8, 0x00010004 test.s:8
+break -6 | break 3: test.s:1, 0x00010000 test.s:7
+break -7 | break 4: test.s:1, 0x00010000 test.s:7
+break +1234567890 | error: +1234567890 is 0x499602d2, where the program has nothing; *+1234567890 allows it
+tbreak double if a0 > 3 ignore 2 | tbreak 5: double if a0 > 3 ignore 2, 0x00010030 test.s:16
+break again at cp if s0 == 3 ignore 1 | break 6: again at cp if s0 == 3 ignore 1, 0x00010020 test.s:12
+print $bpnum | $bpnum = 6
+clear | deleted 1, 3, 4
+clear | error: there is no breakpoint at *0x10000
+clear double | deleted 5
+delete 5-4 | error: 4 is too small, 5 is the least
+delete 6-6 | deleted 6
+disable 6 | error: there is no point 6
+enable last | enabled 2
+ignore last 3 | break 2: test.s:8 ignore 3
+ignore last 0 | break 2: test.s:8
+ignore last -1 | error: -1 is no number of times
+ignore 99 1 | error: there is no point 99
+condition 2 a0 == 1 | break 2: test.s:8 if a0 == 1
+condition last | break 2: test.s:8
+commands last print 1; ;print 2; | 2 commands of point 2
+delete | deleted 2
+delete last | error: there are no points
+delete | deleted nothing
+watch s0 by cp if s0 == 1 | watch 7: s0 by cp if s0 == 1
+rwatch s0 | rwatch 8: s0
+awatch s1 by cp | awatch 9: s1 by cp
+catch stall at cp if a0 == 1 | catch 10: stall at cp if a0 == 1
+tcatch stall | catch 11: stall
+rbreak ^de | break 12: deep, 0x00010038 test.s:18
+rbreak zz | error: no label of code matches
+rbreak ( | error: '(' is no regular expression: missing ), unterminated subpattern at position 0
+dprintf double, "a \\"x\\" %d\\n", a0 | dprintf 13: double, "a \\"x\\" %d", a0, 0x00010030 test.s:16
+dprintf double "x" | error: that is no dprintf
+disable 8-10 12 | disabled 8, 9, 10, 12
+enable | enabled 7, 8, 9, 10, 11, 12, 13
+"""  # fmt: skip
+
+
+def test_a_session_of_points(say: Say) -> None:
+    """Each line is a command and the first line of its answer, in one session."""
+    for row in filter(None, SET.splitlines()):
+        line, _, answer = row.replace("\\\\", "\\").partition(" | ")
+        assert say(line) == answer
+
+
+def test_points_have_the_changes_of_their_commands(debug: Interpreter, say: Say) -> None:
+    say("tcatch stall at cp if a0 == 2")
+    say("catch stall at cp if a0 == 3")
+    say("tbreak deep ignore 4")
+    say("break deep at cp if a0 == 5")
+    say('dprintf deep, "%d %d", a0, mem[a1 + (2)] ')
+    say("disable 2")
+    found = [
+        (x.kind, x.temporary, x.enabled, x.condition, x.ignore, x.place, x.values)
+        for x in debug.session.points.all.values()
+    ]
+    assert found == [
+        ("catch", True, True, "a0 == 2", 0, "cp", ()),
+        ("catch", False, False, "a0 == 3", 0, "cp", ()),
+        ("tbreak", True, True, "", 4, "", ()),
+        ("break", False, True, "a0 == 5", 0, "cp", ()),
+        ("dprintf", False, True, "", 0, "", ("a0", "mem[a1 + (2)]")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("", []),
+        (", a", ["a"]),
+        (",a, b ,c", ["a", "b", "c"]),
+        (", m[1, 2], f(3, (4, 5)), d", ["m[1, 2]", "f(3, (4, 5))", "d"]),
+        (", a,", ["a"]),
+    ],
+)
+def test_values_are_between_the_commas_outside_of_brackets(text: str, values: list[str]) -> None:
+    assert split_values(text) == values
+
+
+def test_the_operands_of_a_point() -> None:
+    point = Point(1, "break", "f", condition="c", ignore=2, by="x", place="y")
+    assert point_text(point) == "f by x at y if c ignore 2"
+    assert point_text(point, condition=False) == "f by x at y ignore 2"
+    assert point_text(point, ignore=False) == "f by x at y if c"
+    point = Point(1, "dprintf", "f", form='a "b"', values=("c", "d"))
+    assert point_text(point) == 'f, "a \\"b\\"", c, d'
+
+
+def test_the_limits_of_a_range_and_of_a_pattern(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`1-1000` is 1,000 points, as many as one command may name."""
+    assert say("delete 1-1000") == "error: there is no point 1"
+    assert say("delete 1-1001") == "error: 1-1001 is too many points"
+    monkeypatch.setattr(points, "MOST_OF_PATTERN", 2)
+    assert say("rbreak ^d") == "break 1: double, 0x00010030 test.s:16"
+    monkeypatch.setattr(points, "MOST_OF_PATTERN", 1)
+    assert say("rbreak ^d") == "error: 2 labels match, at most 1 are set at once"
+
+
+def test_where_the_core_is_at_no_instruction(say: Say) -> None:
+    say("focus pe[0]")
+    assert say("break") == "error: the focused core is at no instruction"
+    assert say("break +1") == "error: the focused core is at no line of a source"
+    assert say("clear") == "error: the focused core is at no instruction"
+
+
+def test_displays_are_enabled_and_disabled(debug: Interpreter, say: Say) -> None:
+    assert say("disable display") == "disabled displays none"
+    for name in ("a0", "a1", "a2"):
+        say(f"display {name}")
+    assert say("enable display 4") == "error: there is no display 4"
+    assert say("disable display 1 3") == "disabled displays 1, 3"
+    assert say("enable display 3") == "enabled displays 3"
+    assert debug.execute("info display").rows == (
+        (1, "no", None, "a0"), (2, "yes", None, "a1"), (3, "yes", None, "a2"),
+    )  # fmt: skip
+    assert say("disable display") == "disabled displays 1, 2, 3"
+
+
+def test_a_watch_of_another_focus_names_it(debug: Interpreter, say: Say) -> None:
+    say("watch retired")
+    say("break deep")
+    say("focus pe[0]")
+    say("watch retired")
+    table = debug.execute("info breakpoints")
+    assert table.columns == ("number", "kind", "enabled", "hits", "what")
+    assert [row[4] for row in table.rows] == ["retired (of cp)", "deep", "retired"]
+    assert [row[0] for row in debug.execute("info watchpoints").rows] == [1, 3]
+
+
+# Commands of commands
+
+
+def run(debug: Interpreter, *lines: str) -> str:
+    """The last answer to several lines."""
+    text = ""
+    for line in lines:
+        text = answer_text(debug.execute(line), line)
+    return text
+
+
+def test_a_while_ends_at_its_limits(debug: Interpreter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `while` whose condition is false after the last allowed round has no error."""
+    monkeypatch.setattr(scripting, "MOST_ROUNDS", 3)
+    monkeypatch.setattr(scripting, "MOST_ANSWERS", 4)
+    count = ("while $n < {}", "print $n", "set $n = $n + 1", "end")
+    lines = [line.format(2) for line in count]
+    assert run(debug, "set $n = 0", *lines) == "\n".join(
+        ["$n = 0", "$n = 1", "$n = 1", "$n = 2"]  # `print` and `set` by turns
+    )
+    for most in (3, 4):
+        lines = [line.format(most) for line in count]
+        text = run(debug, "set $n = 0", *lines)
+        assert text.startswith("error: the condition was still true after 3 rounds")
+        assert run(debug, "print $n") == "$n = 3"
+    # an answer contains the last of its answers
+    monkeypatch.setattr(scripting, "MOST_ROUNDS", 9)
+    lines = [line.format(5) for line in count]
+    assert run(debug, "set $n = 0", *lines) == "\n".join(["$n = 3", "$n = 4", "$n = 4", "$n = 5"])
+    assert run(debug, "set $n = 0", "if 1", *["print $n"] * 6, "end") == "\n".join(["$n = 0"] * 4)
+
+
+def test_leaving_in_a_block_ends_it(debug: Interpreter) -> None:
+    run(debug, "set $n = 0", "while 1", "set $n = $n + 1", "quit", "set $n = 9")
+    answer = debug.execute("end")
+    assert answer.leaves
+    assert run(debug, "print $n") == "$n = 1"
+    for line in ("if 0", "print 1", "else", "print 2"):
+        debug.execute(line)
+    answer = debug.execute("end")
+    assert not answer.leaves
+    assert (answer.kind, [x.kind for x in answer.answers]) == ("done", ["table"])
+
+
+@pytest.mark.parametrize("word", ["if 1", "while 1", "define mine"])
+def test_an_error_in_a_block_has_its_line_and_hint(debug: Interpreter, word: str) -> None:
+    text = run(debug, word, "print 1", "delete last", "end")
+    if word == "define mine":
+        assert text == "mine is 2 lines"
+        text = run(debug, "mine")
+    name = "mine" if word == "define mine" else word.split()[0]
+    *_, last = lines = text.splitlines()
+    assert f"error: {name}, line 2: there are no points" in lines
+    assert last == "hint: break LOC makes one"
+
+
+@pytest.mark.parametrize("name", ["a-b", "_9", "A_z-0"])
+def test_names_of_commands(debug: Interpreter, name: str) -> None:
+    assert run(debug, f"define {name}", "print 1", "end") == f"{name} is 1 line"
+    assert run(debug, name) == "1 = 1"
+
+
+@pytest.mark.parametrize("name", ["-a", "9", "a.b", "é"])
+def test_what_is_no_name_of_a_command(debug: Interpreter, name: str) -> None:
+    assert run(debug, f"define {name}").startswith(f"error: '{name}' is no name of a command")
+
+
+@pytest.mark.parametrize("text", ["hx = print/x", "-a hx=print/x", "-a -- hx  =  print/x"])
+def test_an_alias_of_gdbs_forms(debug: Interpreter, text: str) -> None:
+    assert run(debug, f"alias {text}") == "hx is print/x"
+    assert run(debug, "hx 255") == "255 = 0xff"
+    assert run(debug, "alias print = x").startswith("error: print is a command of the debugger")
+    assert run(debug, "alias p = x").startswith("error: p is a command of the debugger")
+
+
+def test_a_new_definition_keeps_the_help(debug: Interpreter) -> None:
+    run(debug, "define mine", "print 1", "end", "document mine", "What it does.", "end")
+    assert run(debug, "define mine", "print 2", "print 3", "end") == "mine is 2 lines"
+    assert run(debug, "help mine") == "mine\nWhat it does."
+    assert run(debug, "mine") == "2 = 2\n3 = 3"
