@@ -178,7 +178,7 @@ class Inspection:
             raise RequestError(f"{container.text} has no such element") from None
         return value.item() if isinstance(value, np.generic) else value
 
-    def record(self, container: Container, is_hexadecimal: bool = False) -> dict[str, Any]:
+    def record(self, container: Container, is_hexadecimal: bool) -> dict[str, Any]:
         """Return value, type and number of children, in the protocol's form."""
         value, address = self.value(container), self._address(container)
         is_pointer = address is None and isinstance(value, int) and ADDRESS <= value < 1 << 32

@@ -12,7 +12,7 @@ from macaw.lowering.slab_padding import padded_slabs, write_padded_loads, write_
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
-def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]:
+def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
     """Return the parts of the subroutine `load` by name, in their order.
 
     The subroutine starts the transfers of the next iteration's tile.

@@ -120,18 +120,13 @@ def slice_place(item: Slice) -> str:
     return item.where + more
 
 
-def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
-    """Return the `most` longest groups, in the order of their starts.
-
-    With `each`, the result has at most one group of each instruction, its longest.
-    """
-    ordered = sorted(groups, key=lambda group: -group.slice.busy)
-    if each:
-        first: dict[tuple[str, str], Group] = {}
-        for group in ordered:
-            first.setdefault((group.slice.row, group_place(group)), group)
-        ordered = list(first.values())
-    return sorted(ordered[:most], key=lambda group: (group.slice.begin, group.slice.core))
+def longest_groups(groups: tuple[Group, ...], most: int) -> list[Group]:
+    """Return the `most` longest groups, at most one of each instruction, in the order of starts."""
+    first: dict[tuple[str, str], Group] = {}
+    for group in sorted(groups, key=lambda group: -group.slice.busy):
+        first.setdefault((group.slice.row, group_place(group)), group)
+    chosen = list(first.values())[:most]
+    return sorted(chosen, key=lambda group: (group.slice.begin, group.slice.core))
 
 
 def metric_keys(groups: list[Group]) -> list[str]:

@@ -364,7 +364,7 @@ class _Report:
     def _print_groups(self) -> None:
         """Print the instructions that took longest, with the metrics of their longest records."""
         groups = self.profile.groups
-        longest = longest_groups(groups, self.most_groups, each=True)
+        longest = longest_groups(groups, self.most_groups)
         if longest:
             self._print_longest(longest)
         if len(groups) > len(longest):

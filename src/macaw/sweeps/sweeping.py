@@ -200,10 +200,10 @@ def run_points(
     subject: Subject,
     chosen: Sequence[Point],
     *,
-    workers: int = 1,
-    scheduler: str | None = None,
-    folder: api.FilePath | None = None,
-    watch: Callable[[int, int], object] = lambda done, total: None,
+    workers: int,
+    scheduler: str | None,
+    folder: api.FilePath | None,
+    watch: Callable[[int, int], object],
 ) -> list[Outcome]:
     """Run all points and return their outcomes in the order of the points.
 

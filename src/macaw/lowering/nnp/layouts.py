@@ -68,7 +68,7 @@ def pattern(size: int, segment: int, native: int) -> Indices:
     return np.where(one >= 0, one + starts, PADDING).reshape(-1)
 
 
-def row_elements(shape: tuple[int, ...], native: int, segment: int = 0) -> Indices:
+def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
     """Return the `elements` of a value whose rows are its last axis, in segments.
 
     `segment` is the number of elements of a segment, or 0 for whole rows. Segments divide a row.
