@@ -85,7 +85,8 @@ class _Use:
     def is_pair(self) -> bool:
         """Whether the operand is a 64-bit value in two registers."""
         return (
-            bool(self.is_value) and len(self.operand.kind.stands_for(self.first_general) or ()) > 1
+            bool(self.is_value)
+            and len(self.operand.kind.stands_for(self.first_general, False) or ()) > 1
         )
 
     @property

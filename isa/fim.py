@@ -61,7 +61,7 @@ class Operation(OperationNumber):
     A source gives its number, or writes a move such as `rop <- iosa[3]` instead.
     """
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         operation = OPERATIONS[value]
         if written:
             return (operation.to,)

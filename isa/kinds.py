@@ -55,7 +55,7 @@ class Kind:
         """Return the words that this kind accepts, for completion and hints."""
         return ()
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...] | None:
         """Return the names of the registers that a value means, one name for each register.
 
         Return None if values of this kind are not registers. For some kinds, an instruction reads
@@ -164,7 +164,7 @@ class Register(Kind):
     def words(self) -> tuple[str, ...]:
         return tuple(self._numbers)
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         return self.names[value][:1]
 
 

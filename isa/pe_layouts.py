@@ -25,7 +25,7 @@ class Sums(Immediate):
     A `.step` directive may change the number during a run.
     """
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         return SUMS
 
 
@@ -33,7 +33,7 @@ class Sums(Immediate):
 class Destination(Choice):
     """The operand kind for the buffer or queue into which a ld moves its segment."""
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         return SUMS if self.choices[value] == "psums" else ()
 
 

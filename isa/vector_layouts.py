@@ -95,7 +95,7 @@ class Pair(Register):
     def describe(self) -> str:
         return "the even register of an even-odd pair, low word in the even one"
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         return _pair(value)
 
 
@@ -123,7 +123,7 @@ class Order(Register):
         general = "the even register of a pair of general ones" if self.paired else "a general one"
         return f"a vector register, vr0 to vr15, or {general}"
 
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+    def stands_for(self, value: int, written: bool) -> tuple[str, ...]:
         return _pair(value - GENERAL) if self.paired and value >= GENERAL else self.names[value][:1]
 
 

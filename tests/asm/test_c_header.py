@@ -48,7 +48,7 @@ def constants(operand: Operand) -> list[int]:
 
 
 def is_pair(operand: Operand) -> bool:
-    return isinstance(operand.kind, Register) and len(operand.kind.stands_for(operand.kind.names.index(next(x for x in operand.kind.names if x in GENERAL))) or ()) > 1  # fmt: skip
+    return isinstance(operand.kind, Register) and len(operand.kind.stands_for(operand.kind.names.index(next(x for x in operand.kind.names if x in GENERAL)), False) or ()) > 1  # fmt: skip
 
 
 def is_order(operand: Operand) -> bool:
