@@ -107,7 +107,9 @@ def tensor_states(debuggee: Debuggee) -> list[TensorState]:
     if program.network is None:
         return []
     layers = layer_states(debuggee)
-    places = {item.name: item for item in (*program.tensors, *program.arrays)}
+    # Layers have arrays of their own, whose names may be those of tensors of the network. The first
+    # arrays of the program are the network's.
+    places = {item.name: item for item in reversed((*program.tensors, *program.arrays))}
     makers = {item.layer.output: item for item in layers}
     wholes = _last_writers(program.network, layers)
     states = []
