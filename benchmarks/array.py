@@ -93,7 +93,7 @@ def balanced(found: Lowering) -> Program:
 
 
 def peers(weights: NDArray[Any], x: NDArray[Any], rounds: int) -> list[list[float]]:
-    """Seconds of SciPy's product of a sparse and a dense matrix, and of NumPy's of dense ones."""
+    """Seconds of SciPy's product, sparse by dense, and of NumPy's product of dense matrices."""
     from scipy.sparse import csr_array
 
     wide, columns = weights.astype(np.int32), x.astype(np.int32).T.copy()

@@ -55,7 +55,7 @@ def copies_of(what: str) -> int:
 
 
 def source_of(what: str, copies: int | None = None, is_empty: bool = False) -> str:
-    """The program of a shape; it makes `copies` transfers, or as many as move `BYTES` bytes."""
+    """A program of `copies` transfers of the shape `what`; without `copies`, of `BYTES` bytes."""
     src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
     return SOURCE.format(
         copies=copies or copies_of(what),

@@ -85,7 +85,7 @@ def lstm(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
 
 
 def attention(heads: int = 4, length: int = 32, width: int = 256) -> Graph:
-    """Four heads over 32 tokens of 256 numbers; scores pass a sigmoid, no softmax."""
+    """Attention: four heads, 32 tokens of 256 numbers, with a sigmoid in place of a softmax."""
     graph = Graph()
     weights, x, each = _Weights(graph), graph.tensor("x", length, width), width // heads
     parts = []

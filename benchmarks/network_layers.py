@@ -79,7 +79,7 @@ def rates(forms: Sequence[Lowering], rounds: int) -> list[list[float]]:
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
-    """Yield the rates of each layer in its forms, and their ratios to that without a bias."""
+    """Yield the rates of each layer in its forms, and their ratios to the rate without a bias."""
     device, layers = ("tiny", SMOKE) if effort.small else ("base", LAYERS)
     for name, layer in layers.items():
         forms = [lowered(layer, device, bias, None) for bias in (False, True)]

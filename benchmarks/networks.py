@@ -172,7 +172,7 @@ class Measured:
 
 
 def device_of(case: Case, name: str) -> Configuration:
-    """The device of a name, with the external memory that a network needs."""
+    """The preset `name`, with the external memory that the network of a case needs."""
     device = load(name)
     return (
         device.changed({"mem.external_bytes": _EXTERNAL[case.name]})

@@ -190,7 +190,7 @@ def test_examples_of_directives_give_gnu_s_bytes() -> None:
 
 
 def test_cycles_name_the_settings_that_the_emulator_takes() -> None:
-    """Each cost that an instruction's page names is the one that the emulator's model charges."""
+    """Each cost that an instruction's page names is the cost that the emulator's model charges."""
     costs = {"cp.alu_cycles": 3, "cp.mul_cycles": 5, "cp.div_cycles": 7, "cp.branch_taken_cycles": 11,
              "cp.local_cycles": 13, "cp.csr_cycles": 17}  # fmt: skip
     model = Timing(config.Configuration("primes", costs), "cp")

@@ -173,7 +173,7 @@ def test_without_c_they_are_undefined() -> None:
 
 @pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
-    """A definition in another object replaces a weak one; a weak symbol never defined is 0."""
+    """A definition in another object replaces a weak definition; an undefined weak symbol is 0."""
     text = (
         "        .weak   chosen, none\n        .core   cp\n        .global _start\n"
         "_start: call    chosen\n        la      a1, chosen\n        lui     a2, %hi(none)\n"

@@ -37,7 +37,7 @@ def agreed(debug: Session, question: str, depth: int = 7) -> bool:
 
 
 def at(debug: Session, end: int, share: float, before: float) -> None:
-    """Go to the share `share` of `end` cycles, with a checkpoint by the share `before` earlier."""
+    """Go to cycle `share` * `end`, with a checkpoint `before` * `end` cycles earlier."""
     debug.goto(0)
     debug.stepc(max(1, int(end * (share - before))))
     debug.checkpoint()

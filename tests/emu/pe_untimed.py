@@ -449,7 +449,7 @@ class One:
             self.mark(k, at, count)
 
     def give_first(self, results: list[int], place: int) -> None:
-        """Put the results into PE 0; the other PEs have none there."""
+        """Put the results into PE 0 from `place` on; the other PEs have no results there."""
         m, count, size = self.m, len(results), self.m.outputs // BLOCKS
         if place + count > m.outputs:
             raise Refused

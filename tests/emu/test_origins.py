@@ -26,7 +26,7 @@ def remembered(weights, x, design="5b", flag=" balance"):
 
 @pytest.mark.parametrize(("design", "flag"), [("5b", " balance"), ("5b", ""), ("5a", "")])
 def test_each_accumulator_is_the_sum_of_its_products(design, flag):
-    """An accumulator is the sum of its recorded products, also of those that a neighbour computed.
+    """An accumulator is the sum of its recorded products, also of those by a neighbouring PE.
 
     The recorded addresses hold the recorded values.
     """

@@ -52,7 +52,7 @@ def test_the_array_gets_the_same_weights(element: str, density: float, width: in
 def test_a_segment_that_is_nearly_empty_takes_its_dense_beats() -> None:
     """A segment takes the beats of its dense bytes, even if few of them are left after compression.
 
-    128 dense bytes are four beats of 32; 2 * 8 + 3 bytes would take one.
+    128 dense bytes are four beats of 32 bytes; 2 * 8 + 3 bytes would take one beat.
     """
     matrix = np.zeros((8, 16), int)
     matrix[3, 5] = 7

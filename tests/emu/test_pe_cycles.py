@@ -51,7 +51,7 @@ def classes(machine: Machine, cluster: int, pe: int) -> dict[str, int]:
 
 
 def test_config_stores_an_instruction_a_cycle() -> None:
-    """A config stores one instruction a cycle after its beat (seed 000 ¶105-106, ¶114)."""
+    """After its beat, a config stores one instruction in each cycle (seed 000 ¶105-106, ¶114)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     machine = unit.machine()

@@ -190,9 +190,9 @@ def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
 @pytest.mark.parametrize("divider", [1, 3])
 @pytest.mark.parametrize("cycle", [40, LONG])
 def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> None:
-    """When another core has stepped, the row has acted in that cycle if the row's number is lower.
+    """When another core has stepped in a cycle, a row with a lower number has acted in it.
 
-    Otherwise the row has not acted yet.
+    A row with a higher number has not acted yet.
     """
     unit = Unit({"pe.divider": divider})
     long_macs(unit)

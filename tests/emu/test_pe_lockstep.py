@@ -1,7 +1,7 @@
 """Lockstep groups of the fast engine: state, cycles and counters are those of the reference.
 
-The programs are loops over weights that stay in the queues, as `lower` writes them, and others. The
-tests stop, restore or listen at any moment.
+Some programs are loops over weights that stay in the queues, like the loops that `lower` writes.
+The tests stop, restore or listen at any moment.
 """
 
 from __future__ import annotations

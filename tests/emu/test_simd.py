@@ -254,7 +254,7 @@ def test_lanes_to_and_from_general_registers(bench, element):
 
 @pytest.mark.parametrize("element", ["b", "h"])
 def test_all_values_of_small_lanes_narrow_and_shift(bench, element):
-    """vneg, vabs and constant shifts are right for all 8-bit values and every 16th of 16 bits."""
+    """vneg, vabs and constant shifts are right for all 8-bit and every 16th 16-bit value."""
     bits = BITS[element]
     values = range(0, 1 << bits, 1 if bits == 8 else 16)
     for name, numbers in (("vneg", [0]), ("vabs", [0]), ("vsrai", [0, 1, bits - 1])):

@@ -366,7 +366,7 @@ def test_reset_leaves_no_negative_zero() -> None:
 
 
 def test_registers_have_the_width_of_their_table() -> None:
-    """The width in a core's table is the widest that its registers have, over all element types.
+    """A file's width in a core's table is that of its widest registers, over all element types.
 
     A debugger shows this number of bits.
     """

@@ -165,7 +165,7 @@ def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict
 @given(WINDOW_PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
-    """A block that is restored from a snapshot in the middle ends in the state of a whole run."""
+    """A trace block restored from a snapshot in mid-run ends in the state of a whole run."""
     inside = [(i, k, spans[i][0], n) for i, k, _, n in events if i < len(spans)]
     whole, other = TraceMachine().auto(**parameters), TraceMachine()
     feed(whole.block, spans, inside)

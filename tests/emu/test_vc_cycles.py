@@ -270,7 +270,7 @@ def test_a_step_is_one_instruction_and_slices_change_nothing():
 
 
 def test_code_that_changes_itself():
-    """If a loop changes one of its instructions, vc executes the new one in the second pass."""
+    """If a loop changes its own instruction, vc executes the changed one in the second pass."""
     source = """
         la   a0, there
         lw   a1, new

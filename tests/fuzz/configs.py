@@ -87,7 +87,7 @@ def _damage(rng: Random, lines: list[str]) -> None:
 
 
 def check(example: Example[str]) -> str:
-    """Parse a text. An accepted one has all settings, and its TOML gives the same configuration."""
+    """Parse a text. An accepted text has all settings; its TOML gives the same configuration."""
     try:
         found = config.parse(example.data)
     except ConfigError as error:

@@ -69,7 +69,7 @@ def extended(rng: Random, data: bytearray) -> None:
 
 
 def spliced(rng: Random, data: bytearray, other: bytes) -> None:
-    """Insert a piece of another file, in most cases in place of as many bytes."""
+    """Insert a piece of another file; in most cases, remove a piece of equal length."""
     start = rng.randrange(len(other) + 1)
     piece = other[start : start + rng.choice((1, 2, 4, 8, 16, 40, 52, 200))]
     at = rng.randrange(len(data) + 1)

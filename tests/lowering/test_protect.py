@@ -48,7 +48,7 @@ def node_by_pmac(x: list[int], stored: list[int], orders: list[list[int]]) -> in
 
 
 def test_figure_8_as_the_seed_stores_it() -> None:
-    """Weights are stored in the order of Fig. 8, with their order (seed 002 ¶103-108)."""
+    """Weights of Fig. 8 are stored as in the figure; `restore` undoes it (seed 002 ¶103-108)."""
     plan = protect.layout(FIGURE_8, "net")
     assert plan.shape == (1, 1, 4)
     orders = protect.check(np.array([[[0, 3, 1, 2]]], np.uint8), plan)

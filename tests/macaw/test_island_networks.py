@@ -164,7 +164,7 @@ PRODUCTS = [  # shapes of both factors, and the number of products
 
 @pytest.mark.parametrize(("a", "b", "count"), PRODUCTS)
 def test_products_of_stacks_of_matrices(a, b, count):
-    """Matrices of several dimensions, repeated ones and constant ones are multiplied exactly."""
+    """Products of stacks of matrices are exact, also with repeated and constant matrices."""
     builder = ModelBuilder(0, (1, *a))
     left = builder.node("Sigmoid", [builder.value], "sigmoid")
     left = builder.node("Reshape", [left, builder.constant("a", np.array(a))], "first")

@@ -23,7 +23,7 @@ def rounded(a, b, layout, total=None):
     """Return A · B, rounded as an island rounds it in this layout.
 
     A tree of pairs adds the products of each tile along k; the tiles are added one after another.
-    `total` is the sum of the products before this one.
+    `total` is the sum of the products before A · B.
     """
     lanes = 32 // a.dtype.itemsize
     size = {DOT: lanes, TENSOR: 4, OUTER: 1, ELEMENTWISE: 1}[layout]

@@ -144,7 +144,7 @@ def test_regions_of_rows_end_together():
 
 
 def test_what_is_not_shared():
-    """A small product is not shared; nor one if other islands are missing, slow or unable."""
+    """A small product is not shared, nor is any if other islands are missing, slow or unable."""
 
     def none(_island, _layout, _region):
         return None

@@ -94,7 +94,7 @@ def test_the_array_writes_the_parts(case):
 def test_writing_parts_takes_fewer_cycles_than_copying(monkeypatch, tmp_path):
     """Writing parts takes fewer cycles than copying them.
 
-    A program of an older version, which copies them, can still be read and gives the same results.
+    A program of an older Macaw copies the parts. It can still be read, and its results are equal.
     """
     builder = branched(*FIRE)
     network = macaw.compile(builder.model(), device="base")

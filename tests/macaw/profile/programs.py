@@ -50,9 +50,9 @@ def vector_loop(turns: int, name: str) -> Program:
 
 
 def copies(turns: int, size: int = 2048, work: int = 40, start: int = 0) -> Program:
-    """A program of cp: `turns` times it copies to on-chip memory and back, and works between.
+    """A program of cp: `turns` times it copies to on-chip memory, then works during a copy back.
 
-    It begins with `start` cycles of work.
+    The loop of the work has `work` rounds. The program begins with `start` cycles of work.
     """
     return api.assemble(
         Source(

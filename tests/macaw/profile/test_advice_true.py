@@ -113,7 +113,7 @@ def test_of_waits_inside_instructions_nothing_is_claimed(
 ) -> None:
     """Waits inside instructions of vc are no finding: no record names their cause (F26, F27).
 
-    vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99).
+    Here vc waits for loads, or lanes of vc wait for the same bank (seed 001 ¶98-99).
     """
     made = vector(stride, **defines)
     assert made.missed_thresholds == ()

@@ -76,7 +76,7 @@ def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
 
     cop1 works for 10 cycles before cop2, for 20 and 30 cycles between pieces of cop2, and for 40
     cycles after it. Without all work of cop1, the run is 99 cycles shorter, because a start takes
-    one. The work between is 50 cycles.
+    one cycle. The work between is 50 cycles.
     """
     cop0 = track("cop0", (0, 1), (401, 402))
     cop1 = track("cop1", (1, 11), (111, 131), (231, 261), (361, 401))

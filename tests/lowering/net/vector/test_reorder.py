@@ -28,7 +28,7 @@ def test_a_later_instruction_takes_the_place_of_a_wait():
 
 
 def test_nothing_passes_what_it_depends_on():
-    """No instruction passes one that reads or writes its register, or a store to its memory."""
+    """No instruction moves past another that uses its register, or past a store to its memory."""
     fixed = [
         ["vadd.h vr1, vr0, vr0", "vadd.h vr2, vr1, vr1", "vmov vr1, vr3"],
         ["vadd.h vr1, vr0, vr0", "vst vr1, 0(a0)", "vld vr2, 0(a1)"],
