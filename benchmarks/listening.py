@@ -5,8 +5,8 @@
 Cores announce what they do to listeners, and accountants listen. Without listeners, each place only
 tests that there are none. Three processes run the same programs in turn: two with the emulator as
 it is, the third with the emulator's modules compiled without these tests. The figure is the CPU
-time of the first process divided by that of the third. Divided by the time of the second process,
-it shows how exact the figure is.
+time of the first process divided by that of the third. The time of the first process divided by
+that of the second shows how exact the figure is.
 """
 
 from __future__ import annotations

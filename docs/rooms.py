@@ -48,7 +48,7 @@ def room_of(module: str) -> str:
 
 
 def imports() -> dict[str, set[str]]:
-    """By room the other rooms whose modules it imports."""
+    """For each room, the other rooms whose modules it imports."""
     found: dict[str, set[str]] = {name: set() for name in BOXES}
     for name, (folder, _, _) in BOXES.items():
         for path in (ROOT / folder).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""The recorded outcomes of the C programs are the ones that gcc, GNU ld and Unicorn give."""
+"""The recorded outcomes of the C programs are those that gcc, GNU ld and Unicorn give."""
 
 from __future__ import annotations
 

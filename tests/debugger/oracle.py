@@ -121,7 +121,7 @@ class Trace:
 
     @cached_property
     def own(self):
-        """For each instruction of the focus: the number of the act that begins it; its address."""
+        """The instructions of the focus: (number of the act that begins it, address)."""
         return [
             (at, address)
             for at, act in enumerate(self.acts)

@@ -90,7 +90,7 @@ def test_write_back_is_two_cycles_after_the_end() -> None:
 
 
 def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
-    """A triggered buffer starts three cycles after the end of the first one (seed 000 ¶104)."""
+    """A buffer starts three cycles after the end of the buffer that triggers it (seed 000 ¶104)."""
     unit = Unit()
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", then=THEN + 5)
     unit.config_packet(5, "spu nonsf src=0 dst=2", "st base=2")

@@ -66,7 +66,7 @@ def test_bounds_of_ranks():
 
 
 def test_refreshes():
-    """A refresh of 100 cycles is due every 1000; refreshes that wait follow one another at once."""
+    """A refresh takes 100 cycles, one is due every 1000 cycles; late ones follow at once."""
     memory = geometry(BASE)
     times = replace(TIMES, t_refi=1000)
     assert fim_dram.refresh_due(times, memory, 3, 0) == 1000

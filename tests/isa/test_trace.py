@@ -81,8 +81,8 @@ def test_traffic_has_the_names_of_the_ports_counters() -> None:
 def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
     """A marker has a field for begin or end and one for its group (seed 001 ¶59-60).
 
-    The field is 1 for begin and 0 for end. In nnp it is 0 for begin and 1 for end, because these
-    instructions have the numbers 30 and 31 of nnp.md.
+    The first field is 1 for begin and 0 for end. In nnp it is 0 for begin and 1 for end, because
+    these instructions have the numbers 30 and 31 of nnp.md.
     """
     found = {}
     for core in registry.cores():

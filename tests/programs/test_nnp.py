@@ -159,7 +159,7 @@ def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: st
         """One half of the layer, from two products.
 
         `first` changes the result of the first product, and `second` that of the second product,
-        before both are added.
+        before the two results are added.
         """
         one, other = weights[2 * number : 2 * number + 2]
         return host(host(second(host(other @ x1)) + first(host(one @ x0))) + t["b"][number])

@@ -384,10 +384,10 @@ def test_ends_of_the_range_of_a_type(pair: Pair, native: int, cols: int, column_
 def test_sums_in_binary32_are_chosen_by_the_numbers(
     weight: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row's magnitudes times the greatest number of the vector are at most 2**24, or above it.
+    """Sums are computed in binary32 if they cannot exceed 2**24; with weights of 17 they can.
 
-    The exponents of the last block are greater by one, and one odd product is what a sum that is
-    rounded would lose.
+    The exponents of the last block are greater by one. A sum that was rounded would lose the one
+    odd product.
     """
     pair, native, cols = bfp(8, 8), 64, 2**7
     codes = np.full((1, cols, native, native), weight, np.int16)

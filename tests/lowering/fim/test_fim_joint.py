@@ -64,7 +64,7 @@ def kinds(graph):
 
 
 def test_products_with_one_left_side_are_joined():
-    """Three products of 5 x 32 with one left operand become one; its results are stacked."""
+    """Three products of 5 x 32 with one left operand become one, which stacks their results."""
     graph = joint(heads())
     assert kinds(graph)[0] == (PRODUCT, 3, 15, 32)
     assert kinds(graph)[1:] == [(POINTWISE, 1, 5, 32)] * 3

@@ -76,7 +76,7 @@ def test_within_a_tenth_of_the_best_plan_of_all(seed):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_order_of_actions_that_can_be_done(seed):
-    """Actions are possible in their order: inputs first, no engine or bank used twice at a time."""
+    """Actions are possible in their order: inputs come first, the dma and banks are not shared."""
     graph = schedules.graph(random.Random(seed), 9)
     plan = schedule(graph, CONFIG, schedules.asking(seed))
     there = {"a", "b"}

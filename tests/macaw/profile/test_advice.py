@@ -29,7 +29,7 @@ def findings(groups: list[Group]) -> tuple[MissedThreshold, ...]:
 
 
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
-    """There is one finding for each place, the one with most cycles first (seed 001 ¶102).
+    """Each metric has one finding for each place; most cycles come first (seed 001 ¶102).
 
     The cost of a finding is 0 if no record gives it a price. Its value is the worst at its place.
     """

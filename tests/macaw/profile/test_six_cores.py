@@ -68,7 +68,7 @@ def test_the_trace_has_the_busy_time_of_each_core_that_the_report_prints(made: M
 
 
 def test_all_six_cores_are_at_work_at_once(made: Made) -> None:
-    """In more than one of eleven cycles all six cores work at once (seed 001 ¶74-75, ¶103-104)."""
+    """All six cores work at once in more than 1/11 of the cycles (seed 001 ¶74-75, ¶103-104)."""
     busy = [
         {cycle for begin, end in row.busy for cycle in range(begin, end)}
         for row in made.profile.rows
