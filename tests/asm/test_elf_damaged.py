@@ -146,7 +146,7 @@ def test_a_broken_file_is_refused(name: str) -> None:
 
 
 def noted(old: str, new: str) -> bytes:
-    """The file after a text in its note is replaced by another one of the same length."""
+    """The file with one text of its note replaced by another text of the same length."""
     assert len(old.encode()) == len(new.encode())
     place = FILE.index(old.encode(), HEADERS[NOTE].offset)
     return patched(place, new.encode())

@@ -207,7 +207,7 @@ def test_an_entry_that_is_read_and_written_is_found(
 def test_what_is_not_known_breaks_no_rule_that_it_might_not(
     rows: list[Decoded], found: Volume | None, unknown: set[str]
 ) -> None:
-    """If fewer registers have known values, a chain has no more entries of memories than before.
+    """If fewer registers have known values, a chain accesses no entries that it did not before.
 
     The counts of vectors are equal, or None because they are unknown.
     """
