@@ -52,8 +52,8 @@ def folder() -> Path:
 def fetched(name: str, download: bool = True) -> Path:
     """The path of a network, which is downloaded if it is not in the cache yet.
 
-    Raises `UnavailableError` without a network, for a file with another digest, or if `download` is
-    False.
+    Raises `UnavailableError` if `download` forbids the download, if it fails, or if the file has
+    another digest.
     """
     if name in LIGHT:
         return _light(name)

@@ -171,7 +171,7 @@ class _Linker:
         )
 
     def _folder(self, path: str) -> str:
-        """Return the page that lists the files of a folder, which need no page of their own."""
+        """Return the page that lists the files of a folder whose files have no pages."""
         names = [
             x.relative_to(ROOT).as_posix()
             for x in sorted((ROOT / path).rglob("*.*"))

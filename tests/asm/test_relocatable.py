@@ -316,7 +316,10 @@ def memory(program: Program) -> dict[int, int]:
 
 
 def test_the_disassembly_of_a_linked_file_assembles(layer: Path) -> None:
-    """The disassembly of a linked file assembles to the same memory if C has no external memory."""
+    """The disassembly of a file linked with C assembles to the file's memory.
+
+    No section of the C code is in external memory.
+    """
     own = "        .section .data.cp\nown:    .word   5, own\n        .section .text.cp\n"
     write(layer, assembled(LAYER.replace("        .global _start\n", own, 1).replace(
         "_start: call", "        .global _start\n_start: call"), layer))  # fmt: skip

@@ -1,5 +1,6 @@
-"""The timing rules against hand calculations. Emulator and lowering share them, so neither can test
-them.
+"""The timing rules against hand calculations.
+
+Emulator and lowering share the rules, so neither can test them.
 """
 
 from __future__ import annotations

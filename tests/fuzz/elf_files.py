@@ -48,7 +48,7 @@ VALUES: tuple[Any, ...] = (
 
 @cache
 def corpus() -> tuple[bytes, ...]:
-    """Files from the repository, a foreign and a linked one; some without section headers."""
+    """Files of the repository, a foreign file and a linked file; some have no section headers."""
     found = []
     for text, folder in source_text.corpus():
         try:

@@ -61,7 +61,7 @@ def test_decode_of_encode(data):
 
 @pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))
 def test_each_operand_takes_its_ends_and_refuses_what_lies_beyond(core, row):
-    """Each operand takes min and max; for values beyond or in gaps, an error has name and range."""
+    """Each operand accepts its ends; an error for values beyond or in gaps has name and range."""
     good = {operand.name: ends(operand) for operand in row.operands}
     base = {name: accepted[0] for name, (accepted, _) in good.items()}
     for operand in row.operands:

@@ -193,7 +193,7 @@ def test_a_convolution_is_windows() -> None:
 
 
 def test_a_program_in_runs_from_labels(tmp_path: Path) -> None:
-    """A program run from `_start`, then thrice from `step`, gives the same as one with `.rept`."""
+    """Runs from `_start`, then thrice from `step`, give the results of a program with `.rept`."""
     text = (SAMPLES / "lstm.s").read_text()
     once = api.concord(api.assemble(Source(text, "lstm.s")))
     split = text.replace("        .endr\n        end_chain", "        end_chain")

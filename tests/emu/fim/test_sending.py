@@ -178,7 +178,7 @@ def test_registers_that_a_block_leaves_are_those_of_what_is_sent_then(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_circuits_whose_registers_differ_do_it_one_after_the_other(engine):
-    """If circuits have different registers, they do an operation in turn (seed 004 ¶47)."""
+    """Circuits whose registers differ in value do an operation in turn (seed 004 ¶47)."""
     data = [(bank, 0, 0, np.array([-1, 2] * 8, np.float16)) for bank in range(2)]
     lines = [*START, *send(2, BASE, 0b0011), *send(7, BASE, 0b0011)]
     device = run(lines, engine, BLOCK, data)

@@ -19,7 +19,7 @@ from tests.macaw.profile.records import record
 
 
 def test_figure_6() -> None:
-    """The runs of Fig. 6, which share instr3, are merged with an offset of 5.
+    """The runs of Fig. 6, which share instr3, are merged with an offset of 5 cycles.
 
     dt1 = 30 - 24, dt2 = 40 - 36, dt = 5 (seed 001 ¶110, ¶112-116).
     """
