@@ -63,6 +63,15 @@ def test_a_number_is_rounded_once_to_the_nearest_and_halves_to_even(form: FloatF
 
 
 @each_format
+def test_a_decimal_fraction_has_the_nearest_number(form: FloatFormat) -> None:
+    """Of decimals that are no sums of powers of two, no neighbour is as near."""
+    for digits in ("0.1", "0.3", "0.7", "1.1", "3.3", "0.9", "1.9", "6.1e-5", "3e-7", "123.45"):
+        pattern, number = bits(digits, form), Fraction(digits)
+        here, *others = (abs(value(pattern + step, form) - number) for step in (0, -1, 1))
+        assert here < min(others)
+
+
+@each_format
 def test_the_limits(form: FloatFormat) -> None:
     sign, step = 1 << (8 * form.size - 1), 1 << form.fraction
     top = ((1 << form.exponent) - 1) * step

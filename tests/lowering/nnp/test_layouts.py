@@ -50,6 +50,8 @@ def test_rows_are_padded_to_native_vectors() -> None:
 def test_rows_and_vectors_that_a_part_needs() -> None:
     whole = value((4, 10), first=5)
     assert (whole.rows, whole.vectors, whole.place.first, whole.place.stride) == (4, 3, 5, 3)
+    same = selected(whole, (4, 10), np.arange(40))
+    assert (same.first, same.stride, same.zeros) == (5, 3, True)
     part = selected(whole, (2, 10), flat((4, 10), np.s_[1::2]))
     assert (part.first, part.stride, part.rows) == (5 + 3, 6, 2)
     assert part.elements.tolist() == [[*range(10), -1, -1], [*range(10, 20), -1, -1]]
