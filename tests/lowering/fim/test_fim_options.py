@@ -14,6 +14,7 @@ from macaw.lowering.fim.block_program import size
 from macaw.lowering.fim.island_job import ProductJob, predict
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.plan_timing import timed
 from macaw.lowering.fim.shape import Shape
 from macaw.lowering.fim.stream_candidates import streams
 from tests.lowering.fim.running import BASE, TINY, alone, operands, product, rounded, run
@@ -26,12 +27,14 @@ FEW = 16  # cycles of cp for each start, which predictions leave out
 def check(option, graph, a, b, device, name):
     """Check that an option's program gives the right bits of C in the predicted cycles."""
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
-    done = run(alone(graph, option), graph, device, name, **given)
+    plan = alone(graph, option)
+    done = run(plan, graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
     few = FEW * option.job.stream.starts
     if option.job.stream.blocks > 1:  # what a block leaves is fetched while another one goes on
         few += option.total // 100
     assert abs(done.cycles - option.total) <= few
+    assert abs(done.cycles - timed(plan, device).makespan) <= 5
 
 
 def option_of(stream, graph):

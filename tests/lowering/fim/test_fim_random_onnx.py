@@ -9,12 +9,12 @@ from tests.lowering.fim.random_onnx import checked
 REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 
 
-@pytest.mark.parametrize("seed", [3, 9, 12, 36])
+@pytest.mark.parametrize("seed", [3, 9, 12, 15, 23, 27, 36])
 def test_a_random_model_is_exact(seed):
-    """A random model has exact results, and takes the predicted cycles within 2%."""
+    """A random model has exact results, and takes exactly the predicted cycles."""
     outcome = checked(seed)
     assert not outcome.refusal
-    assert outcome.off < 0.02
+    assert outcome.predicted == outcome.cycles
 
 
 @pytest.mark.long
@@ -24,4 +24,4 @@ def test_a_thousand_random_models():
     assert len(exact) >= 990
     assert all(REFUSAL.match(outcome.refusal) for outcome in outcomes if outcome.refusal)
     off = sorted(outcome.off for outcome in exact)
-    assert off[len(off) // 2] < 0.02
+    assert off[-1] < 0.02

@@ -29,6 +29,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import geometry
 
 OTHER = -2  # an open row that no job uses
+ANY = -3  # an open row that is the row of each access
 
 
 class BankTiming:
@@ -47,9 +48,15 @@ class BankTiming:
         self.columns = [PAST] * count
         self.write_ends = [PAST] * count  # the first cycle after the last data of a write
         self.reads = [PAST] * count
+        self._free = [0] * count  # the cycle from which the channel may access each bank
         self._channel = Channel.of(self.geometry)
         self._activations: list[Activation] = []
         self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
+
+    def reserve(self, banks: Sequence[int], until: int) -> None:
+        """Let accesses over the channel to some banks wait until cycle `until`."""
+        for bank in banks:
+            self._free[bank] = until
 
     def _command(self, at: int, step: int) -> int:
         """Reserve the first free cycle of the command bus that is not before `at`, and return it.
@@ -123,7 +130,8 @@ class BankTiming:
         command is issued at a multiple of `step`, not before `time`. If another row is open, it is
         closed first.
         """
-        if self.rows[bank] != row:
+        time = max(time, align_up(self._free[bank], step))
+        if self.rows[bank] not in (row, ANY):
             time = self.open((bank,), row, time, step, bus=True)
         timings, memory = self.timings, self.geometry
         first = max(

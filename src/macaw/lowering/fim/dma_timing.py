@@ -77,13 +77,13 @@ class DmaTiming:
     def __init__(self, config: Configuration, banks: dict[int, BankTiming]) -> None:
         self._banks = banks
         self._step = int(config["dma.divider"])
-        self._setup = int(config["dma.setup"]) * self._step
+        self.setup = int(config["dma.setup"]) * self._step
         self._width = int(config["dma.width"])
         self._depth = int(config["dma.buffer"])
         self._onchip = int(config["mem.onchip_latency"])
         self._latency = int(config["mem.external_latency"])
         self._line = int(config["mem.external_width"])
-        settings = (self._step, self._setup, self._width, self._depth)
+        settings = (self._step, self.setup, self._width, self._depth)
         latencies = (self._onchip, self._latency, self._line)
         self._alike = _cycles_of_shapes(settings + latencies)
 
@@ -141,7 +141,7 @@ class DmaTiming:
         banks = self._banks[place.island]
         pitch = banks.timings.channel_period
         after = self._latency + 1 if external else self._onchip
-        read, latest, number = begin + self._setup, begin, 0
+        read, latest, number = begin + self.setup, begin, 0
         # for reads of banks: the number of a beat, and when it is written
         runs: list[tuple[int, int]] = []
         for row in range(copy.rows):
@@ -181,7 +181,7 @@ class DmaTiming:
 
     def _follow(self, copy: Copy, begin: int) -> int:
         step, depth = self._step, self._depth
-        read_free = write_free = begin + self._setup
+        read_free = write_free = begin + self.setup
         writes: list[int] = []
         latest = begin
         for number, (src, dst, length) in enumerate(self._beats(copy)):

@@ -103,7 +103,7 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
         residency = step.option.residency
         yield f"its constants stay in {residency.rows:,} rows of each bank (resident)"
     if plan.separate_end[step.number]:
-        yield f"as steps of their own they {_ends(plan.separate_end[step.number] - plan.makespan)}"
+        yield f"as steps of their own they {_ends(plan, plan.separate_end[step.number])}"
     least = others[0]
     if option.total > least.total:
         more = option.total - least.total
@@ -136,10 +136,15 @@ def _later(plan: GraphPlan, step: Step, other: Option) -> str:
     """Return a phrase that says when the plan would end if a step used option `other`."""
     options = list(plan.issued)
     options[plan.issued_index(step)] = other
-    return _ends(simulate(options).clock.end - plan.makespan)
+    return _ends(plan, simulate(options).clock.end)
 
 
-def _ends(later: int) -> str:
+def _ends(plan: GraphPlan, end: int) -> str:
+    """Return a phrase that compares the end of another plan with that of this plan.
+
+    Both ends are those that the search uses, because only the plan has exact times.
+    """
+    later = end - simulate(plan.issued).clock.end
     if later == 0:
         return "would end the plan in the same cycle"
     return f"would end the plan {abs(later):,} cycles {'later' if later > 0 else 'sooner'}"

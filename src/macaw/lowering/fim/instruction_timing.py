@@ -284,6 +284,8 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start in cycle `begin`.
 
+    From the cycle after the end of a block on, other accesses to its banks are possible.
+
     If all repetitions have the same large count, only some rounds are simulated. Pushes and pulls
     find the same open rows again after as many rounds as a row has columns. So every further group
     of that many rounds takes equally long, and the function adds its time without a simulation.
@@ -331,4 +333,5 @@ def _follow(
         now.go(limit)
         if now.is_over:
             left.remove(now)
+            banks.reserve(now.block.banks, now.time + 1)
     return max(block.time for block in there.running)

@@ -15,9 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.rules.fim_dram import Timings
 from macaw.isa.config import Configuration
+from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.bank_images import BankImage
-from macaw.lowering.fim.bank_timing import OTHER, BankTiming
+from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
@@ -55,6 +57,7 @@ class Cycles:
     until_last_start: int = (
         0  # part of `compute`: until the last start, while cp and dma serve only this job
     )
+    slack: tuple[int, ...] = (0, 0, 0)  # see `plan.Option`
 
     @property
     def total(self) -> int:
@@ -319,4 +322,29 @@ def predict(job: Job, config: Configuration) -> Cycles:
         more = left_out * (ends[1] - ends[0])
         compute, until_last_start = compute + more, until_last_start + more
     bring_wait, fetch_wait = queue_waits
-    return Cycles(bring, compute, fetch, reorder, reopen, bring_wait, fetch_wait, until_last_start)
+    slack = _slack(phases[0], phases[-1], (bring, compute, fetch), config, job.island)
+    return Cycles(
+        bring, compute, fetch, reorder, reopen, bring_wait, fetch_wait, until_last_start, slack
+    )
+
+
+def _slack(
+    first: Phase, last: Phase, cycles: tuple[int, int, int], config: Configuration, island: int
+) -> tuple[int, ...]:
+    """Return how many cycles less the parts of a job can take after other steps, at most.
+
+    The parts are the copies in `first` that bring the inputs, the blocks, and the copies in `last`
+    that fetch the results. Copies take less if each row that they need is open. The dma sets up the
+    first fetch while the blocks still run. Earlier accesses delay the first commands of blocks: an
+    open row must be closed, at the earliest after its data are written, and another one opened.
+    """
+    carrier = DmaTiming(config, {island: BankTiming(config, ANY)})
+    bring = carrier.copies(copies(first.bring), 0)
+    fetch = carrier.copies(copies(last.fetch), 0) - carrier.setup
+    times = Timings.of(config)
+    written = times.data_end(0, True) + times.t_wr
+    closed = max(written + times.t_rp, times.t_ras + times.t_rp, times.t_rc)
+    delay = closed + max(times.t_rcdrd, times.t_rcdwr) + abilities(config, island).divider
+    least = bring, cycles[1] - delay, fetch
+    pairs = zip(cycles, least, strict=True)
+    return tuple(old - max(0, min(old, new)) for old, new in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from macaw.isa.config import Configuration
@@ -59,6 +59,15 @@ class OptionTable:
         own = {task.output.name for task in unit}
         names = {name for task in unit for name in self.readers(task)} - own
         return max((self.levels[name] for name in names), default=0)
+
+    @property
+    def quickest(self) -> OptionTable:
+        """The table with the least cycles that each option can take after other steps."""
+        options = {
+            unit: tuple(option.quickest for option in row) for unit, row in self.options.items()
+        }
+        levels = _levels(self.graph, self._readers, options, self.refusals)
+        return replace(self, options=options, levels=levels)
 
     def readers(self, task: Task) -> list[str]:
         """Return the names of the outputs of the tasks that read a task's output."""

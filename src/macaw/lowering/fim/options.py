@@ -181,7 +181,7 @@ def option_of(
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
-        cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen,
+        cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen, cycles.slack,
         residency=place.residency(job.key, job.rows), job=job,
     )  # fmt: skip
 

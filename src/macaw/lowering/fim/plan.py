@@ -6,7 +6,7 @@ Times are device cycles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
@@ -45,6 +45,8 @@ class Option:
     issue_copies: int = 0
     issue_start: int = 0
     reopen: int = 0  # more cycles of `bring` if the banks have other rows open
+    # How many cycles less `bring`, `compute` and `fetch` can take after other steps, at most.
+    slack: tuple[int, ...] = (0, 0, 0)
     residency: Residency | None = None  # None: copies bring the constants
     # If several islands share the tasks: the options of these islands, each for a part of the
     # result. The other fields then have the totals, and the first island.
@@ -56,6 +58,19 @@ class Option:
     def total(self) -> int:
         """The sum of `bring`, `compute` and `fetch`, in cycles."""
         return self.bring + self.compute + self.fetch
+
+    @property
+    def quickest(self) -> Option:
+        """The option with the least cycles that it can take after other steps."""
+        bring, compute, fetch = self.slack
+        return replace(
+            self,
+            bring=self.bring - bring,
+            compute=self.compute - compute,
+            fetch=self.fetch - fetch,
+            slack=(0, 0, 0),
+            parts=tuple(part.quickest for part in self.parts),
+        )
 
     @property
     def task(self) -> Task:

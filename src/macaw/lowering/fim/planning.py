@@ -11,7 +11,7 @@ from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
-from macaw.lowering.fim import joint_products, options, program, residency, row_parts
+from macaw.lowering.fim import joint_products, options, plan_timing, program, residency, row_parts
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph
@@ -121,6 +121,8 @@ class Planner:
             if plan.makespan >= NEVER:
                 raise LowerError("the constants need more rows than there are for them")
             plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
+            if not self.dynamic:
+                plan = plan_timing.timed(plan, self.config)
             try:
                 return plan, self._write_program(plan)
             except program.RoomError as error:

@@ -31,7 +31,7 @@ from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
 COPY_FORM = "destination, source, bytes of a row, rows, strides"  # of a table
-_FEW = 2  # the most copies that are written without a loop
+FEW = 2  # the most copies that are written without a loop
 CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
@@ -231,7 +231,7 @@ class ProgramWriter:
                 self.scratch[label] = max(count, self.scratch.get(label, 0))
         self.tables.append(f"{name}:")
         self.tables += [self._words(step, copy) for copy in several]
-        if len(several) <= _FEW:
+        if len(several) <= FEW:
             for number in range(len(several)):
                 self.code += [f"la a0, {name} + {24 * number}", "dma.copy s7, a0"]
         else:

@@ -49,7 +49,7 @@ def schedule(
     table = option_table(graph, config, ask, together)
     lists = list(_lists(table))
     first = min(lists, key=lambda options: simulate(options).clock.end)
-    least = least_cycles(table, config["fim.islands"]).cycles
+    least = least_cycles(table.quickest, config["fim.islands"]).cycles
     return replace(make_plan(table, improve(table, first, effort)), least=least)
 
 

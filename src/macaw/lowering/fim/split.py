@@ -155,6 +155,7 @@ def _together(parts: Sequence[Option]) -> Option:
         reorder=sum(part.reorder for part in parts),
         residency=None,
         until_last_start=0,
+        slack=tuple(map(sum, zip(*(part.slack for part in parts), strict=True))),
         job=None,
         parts=tuple(parts),
     )

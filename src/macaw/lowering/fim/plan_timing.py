@@ -1,0 +1,121 @@
+"""Predicts the times of a chosen plan, action by action.
+
+`macaw.lowering.fim.clock` adds numbers of each option, which are predicted for an option alone. It
+is fast enough for a search. This module follows one plan: each instruction of cp, each copy and
+each block, with the state in which earlier steps leave the banks. So it knows which rows are open,
+and which parts of a copy pass while blocks run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from macaw.emu.rules.fim_dram import align_up
+from macaw.isa.config import Configuration
+from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.dma_timing import DmaTiming
+from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.island_job import Phase, copies
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, GraphPlan, Step
+from macaw.lowering.fim.program import FEW
+from macaw.lowering.fim.routes import Route
+
+LAST = 3  # instructions after the last wait for the dma: the end of a program
+
+
+def timed(plan: GraphPlan, config: Configuration) -> GraphPlan:
+    """Return a plan with the predicted times of its actions and of its program's end."""
+    times = _PlanTiming(plan, config)
+    actions = tuple(times.action(action) for action in plan.actions)
+    return replace(plan, actions=actions, makespan=times.end())
+
+
+class _PlanTiming:
+    """The time of cp, of the dma and of the islands while cp executes the actions of a plan."""
+
+    def __init__(self, plan: GraphPlan, config: Configuration) -> None:
+        self._plan, self._config = plan, config
+        self._banks = {island: BankTiming(config) for island in range(config["fim.islands"])}
+        self._copying = DmaTiming(config, self._banks)
+        self._ends: dict[int, int] = {}  # by island: the end of its last blocks
+        self._cp = self._dma = 0
+        self._begins: list[int] = []  # of all copies
+        step = int(config["cp.divider"])
+        self._instruction = int(config["cp.alu_cycles"]) * step
+        self._branch = int(config["cp.branch_taken_cycles"]) * step
+        self._step = step
+        self._phases: dict[int, list[Phase]] = {}
+
+    def action(self, action: Action) -> Action:
+        """Execute an action, and return it with its times."""
+        does: dict[str, Callable[[Step], tuple[int, int]]] = {
+            BRING: lambda step: self._copy(self._of(step)[0].bring),
+            START: self._start,
+            FETCH: lambda step: self._copy(self._of(step)[-1].fetch),
+            HOST: lambda step: self._copy(self._of(step)[0].bring),
+        }
+        begin, end = does[action.kind](self._plan.steps[action.step])
+        return Action(action.kind, action.step, begin, end)
+
+    def end(self) -> int:
+        """Return the cycle in which the program ends."""
+        self._wait(self._dma)
+        return self._cp + LAST * self._instruction
+
+    def _of(self, step: Step) -> list[Phase]:
+        if step.number not in self._phases:
+            self._phases[step.number] = list(step.option.job.phases())
+        return self._phases[step.number]
+
+    def _wait(self, until: int) -> None:
+        """Let cp wait until a cycle; the wait takes an instruction in any case."""
+        self._cp = max(self._cp, align_up(until, self._step)) + self._instruction
+
+    def _copy(self, routes: Sequence[Route]) -> tuple[int, int]:
+        """Let cp queue copies; return the cycles in which the dma starts and ends them."""
+        several = copies(tuple(routes))
+        looped = len(several) > FEW
+        begin = max(self._cp, self._dma)
+        if looped:
+            self._cp += 3 * self._instruction  # the address of the table and the count
+        for number, copy in enumerate(several):
+            if not looped:
+                self._cp += 2 * self._instruction  # the address of the copy's description
+            self._cp = max(self._cp, self._room())
+            self._begins.append(max(self._cp, self._dma))
+            if not number:
+                begin = self._begins[-1]
+            self._dma = self._copying.copy(copy, self._begins[-1])
+            self._cp += self._instruction
+            if looped:
+                more = number < len(several) - 1
+                self._cp += 2 * self._instruction + (self._branch if more else self._instruction)
+        return begin, max(begin, self._dma)
+
+    def _room(self) -> int:
+        """Return the first cycle in which the dma's queue has room for a copy."""
+        before = len(self._begins) - int(self._config["dma.queue"]) - 1
+        return self._begins[before] if before >= 0 else 0
+
+    def _start(self, step: Step) -> tuple[int, int]:
+        """Let cp start the blocks of a step; return the cycles of the first start and last end."""
+        begin, end = self._start_once(step)
+        for phase, after in pairwise(self._of(step)):
+            self._copy(phase.fetch)
+            self._copy(after.bring)
+            _, end = self._start_once(step)
+        return begin, end
+
+    def _start_once(self, step: Step) -> tuple[int, int]:
+        option = step.option
+        assert option.island is not None
+        self._wait(self._dma)
+        self._cp += 3 * self._instruction  # the numbers of the island and of the first block
+        begin = self._cp = max(self._cp, self._ends.get(option.island, 0))
+        banks = self._banks[option.island]
+        end = blocks_end(option.job.blocks(), self._config, option.island, banks, begin)
+        self._ends[option.island] = end
+        self._cp += self._instruction
+        return begin, end
