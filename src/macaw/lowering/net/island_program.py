@@ -8,12 +8,13 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import FORMATS
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.fim.graph import Task
+from macaw.lowering.fim.plan_timing import LAST
 from macaw.lowering.fim.subroutine import subroutine
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT
 from macaw.lowering.net.network import IslandLayer
 
-_CALL = 9  # cycles of cp for the call, the last wait for the dma, and the return
+_CALL = 5  # cycles of cp for the call and the return
 
 
 def island_subroutine(
@@ -44,7 +45,8 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
     The prediction is for a time in which no other core uses the dma.
     """
-    return layer.product.plan.makespan + _CALL * int(config["cp.divider"])
+    # A subroutine returns instead of the last instructions of a program.
+    return layer.product.plan.makespan + (_CALL - LAST) * int(config["cp.divider"])
 
 
 def products(tasks: Sequence[Task]) -> int:
