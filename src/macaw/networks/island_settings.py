@@ -11,7 +11,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.product_parts import ProductPart, whole_products
-from macaw.lowering.net.island_layers import IslandLayer, Parts, island_definitions
+from macaw.lowering.net.island_layers import Parts, StackedProduct, island_definitions
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.reference import Definition
 from macaw.networks.native_definitions import native_definitions
@@ -60,7 +60,7 @@ def _rows(layer: str, rows: Any) -> tuple[ProductPart, ...]:
 
 def check_parts(network: Network, parts: Parts) -> None:
     """Raise `ValueError` if `parts` are not parts of the layers that islands compute."""
-    layers = {layer.name: layer for layer in network.layers if isinstance(layer, IslandLayer)}
+    layers = {layer.name: layer for layer in network.layers if isinstance(layer, StackedProduct)}
     if layers.keys() != parts.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (layers, parts))
         raise ValueError(f"the layers on islands are {expected}, but there are parts of {found}")
@@ -87,7 +87,7 @@ def parts_for_samples(network: Network) -> Parts:
     """
     parts = {}
     for layer in network.layers:
-        if isinstance(layer, IslandLayer):
+        if isinstance(layer, StackedProduct):
             try:
                 parts[layer.name] = layer.product.parts
             except LowerError:

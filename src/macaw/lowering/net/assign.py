@@ -416,7 +416,7 @@ class _Assigner:
             NativeLayer(layer.name, inputs, name, layer.operator, layer.native, (count, native))
         )
 
-    def islands(self, layer: island_layers.IslandLayer) -> None:
+    def islands(self, layer: island_layers.StackedProduct) -> None:
         """Assign a product of two tensors to the islands."""
         inputs = tuple(self.read(name).name for name in layer.inputs)
         (name,) = layer.outputs
@@ -491,5 +491,5 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.FrameLayer: _Assigner.vector,
     model_layers.LookupLayer: _Assigner.lookup,
     RecurrentLayer: _Assigner.recurrent,
-    island_layers.IslandLayer: _Assigner.islands,
+    island_layers.StackedProduct: _Assigner.islands,
 }

@@ -34,7 +34,7 @@ OPERATOR = "MatMul"  # of the layers that islands compute
 
 
 @dataclass(frozen=True)
-class IslandLayer(Layer):
+class StackedProduct(Layer):
     """A product of two stacks of matrices, as islands compute it.
 
     The inputs have the shapes (1, rows of all matrices, k) and (1, k · matrices, n), the output
@@ -109,7 +109,7 @@ def append_island_product(
     if shape != rows:
         name = rewriting.tensor(f"{result}_rows", rewriting.tensors[result], shape=rows)
     work = IslandProduct(graph, config)
-    rewriting.add(IslandLayer(layer.name, OPERATOR, inputs, (name,), layer.parts, work))
+    rewriting.add(StackedProduct(layer.name, OPERATOR, inputs, (name,), layer.parts, work))
     if name != result:
         rewriting.reshape_to(layer, name, result)
 
@@ -119,10 +119,10 @@ def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
 
     The programs of all layers are in the islands' memory at once.
     """
-    count = sum(isinstance(layer, IslandLayer) for layer in layers)
+    count = sum(isinstance(layer, StackedProduct) for layer in layers)
     return tuple(
         replace(layer, product=layer.product.with_share(count))
-        if isinstance(layer, IslandLayer)
+        if isinstance(layer, StackedProduct)
         else layer
         for layer in layers
     )
@@ -168,7 +168,7 @@ def island_parts(network: Network) -> dict[str, tuple[ProductPart, ...]]:
     """
     parts = {}
     for layer in network.layers:
-        if isinstance(layer, IslandLayer):
+        if isinstance(layer, StackedProduct):
             try:
                 parts[layer.name] = layer.product.parts
             except LowerError as error:
@@ -184,11 +184,13 @@ def island_definitions(network: Network, parts: Parts) -> dict[str, Definition]:
     return {
         layer.name: _definition(network, layer, parts[layer.name])
         for layer in network.layers
-        if isinstance(layer, IslandLayer)
+        if isinstance(layer, StackedProduct)
     }
 
 
-def _definition(network: Network, layer: IslandLayer, parts: tuple[ProductPart, ...]) -> Definition:
+def _definition(
+    network: Network, layer: StackedProduct, parts: tuple[ProductPart, ...]
+) -> Definition:
     shape = network.tensors[layer.outputs[0]].shape
 
     def compute(arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
