@@ -16,6 +16,9 @@ class DmaAccountant(Accountant):
     A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
     cycle. If one long row could move the same bytes as the rows of a transfer, it would need fewer
     beats. The cycles of the beats that it would save are `narrow`.
+
+    If memory takes or gives beats more slowly than the dma asks, it needs longer for the last beat
+    than for the first one. These additional cycles are `channel`.
     """
 
     core: DmaCore
@@ -29,6 +32,9 @@ class DmaAccountant(Accountant):
         self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
         self.blocked: set[int] = set()  # cycles in which a bank was taken
         self.beats = self.bytes = 0  # what the running transfer has read since `at`
+        self.now: dict[str, int] = {}  # by kind, "read" or "write": when the present act moved one
+        # by kind, since `at`: the cycles that memory needed for the first beat and for the last one
+        self.delays: dict[str, tuple[int, int]] = {}
 
     def hear(self, event: Event) -> None:
         cycle = event.time // self.core.divider * self.core.divider
@@ -47,8 +53,23 @@ class DmaAccountant(Accountant):
             if event.kind == "read":
                 self.beats += 1
                 self.bytes += int(event.values["size"])
+            self.now[event.kind] = event.time
         elif event.kind == "blocked":
             self.blocked.add(cycle)
+
+    def acted(self) -> None:
+        """Record how many cycles memory needs for the beats of the act, if it is known already."""
+        state = self.core.state
+        if "write" in self.now and not state.writing:
+            self._record("write", state.ready)
+        if "read" in self.now and state.reading < 0 and state.buffer:
+            self._record("read", state.buffer[-1][0])
+        self.now.clear()
+
+    def _record(self, kind: str, ready: int) -> None:
+        delay = ready - self.now[kind]
+        first, _ = self.delays.get(kind, (delay, delay))
+        self.delays[kind] = first, delay
 
     def _open(self, setup: int) -> None:
         address = self.core.transfer.address
@@ -70,6 +91,8 @@ class DmaAccountant(Accountant):
             full = -(-self.bytes // self.core.width)
             narrow = moved * (self.beats - full) // self.beats
         self.beats = self.bytes = 0
+        channel = max((last - first for first, last in self.delays.values()), default=0)
+        self.delays.clear()
         self.moved.clear()
         self.blocked.clear()
         parts = (
@@ -80,6 +103,7 @@ class DmaAccountant(Accountant):
         )
         left = self.parts(time, self.address, parts)
         self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
+        self.parts(time, self.address, (("channel", channel),))
         self.span("latency", time, self.address)
         self.is_open = False
 

@@ -148,6 +148,36 @@ def test_dma(seed: int) -> None:
     assert busy == plain.counters()["dma"]["cycles_busy"] + running
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("destination", "pause"), [(0x40000000, 3), (0x10000000, 0)])
+def test_beats_that_memory_takes_slowly_are_channel(
+    engine: str, destination: int, pause: int
+) -> None:
+    """If memory takes beats more slowly than the dma writes them, the pauses are `channel`.
+
+    The dma writes a beat a cycle. An island takes a column of a bank each tCCDL (4 cycles), the
+    on-chip memory a beat a cycle.
+    """
+    for count in (1, 2, 9):
+        text = f"""
+            .device tiny
+            .input x, int8, 1024
+            .core cp
+    _start: la a0, take
+            dma.copy zero, a0
+            dma.wait zero
+            li a0, 0
+            li a7, 93
+            ecall
+            .section .data.cp
+            .balign 4
+    take:   .word {destination}, x, 32 * {count}, 1, 0, 0
+        """
+        device = Device(config.load("tiny"), engine=engine)
+        device.load(assemble(Source(text, "a.s")))
+        assert account(device)["dma"]["channel"] == (count - 1) * pause
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows(seed: int) -> None:
     run = row_run(seed)
