@@ -37,6 +37,10 @@ class Accountant:
         # By address of a step that the units of a cluster take together, and by packet list, place
         # of the weights and cluster: the work of each unit of the cluster.
         self.steps: dict[int, dict[tuple[int, int, int], list[int]]] = {}
+        # by charge: its cycles in which the core would have waited for something else without it
+        self.hidden: dict[Charge, int] = {}
+        # addresses of instructions that a program also needs if it follows the advice
+        self.needed: set[int] = set()
         self.log = CoreLog()
         self.at = 0
         self.has_worked = False

@@ -6,6 +6,7 @@ act one cycle or instruction at a time.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -49,3 +50,19 @@ def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, 
     for one in accountants.values():
         one.close(device.cycle)
     return stop, accountants
+
+
+def run_without(
+    device: Device, addresses: Mapping[str, Collection[int]], max_cycles: int | None = None
+) -> Stop:
+    """Run a loaded device, in which instructions at some addresses take no cycles. Return the stop.
+
+    `addresses` has the addresses by core name. The module `omission` in the core's folder leaves
+    their cycles out; only cores with such a module may be named. The device must not have run
+    before.
+    """
+    for name, of_core in addresses.items():
+        core = device.cores[name]
+        module = import_module(f"macaw.emu.{registry.module(core.table.name)}.omission")
+        module.omit(core, of_core)
+    return device.run(max_cycles=max_cycles)

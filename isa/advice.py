@@ -17,6 +17,7 @@ FIRST = "first"  # the cycles of one access or transfer among several, or of one
 SHORT = "short"  # as FIRST, and the cycles of each access beyond the 75th percentile
 OPENING = "opening"  # the cycles before the first work of a packet list
 UNEVEN = "uneven"  # the imbalance that remains if the rows of a matrix are sorted by their work
+RUN = "run"  # what a run of the program takes in which the instructions take no cycles
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Advice:
 ADVICE = (
     Advice("branches",  "unroll the loop, or let the usual case go on without a jump", WITH_INSTRUCTION),
     Advice("long",      "use a cheaper instruction, such as a shift instead of a division"),
-    Advice("issue",     "move what only prepares out of the loop, or let one instruction do more"),
+    Advice("issue",     "move what only prepares out of the loop, or let one instruction do more", stays=RUN),
     Advice("fill",      "let one chain take all vectors, and put chains whose operands are known before those that wait for results"),
     Advice("narrow",    "gather what lies side by side: wide registers, long rows of a transfer", WITH_PRODUCERS),
     Advice("rows",      "use all that is needed of a row before another one is opened, and put what is used together into one row", stays=FIRST),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from macaw.emu.accountant import Accountant
 from macaw.emu.core import Event
 from macaw.emu.scalar.core import ScalarCore
+from macaw.isa.codec import Decoded
 
 # By family of instructions: the cause of its cycles after the first one.
 _REST = {"branch": "branches", "jump": "branches", "load": "latency", "store": "latency"}
@@ -42,12 +43,23 @@ class ScalarAccountant(Accountant):
         self.blocked, self.channel = self._traffic()
         return self.blocked - before[0], self.channel - before[1]
 
+    def note_branch(self, address: int, found: Decoded) -> None:
+        """Record whether a program needs an instruction even if its jump does not take place.
+
+        This is so for branches forward, which decide something. A program that unrolls a loop does
+        without branches backward, and one that moves code does without jumps.
+        """
+        if found.row.family == "branch" and found.values["target"] > 0:
+            self.needed.add(address)
+
     def hear(self, event: Event) -> None:
         if event.kind == "instruction":
             self.idle(event.time)
             self.keep_charges()
             self.address = int(event.values["address"])
-            self.family = self.core.decoder.fetch(self.address).row.family
+            found = self.core.decoder.fetch(self.address)
+            self.family = found.row.family
+            self.note_branch(self.address, found)
         elif event.kind == "done":
             begin, until = int(event.values["begin"]), int(event.values["until"])
             self.waits(self.address)

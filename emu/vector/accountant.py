@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
 from macaw.emu.scalar.accountant import ScalarAccountant
 from macaw.emu.vector.core import VectorCore
@@ -14,6 +17,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 
 # Families whose instructions write a register only if they load it from memory.
 _LOADS = ("load", "vector memory")
+_LATEST = 64  # charges that are kept: a wait for an older instruction is rare
 
 
 class VectorAccountant(ScalarAccountant):
@@ -23,6 +27,9 @@ class VectorAccountant(ScalarAccountant):
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
     the bytes of the previous store, and one store of a vector register could write both.
+
+    While an instruction waits for a result, the cycles since the issue of the instruction that
+    makes it are hidden: without them, the wait would be longer by as much.
     """
 
     core: VectorCore
@@ -31,8 +38,11 @@ class VectorAccountant(ScalarAccountant):
     def __init__(self, core: VectorCore) -> None:
         super().__init__(core)
         self.counts = self._counts()
-        # by place on the scoreboard: the instruction that writes it, and whether it is a load
-        self.producers: dict[int, tuple[int, bool]] = {}
+        # by place on the scoreboard: the instruction that writes it, whether it is a load, and when
+        # it issued
+        self.producers: dict[int, tuple[int, bool, int]] = {}
+        # the latest charges that are not hidden: begin, end, charge
+        self.latest: deque[tuple[int, int, Charge]] = deque(maxlen=_LATEST)
         self.lane: int | None = None  # address of the move of the stored value out of a vector
         self.written = self.next_write = 0  # begin and end of the bytes of the latest store
         self.is_narrow = False  # whether the store that issued last follows the one before it
@@ -56,15 +66,42 @@ class VectorAccountant(ScalarAccountant):
         self.idle(time - operands)
         if self.at < time:
             place = max(waits(found), key=lambda place: self.core.ready[place])
-            producer, is_load = self.producers.get(place, (None, False))
+            producer, is_load, issued = self.producers.get(place, (None, False, time))
             cause = "latency" if place == STORES else "loads" if is_load else "results"
+            self._hide(issued, cause)
             self.span(cause, time, address, producer=producer)
         self.keep_charges()
         self.address = address
+        self.note_branch(address, found)
         self.lane = self._source_of_lane(found)
         is_load = found.row.family in _LOADS
         for place in writes(found):
-            self.producers[place] = address, is_load
+            self.producers[place] = address, is_load, time
+
+    def span(
+        self,
+        cause: str,
+        until: int,
+        address: int | None = None,
+        whom: str = "",
+        producer: int | None = None,
+        cores: int = 0,
+    ) -> None:
+        begin = self.at
+        super().span(cause, until, address, whom, producer, cores)
+        if cause in self.mendable and until > begin:
+            self.latest.append((begin, until, Charge(cause, address, whom, producer, cores)))
+
+    def _hide(self, since: int, cause: str) -> None:
+        """Record that the charges since cycle `since` are hidden, except those to `cause`."""
+        visible = []
+        while self.latest and self.latest[-1][0] >= since:
+            begin, end, charge = item = self.latest.pop()
+            if charge.cause == cause:
+                visible.append(item)
+            else:
+                self.hidden[charge] = self.hidden.get(charge, 0) + end - begin
+        self.latest.extend(reversed(visible))
 
     def _store(self, address: int, size: int) -> None:
         """Record a store of `size` bytes at `address`, and whether it is `narrow`."""
@@ -82,7 +119,7 @@ class VectorAccountant(ScalarAccountant):
         if found.row.family != "store":
             return None
         place = found.values["rs2"]
-        producer, _ = self.producers.get(place, (None, False))
+        producer, _, _ = self.producers.get(place, (None, False, 0))
         if producer is None or self.core.decoder.fetch(producer).row.family != "vector move":
             return None
         return producer

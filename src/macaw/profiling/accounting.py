@@ -6,8 +6,9 @@ The accounts come from a run of its own, in which `macaw.emu.accounting` charges
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
@@ -25,7 +26,7 @@ class _Leaf:
 
     cycles: int = 0
     whom: Counter[str] = field(default_factory=Counter)
-    lines: Counter[str] = field(default_factory=Counter)
+    lines: Counter[SourceLine] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class ChargedRun:
 
     The mappings are by core. `charges` has the cycles of each charge, times the units of the core.
     `lines` has the file and line of the address of each charge. `begun` has the number of
-    instructions that the core has started. `least`, `steps` and `mendable` have the attributes of
-    these names of the core's accountant.
+    instructions that the core has started. `least`, `hidden`, `needed`, `steps` and `mendable`
+    have the attributes of these names of the core's accountant. `cycles_without` returns the cycles
+    of a run in which the instructions at some addresses, by core, take no cycles.
     """
 
     cycles: int
@@ -44,9 +46,12 @@ class ChargedRun:
     charges: Mapping[str, Mapping[Charge, int]]
     lines: Mapping[str, Mapping[int | None, SourceLine]]
     least: Mapping[str, Mapping[str, int]]
+    hidden: Mapping[str, Mapping[Charge, int]]
+    needed: Mapping[str, Collection[int]]
     steps: Mapping[str, Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]]]
     mendable: Mapping[str, Collection[str]]
     begun: Mapping[str, int]
+    cycles_without: Callable[[Mapping[str, Collection[int]]], int]
 
 
 def charge_job(job: Job) -> ChargedRun:
@@ -73,10 +78,21 @@ def charge_job(job: Job) -> ChargedRun:
         {name: one.charges for name, one in accountants.items()},
         {name: one.found for name, one in places.items()},
         {name: one.least for name, one in accountants.items()},
+        {name: one.hidden for name, one in accountants.items()},
+        {name: one.needed for name, one in accountants.items()},
         {name: one.steps for name, one in accountants.items()},
         {name: one.mendable for name, one in accountants.items()},
         {name: core.start_count for name, core in device.cores.items()},
+        partial(_cycles_without, job),
     )
+
+
+def _cycles_without(job: Job, addresses: Mapping[str, Collection[int]]) -> int:
+    device = job.machine()
+    stop = accounting.run_without(device, addresses, job.max_cycles)
+    if stop.reason != "exit":
+        raise ProfileError(*endless(stop))
+    return device.cycle
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
@@ -110,7 +126,7 @@ def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]
         leaf, sums = leaves[charge.cause], lines[line]
         leaf.cycles += cycles
         leaf.whom[whom] += cycles
-        leaf.lines[line.sentence] += cycles
+        leaf.lines[line] += cycles
         sums.causes[charge.cause] += cycles
         sums.whom[whom] += cycles
     for charge, cycles in path.items():
@@ -148,7 +164,7 @@ def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
         leaf = leaves.get(cause.name, _Leaf())
         cycles = leaf.cycles + sum(item.cycles for item in below)
         if cycles:
-            names = _sorted(leaf.whom), _sorted(leaf.lines)
+            names = _sorted(leaf.whom), _sorted_lines(leaf.lines)
             found.append(CauseCycles(cause.name, cycles, *names, below))
     return tuple(sorted(found, key=lambda item: -item.cycles))
 
@@ -157,6 +173,15 @@ def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
     """Return the items, most cycles first, without the item whose name is empty."""
     named = [item for item in cycles.items() if item[0]]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
+
+
+def _sorted_lines(cycles: Mapping[SourceLine, int]) -> dict[str, int]:
+    """Return the cycles by the sentence of a line, most cycles first, without `NOWHERE`."""
+    found: Counter[str] = Counter()
+    for line in sorted(cycles):
+        if line.sentence:
+            found[line.sentence] += cycles[line]
+    return dict(found.most_common())
 
 
 class _Places(SourceLines):

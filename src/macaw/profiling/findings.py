@@ -18,6 +18,7 @@ from macaw.isa.advice import (
     BY_CAUSE,
     FIRST,
     OPENING,
+    RUN,
     SHORT,
     UNEVEN,
     WITH_INSTRUCTION,
@@ -50,10 +51,13 @@ class _Evidence:
 
 
 def find(run: ChargedRun) -> tuple[Finding, ...]:
-    """Return the findings of a run; the findings that save most come first."""
+    """Return the findings of a run; the findings that save most come first.
+
+    Findings that save the same are in the order of their cycles, most first, then of their lines.
+    """
     graph = RunGraph(run.logs, run.cycles)
     least = max(LEAST_SAVED * graph.cycles, LEAST_CYCLES)
-    found = []
+    found: list[tuple[SourceLine, Finding]] = []
     evidence = _collect(run, graph)
     places = [(key, place) for key, lines in evidence.items() for place in _places(lines)]
     places.sort(key=lambda item: -_device_cycles(item[1]))
@@ -61,14 +65,20 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
         saved = (
             graph.cycles - _end(run, graph, cause, place) if _device_cycles(place) >= least else 0.0
         )
+        if saved >= least and BY_CAUSE[cause].stays == RUN:
+            saved = run.cycles - run.cycles_without(_addresses(place))
         if saved >= least:
             found.append(_finding(row, cause, place, round(saved)))
-    found += [item for item in _uneven_rows(run, graph) if item.saved >= least]
-    return tuple(sorted(found, key=lambda item: (-item.saved, -item.cycles, item.where)))
+    found += [item for item in _uneven_rows(run, graph) if item[1].saved >= least]
+    found.sort(key=lambda item: (-item[1].saved, -item[1].cycles, item[0]))
+    return tuple(finding for _, finding in found)
 
 
-def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
-    """Yield a finding for each row of the timeline whose cores have work, but not equal work."""
+def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
+    """Yield a finding for each row of the timeline whose cores have work, but not equal work.
+
+    The line is the one with most cycles of the core that has most work.
+    """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
         if account.core in graph.work and "imbalance" in run.mendable[account.core]:
@@ -83,14 +93,17 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
         if not shares:
             continue
         most = max(works, key=works.__getitem__)
-        lines: dict[str, float] = defaultdict(float)
+        lines: dict[SourceLine, float] = defaultdict(float)
         for charge, cycles in run.charges[most].items():
-            lines[run.lines[most].get(charge.address, NOWHERE).sentence] += cycles
-        where, *others = sorted(filter(None, lines), key=lambda line: -lines[line]) or [most]
+            lines[run.lines[most].get(charge.address, NOWHERE)] += cycles
+        lines.pop(NOWHERE, None)
+        ordered = sorted(lines, key=lambda line: (-lines[line], line))
+        where, *others = [line.sentence for line in ordered] or [most]
         saved = round(graph.cycles - graph.end(shares))
         text = BY_CAUSE["imbalance"].text
         excess = round(works[most] - mean)
-        yield Finding(row, "imbalance", where, saved, excess, text, (most,), tuple(others))
+        finding = Finding(row, "imbalance", where, saved, excess, text, (most,), tuple(others))
+        yield ordered[0] if ordered else NOWHERE, finding
 
 
 def _device_cycles(place: Iterable[_Evidence]) -> float:
@@ -99,6 +112,15 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
     The cycles of a core are the mean over its units.
     """
     return sum(sum(item.cycles_of.values()) for item in place)
+
+
+def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
+    """Return the addresses of the instructions with the cause in `place`, by core."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for item in place:
+        for core, shares in item.shares.items():
+            found[core] |= {charge.address for charge in shares if charge.address is not None}
+    return found
 
 
 def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
@@ -187,7 +209,8 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
             share = avoidable.get(charge.cause, 1.0)
             if advice.stays == OPENING:
                 share = min(share, 1 - openings.get(charge, 0.0))
-            _add(item.shares[core], _shares(charges, charge, share))
+            share *= 1 - run.hidden[core].get(charge, 0) / cycles
+            _add(item.shares[core], _shares(charges, charge, share, run.needed[core]))
     return {key: list(lines.values()) for key, lines in found.items()}
 
 
@@ -223,17 +246,20 @@ def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
     return numbers
 
 
-def _shares(totals: Mapping[Charge, int], charge: Charge, share: float) -> dict[Charge, float]:
+def _shares(
+    totals: Mapping[Charge, int], charge: Charge, share: float, needed: Container[int]
+) -> dict[Charge, float]:
     """Return the shares of cycles that vanish if `share` of the cycles of `charge` vanishes.
 
-    The result has `charge`, and with some causes also the work that vanishes with it.
+    The result has `charge`, and with some causes also the work that vanishes with it. The work of
+    instructions whose address is in `needed` does not vanish.
     """
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
     address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)
     work = Charge("work", address)
-    if address is not None and work in totals:
-        shares[work] = min(totals[charge] / totals[work], 1.0)
+    if address is not None and work in totals and address not in needed:
+        shares[work] = share * min(totals[charge] / totals[work], 1.0)
     return shares
 
 
@@ -259,14 +285,17 @@ def _is_near(one: SourceLine, other: SourceLine) -> bool:
     return one.file == other.file and other.number - one.number <= MOST_DISTANCE
 
 
-def _finding(row: str, cause: str, place: list[_Evidence], saved: int) -> Finding:
+def _finding(
+    row: str, cause: str, place: list[_Evidence], saved: int
+) -> tuple[SourceLine, Finding]:
+    """Return the finding of a place, and its line with most cycles."""
     ordered = sorted(place, key=lambda item: -item.cycles)
     cores = list(dict.fromkeys(core for item in place for core in item.cycles_of))
     whom: dict[str, float] = defaultdict(float)
     for item in place:
         for name, cycles in item.whom.items():
             whom[name] += cycles
-    return Finding(
+    finding = Finding(
         cores[0] if len(cores) == 1 else row,
         cause,
         ordered[0].line.sentence,
@@ -276,3 +305,4 @@ def _finding(row: str, cause: str, place: list[_Evidence], saved: int) -> Findin
         tuple(name for name in sorted(whom, key=lambda name: -whom[name]) if name),
         tuple(item.line.sentence for item in ordered[1:]),
     )
+    return ordered[0].line, finding

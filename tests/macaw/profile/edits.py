@@ -384,7 +384,7 @@ EDITS = (
         "fim_host",
         "dma",
         "latency",
-        "host.s:23",
+        "host.s:25",
         "one transfer brings x to four banks",
         (
             (
@@ -403,7 +403,7 @@ EDITS = (
         "fim_dot",
         "dma",
         "latency",
-        "dot.s:11",
+        "dot.s:17",
         "one transfer brings both matrices",
         (
             ("        copy    load_b\n", ""),
@@ -414,7 +414,7 @@ EDITS = (
         "fim_activation",
         "dma",
         "latency",
-        "activation.s:12",
+        "activation.s:18",
         "one transfer brings both matrices",
         (
             ("        copy    load_w\n", ""),

@@ -16,6 +16,7 @@ import pytest
 
 import macaw
 from docs.causes import mendable
+from macaw.asm.source import Source
 from macaw.emu.charges import Charge, CoreLog
 from macaw.execution import configuration_of
 from macaw.golden_description import read_description
@@ -54,22 +55,29 @@ PAIRED = (
     Pair("stride", "vc", "lanes"),
     Pair("accumulators", "vc", "results"),
     Pair("gather", "vc", "narrow"),
+    Pair("words", "vc", "narrow"),
     Pair("jumps", "vc", "branches"),
+    Pair("usual", "vc", "branches"),
     Pair("buffers", "cp", "transfers"),
     Pair("counter", "cp", "latency"),
+    Pair("bytes", "cp", "latency"),
     Pair("branches", "cp", "branches"),
+    Pair("calls", "cp", "branches"),
     Pair("shifts", "cp", "long"),
     Pair("rows", "dma", "narrow"),
     Pair("join", "dma", "latency"),
     Pair("ask", "dma", "data"),
     Pair("ahead", "pe[0]", "bus"),
+    Pair("again", "pe[0]", "bus"),
     Pair("clusters", "pe[0]", "packets"),
     Pair("uneven", "pe[0]", "imbalance"),
     Pair("split", "pe", "imbalance"),
     Pair("spread", "pe[0]", "lanes"),
     Pair("chains", "nnp", "fill"),
     Pair("order", "nnp", "fill"),
+    Pair("matrix", "nnp", "fill"),
     Pair("row_order", "fim[0]", "rows"),
+    Pair("together", "fim[0]", "rows"),
     Pair("hoist", "fim[0]", "issue"),
 )
 
@@ -157,7 +165,7 @@ def charged_sample(name: str) -> ChargedRun:
     ("sample", "first", "followed"),
     [
         ("six_cores", ("cp", "latency", "six_cores.s:297"), "kept.s"),
-        ("fim_mlp", ("dma", "latency", "mlp.s:25"), "joined.s"),
+        ("fim_mlp", ("dma", "latency", "mlp.s:28"), "joined.s"),
     ],
 )
 def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
@@ -246,9 +254,12 @@ def run_of(
         totals,
         dict.fromkeys(charges, lines),
         dict.fromkeys(charges, least or {}),
+        {core: {} for core in charges},
+        dict.fromkeys(charges, ()),
         dict.fromkeys(charges, steps or {}),
         {core: mendable()[core.partition("[")[0]] for core in charges},
         {},
+        lambda addresses: end,
     )
 
 
@@ -449,3 +460,29 @@ def test_findings_that_save_the_same_are_in_order_of_cycles_then_of_lines() -> N
         assert [(x.saved, x.cycles, place_of(x.where)) for x in found] == [
             (30, 60, "a.s:9"), (30, 30, "a.s:5"), (30, 30, "a.s:7"),
         ]  # fmt: skip
+
+
+def test_findings_that_save_the_same_are_in_order_of_numbers_of_lines() -> None:
+    """Line 9 comes before line 10, and file a.s before b.s; sorted as text, line 10 would be first."""
+    lines = {None: NOWHERE, 0: line(1), 4: line(10), 8: line(9), 12: line(2, "/x/b.s")}
+    spans, at = [(0, 300, WORK)], 300
+    for address, cause in ((12, "branches"), (4, "results"), (8, "lanes")):
+        spans += [(at, at + 30, stall(address, cause)), (at + 30, at + 60, WORK)]
+        at += 60
+    found = findings.find(run_of({"vc": spans}, lines))
+    assert [(x.saved, place_of(x.where)) for x in found] == [
+        (30, "a.s:9"), (30, "a.s:10"), (30, "b.s:2")
+    ]  # fmt: skip
+
+
+def test_lines_with_equal_cycles_of_a_cause_are_in_order_of_their_numbers() -> None:
+    """In the account of causes, line 9 comes before line 10 if both have the same cycles."""
+    loop = "\n".join(["mul a0, a1, a2"] * 3)
+    source = Source(
+        f".device tiny\n.core vc\n\n\n\n\n\n{loop}\nli a0, 0\nli a7, 93\necall\n", "a.s"
+    )
+    program = macaw.assemble(source)
+    run = charge_job(make_job(program, configuration_of(program, None), {}))
+    (account,) = (account for account in run.accounts if account.core == "vc")
+    (work,) = (cause for cause in account.causes if cause.name == "work")
+    assert [place_of(x) for x in work.lines][:5] == [f"a.s:{n}" for n in range(8, 13)]

@@ -1,0 +1,65 @@
+"""Leaves out the cycles of words that only prepare, in a run that shows what these words cost.
+
+The cycles between two operations of a block are often those in which the second one waits for the
+first one or for the DRAM. Words in these cycles cost nothing, so only a run without them shows by
+how much the run would be shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from macaw.emu.core import Core, Event
+from macaw.emu.fim.core import IslandCore
+from macaw.emu.fim.state import Block
+
+# Words that a program can do without; it can unroll a loop.
+_OMITTED = ("loop", "endloop", "trace_begin", "trace_end")
+
+
+class _Omission:
+    """Lets words of an island at some addresses take no cycles.
+
+    The first word of a block that gives a register one of its values takes its cycles, because in
+    any order of the operations one such word is needed. Locks and the end of a block stay, too.
+    """
+
+    def __init__(self, core: IslandCore, addresses: Collection[int]) -> None:
+        self.core, self.addresses = core, addresses
+        # by number of a block: the block, and the values that its registers have had
+        self.values: dict[int, tuple[Block, set[tuple[int, int]]]] = {}
+        core.listeners.append(self.hear)
+
+    def hear(self, event: Event) -> None:
+        """Take back the cycles of the word that a block has just done, if it is not needed."""
+        if event.kind == "instruction":
+            self._values_of(self.core.blocks[int(event.values["block"])])
+        elif event.kind == "advanced" and event.values["address"] in self.addresses:
+            block = self.core.blocks[int(event.values["block"])]
+            if block.running and self._is_omitted(block, int(event.values["address"])):
+                block.time = int(event.values["since"])
+
+    def _values_of(self, block: Block) -> set[tuple[int, int]]:
+        """Return the values that the block's registers have had, as pairs (register, value)."""
+        known = self.values.get(block.index)
+        if known is None or known[0] is not block:
+            known = self.values[block.index] = block, set(enumerate(block.registers))
+        return known[1]
+
+    def _is_omitted(self, block: Block, address: int) -> bool:
+        word = self.core.program.word(address)
+        if word.row.mnemonic != "mmr":
+            return word.row.mnemonic in _OMITTED
+        values, setting = self._values_of(block), (word.values["register"], word.values["value"])
+        is_known = setting in values
+        values.add(setting)
+        return is_known
+
+
+def omit(core: Core, addresses: Collection[int]) -> None:
+    """Let words of an island at some addresses take no cycles in the next run of its device.
+
+    The words still have their effects. Words that programs need in any order take their cycles.
+    """
+    assert isinstance(core, IslandCore)
+    _Omission(core, addresses)
