@@ -40,6 +40,11 @@ class Point:
     focus: tuple[Place, ...] = ()  # the focus of a watch that names a member of the focus
     addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
 
+    @property
+    def command(self) -> str:
+        """The name of the command that sets the point."""
+        return "tcatch" if self.kind == "catch" and self.temporary else self.kind
+
     def plain(self) -> dict[str, Any]:
         """Return the fields to store in a file.
 

@@ -40,7 +40,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
         raise CommandError(str(error), at=line.whole) from None
     context.session.user_values.variables["bpnum"] = point.number
     return answers.message(
-        f"{kind} {point.number}: {point_text(point)}{_places_of(context, point)}"
+        f"{point.command} {point.number}: {point_text(point)}{_places_of(context, point)}"
     )
 
 
@@ -320,7 +320,7 @@ def _change(context: Context, line: Line, **changes: object) -> Answer:
         point = context.session.points.change(chosen, **changes)
     except PointError as error:
         raise CommandError(str(error)) from None
-    return answers.message(f"{point.kind} {point.number}: {point_text(point)}")
+    return answers.message(f"{point.command} {point.number}: {point_text(point)}")
 
 
 @command("condition last|N [E]", "stop", "give a point a condition; without E, remove it")
@@ -380,7 +380,7 @@ def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
         return point_text(point) + (f" (of {', '.join(map(str, point.focus))})" if is_other else "")
 
     rows = [
-        (point.number, point.kind, "yes" if point.enabled else "no", point.hits, what(point))
+        (point.number, point.command, "yes" if point.enabled else "no", point.hits, what(point))
         for point in context.session.points.all.values()
         if point.kind in kinds
     ]

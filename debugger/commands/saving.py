@@ -84,7 +84,7 @@ def point_lines(point: Point) -> Iterator[str]:
         ignore = point.ignore
     if point.kind == "dprintf":
         condition = point.condition
-    yield f"{point.kind} {point_text(point, condition=not condition, ignore=not ignore)}"
+    yield f"{point.command} {point_text(point, condition=not condition, ignore=not ignore)}"
     if condition:
         yield f"condition last {condition}"
     if ignore:
@@ -156,7 +156,7 @@ def _points_lines(context: Context) -> Iterator[str]:
         try:
             session.check_point(point)
         except PointError as error:
-            yield f"# not kept: {point.kind} {point_text(point)}: {error}"
+            yield f"# not kept: {point.command} {point_text(point)}: {error}"
             yield from ("catch fault", "delete last")
             continue
         yield from point_lines(point)

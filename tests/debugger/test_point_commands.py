@@ -63,7 +63,7 @@ watch s0 by cp if s0 == 1 | watch 7: s0 by cp if s0 == 1
 rwatch s0 | rwatch 8: s0
 awatch s1 by cp | awatch 9: s1 by cp
 catch stall at cp if a0 == 1 | catch 10: stall at cp if a0 == 1
-tcatch stall | catch 11: stall
+tcatch stall | tcatch 11: stall
 rbreak ^de | break 12: deep, 0x00010038 test.s:18
 rbreak zz | error: no label of code matches
 rbreak ( | error: '(' is no regular expression: missing ), unterminated subpattern at position 0

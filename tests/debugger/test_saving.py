@@ -210,7 +210,9 @@ def test_files_that_are_no_sessions_stay(tmp_path):
     assert run.execute("save session a b").kind == "error"
 
 
-@pytest.mark.parametrize("kind", ["watch y[0, 1]", "catch stall", 'dprintf loop, "%d", s0'])
+@pytest.mark.parametrize(
+    "kind", ["watch y[0, 1]", "catch stall", "tcatch stall", 'dprintf loop, "%d", s0']
+)
 def test_points_of_all_kinds_come_back(kind, tmp_path):
     run = fresh("loop")
     done(run, "break loop", kind, "condition last s0 == 3", "ignore last 4", "disable last")
@@ -218,7 +220,9 @@ def test_points_of_all_kinds_come_back(kind, tmp_path):
     again = fresh("loop")
     done(again, f"source '{tmp_path / 'points'}'")
     assert again.execute("info breakpoints").rows == run.execute("info breakpoints").rows
+    assert again.execute("info breakpoints").rows[1][1] == kind.split()[0]
     assert again.session.points.get(2).ignore == 4
+    assert again.session.points.get(2).temporary == kind.startswith("t")
     assert again.execute("condition 7 s0").message == "there is no point 7"
 
 
