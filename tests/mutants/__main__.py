@@ -116,6 +116,7 @@ def main() -> int:
     if given.map:
         copies.record()
         return 0
+    copies.recover(TREE)
     copies.refresh(["tests/mutants", *given.tests])
     rooms = [given.room] if given.room else list(ROOMS)
     counts: Counter[str] = Counter()

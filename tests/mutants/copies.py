@@ -18,6 +18,7 @@ from tests.tree_copies import copy_paths
 MEMORY = 6 << 30  # bytes of address space of one process of tests
 SECONDS = 90  # of processor time, for one mutant
 WALL = 10  # wall-clock time may be this many times as long, on a busy machine
+KEPT = ".original"  # the end of the name of a changed file's copy
 SECONDS_A_TEST = 60  # of wall-clock time: then pytest-timeout fails the test
 
 
@@ -64,15 +65,23 @@ def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, s
 
 @contextmanager
 def written(tree: Path, path: str, text: str) -> Iterator[None]:
-    """Write another text into a file of the tree; restore the file after the `with` block."""
-    file = tree / path
-    before, status = file.read_bytes(), file.stat()
+    """Write another text into a file of the tree; restore the file after the `with` block.
+
+    If the process is killed in the block, `recover` restores the file.
+    """
+    file, kept = tree / path, tree / f"{path}{KEPT}"
+    shutil.copy2(file, kept)
     file.write_text(text, "utf-8")
     try:
         yield
     finally:
-        file.write_bytes(before)
-        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        kept.replace(file)
+
+
+def recover(tree: Path) -> None:
+    """Restore the files of a tree that a killed process left changed."""
+    for kept in tree.rglob(f"*{KEPT}"):
+        kept.replace(kept.with_name(kept.name.removesuffix(KEPT)))
 
 
 def fails(tree: Path, tests: Sequence[str], extra: Path | None = None) -> str:

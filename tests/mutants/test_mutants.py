@@ -168,3 +168,21 @@ def test_a_mutant_changes_bytes_and_not_characters() -> None:
     (up, _down) = mutants("m.py", text)
     assert isinstance(up, Mutant)
     assert up.applied(text) == 'NAME = "×µ"; LIMIT = (4)\n'
+
+
+def test_a_killed_process_leaves_no_mutant(tmp_path):
+    """`recover` restores the file that a killed process left changed, with its time."""
+    (tmp_path / "room").mkdir()
+    file = tmp_path / "room" / "module.py"
+    file.write_text("one = 1\n")
+    before = file.stat().st_mtime_ns
+    with copies.written(tmp_path, "room/module.py", "one = 2\n"):
+        assert file.read_text() == "one = 2\n"
+        kept = file.with_name("module.py.original").read_bytes()
+    assert list(file.parent.iterdir()) == [file]
+    assert (file.read_text(), file.stat().st_mtime_ns) == ("one = 1\n", before)
+    file.with_name("module.py.original").write_bytes(kept)  # as a killed process leaves it
+    file.write_text("one = 2\n")
+    copies.recover(tmp_path)
+    assert list(file.parent.iterdir()) == [file]
+    assert file.read_text() == "one = 1\n"
