@@ -78,17 +78,94 @@ def test_different_rows_of_a_constant_are_different_constants():
     assert len({task.inputs[1].name for task in parts.tasks if task.function == "mul"}) == 2
 
 
-def test_a_gather_is_divided_and_a_scatter_reads_the_whole():
+def moved(graph, parts):
+    """The kinds of the tasks, and for each part of a scatter the rows that it writes."""
+    kinds = [task.kind for task in parts.tasks]
+    outputs = [task.output for task in parts.tasks if task.kind == SCATTER]
+    rows = [(x.offset // x.columns, x.offset // x.columns + x.rows) for x in outputs]
+    assert_equal_results(graph, parts)
+    return kinds, rows
+
+
+def test_a_gather_and_a_scatter_are_divided():
+    """The second part of the scatter begins with its first segment, the last row with zeros."""
     graph = Graph()
     x = graph.tensor("x", 4, 16)
     y = graph.pointwise("relu", graph.gather(x, [3, 2, 1, 0]))
-    z = graph.scatter(y, [0, 2, 4, 6], 8)
+    z = graph.scatter(y, [1, 2, 4, 6], 8)
     graph.pointwise("relu", graph.view(z, 4, 32))
     parts = parted(graph, 2)
-    kinds = [GATHER] * 2 + [POINTWISE] * 2 + [SCATTER] + [POINTWISE] * 2
-    assert [task.kind for task in parts.tasks] == kinds
-    assert len(parts.before(parts.tasks[4])) == 2
+    kinds = [GATHER] * 2 + [POINTWISE] * 2 + [SCATTER] * 2 + [POINTWISE] * 2
+    assert moved(graph, parts) == (kinds, [(0, 4), (4, 8)])
+    assert [len(parts.before(task)) for task in parts.tasks] == [0, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_part_of_a_gather_reads_only_the_rows_that_it_needs():
+    """Windows of three rows: the first ones need only the first part of the scatter."""
+    graph = Graph()
+    z = graph.scatter(graph.pointwise("relu", graph.tensor("x", 8, 16)), range(1, 9), 10)
+    places = 16 * np.asarray([row + dy for row in range(8) for dy in range(3)])
+    graph.pointwise("relu", graph.segments(z, places, 16, (8, 48)))
+    parts = parted(graph, 4)
+    gathers = [task for task in parts.tasks if task.kind == GATHER]
+    assert [(task.inputs[0].offset // 16, task.inputs[0].rows) for task in gathers] == [
+        (0, 4), (2, 4), (4, 4), (6, 4),
+    ]  # fmt: skip
+    # rows 0 to 3 of the scatter are written by its parts 0 (rows 0 to 2) and 1 (rows 3 and 4)
+    assert [len(parts.before(task)) for task in gathers] == [2, 3, 3, 2]
     assert_equal_results(graph, parts)
+
+
+def test_a_scatter_into_another_tensor_is_divided():
+    random, graph = np.random.default_rng(3), Graph()
+    x, old = graph.tensor("x", 4, 16), graph.tensor("old", 7, 16)
+    known = graph.constant("known", random.integers(-3, 4, (7, 16)).astype(np.float16))
+    graph.pointwise(
+        "add",
+        graph.scatter(x, [0, 2, 3, 6], 7, into=old),
+        graph.scatter(x, [1, 2, 3, 4], 7, into=known),
+    )
+    kinds, rows = moved(graph, parted(graph, 2))
+    assert kinds == [SCATTER] * 4 + [POINTWISE] * 2
+    assert rows == [(0, 3), (3, 7), (0, 3), (3, 7)]
+
+
+@pytest.mark.parametrize("places", [[0, 16, 8, 24], [0, 8, 16, 24]])
+def test_a_scatter_whose_parts_would_share_rows_stays_whole(places):
+    """The segments are out of order; or the second half begins in the middle of a row."""
+    graph = Graph()
+    y = graph.pointwise("relu", graph.tensor("x", 4, 8))
+    graph.spread(y, [4 + place for place in places], 8, (2, 32))
+    parts = divided(graph, 2)
+    assert parts is None or [x.kind for x in parts.tasks].count(SCATTER) == 1
+
+
+def test_the_program_of_parts_of_windows_has_the_bits_of_the_islands():
+    """Two 3 x 3 convolutions of framed images; the second one reads parts of the first one."""
+    random, graph, side, channels = np.random.default_rng(7), Graph(), 4, 16
+    y = graph.tensor("x", side * side, channels)
+    for number in range(2):
+        inside = [(row + 1) * 6 + 1 + column for row in range(side) for column in range(side)]
+        framed = graph.scatter(y, inside, 36)
+        places = [
+            ((row + dy) * 6 + column + dx) * channels
+            for row in range(side)
+            for column in range(side)
+            for dy in range(3)
+            for dx in range(3)
+        ]
+        rows = graph.segments(framed, places, channels, (side * side, 9 * channels))
+        weights = random.standard_normal((9 * channels, channels)).astype(np.float16) / 8
+        y = graph.pointwise("relu", graph.product(rows, graph.constant(f"w{number}", weights)))
+    parts = parted(graph, 2)
+    assert [x.kind for x in parts.tasks].count(SCATTER) == 4
+    assert_equal_results(graph, parts)
+    found = macaw.lower_graph(parts)
+    inputs = {"x": random.standard_normal((16, 16)).astype(np.float16)}
+    run = macaw.run(found.assemble(), inputs)
+    for name, array in modelled(found.plan, found.graph, inputs).items():
+        np.testing.assert_array_equal(run.outputs[name], array)
+    assert run.cycles == pytest.approx(found.cycles, rel=0.02)
 
 
 @pytest.mark.parametrize(("rows", "side"), [(3, 32), (8, 5), (6, 8)])

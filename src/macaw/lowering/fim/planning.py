@@ -76,7 +76,7 @@ class Planner:
         parts = next((x for x in several if x is not None and len(x.tasks) <= MOST_DIVIDED), None)
         if parts is not None:
             # The parts keep the islands busy; more tasks need a longer search.
-            alone = replace(self, shared=False, effort=3 * EFFORT)
+            alone = replace(self, shared=False, effort=10 * EFFORT)
             with suppress(LowerError):
                 plans.append(alone._with_constants(parts))
         return plans

@@ -8,7 +8,7 @@ different islands. All parts of a product use the same constants in the banks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -45,6 +45,9 @@ class _Dividing:
 
     def add(self, task: Task) -> None:
         """Add a task of the old graph, in parts if it can be divided."""
+        if task.kind == SCATTER and self._divides(task):
+            self.graph.tasks += self._parts_of_scatter(task)
+            return
         if not self._divides(task):
             self.graph.tasks.append(task)
             return
@@ -52,13 +55,65 @@ class _Dividing:
             output = self._view(task.output, first, last, number)
             part = replace(task, output=output)
             if task.kind == GATHER:
-                moved = task.output.columns // task.width  # segments of a row
-                part = replace(part, places=task.places[first * moved : last * moved])
+                part = self._part_of_gather(part, first, last, number)
             else:
                 rows = task.inputs[:1] if task.kind == PRODUCT else task.inputs
                 inputs = [self._part(tensor, first, last, number) for tensor in rows]
                 part = replace(part, inputs=(*inputs, *task.inputs[len(rows) :]))
             self.graph.tasks.append(part)
+
+    def _part_of_gather(self, part: Task, first: int, last: int, number: int) -> Task:
+        """Return the part of a gather that makes some rows; it reads only the rows that it needs.
+
+        `part` is the gather with the output of the part.
+        """
+        (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
+        places = part.places[first * moved : last * moved]
+        low = int(places.min()) // source.columns
+        high = (int(places.max()) + part.width - 1) // source.columns + 1
+        if source.data is not None or not self._begins_at_column(source, [low]):
+            return replace(part, places=places)
+        rows = self._view(source, low, high, number)
+        return replace(part, inputs=(rows,), places=places - low * source.columns)
+
+    def _parts_of_scatter(self, task: Task) -> Iterator[Task]:
+        """Yield the parts of a scatter. Each writes the rows from its first segment on."""
+        (source, *old), output = task.inputs, task.output
+        moved = source.columns // task.width  # segments of a row
+        bounds = zip(
+            pairwise(self._bounds(source.rows)),
+            pairwise(self._bounds_of_scatter(task)),
+            strict=True,
+        )
+        for number, ((first, last), (low, high)) in enumerate(bounds):
+            inputs = (
+                self._view(source, first, last, number),
+                *(self._part(x, low, high, number) for x in old),
+            )
+            places = task.places[first * moved : last * moved] - low * output.columns
+            part = self._view(output, low, high, number)
+            yield replace(task, inputs=inputs, output=part, places=places)
+
+    def _bounds_of_scatter(self, task: Task) -> list[int]:
+        """Return the first row that each part of a scatter writes, and the end of the last one."""
+        moved = task.inputs[0].columns // task.width
+        inner = self._bounds(task.inputs[0].rows)[1:-1]
+        starts = [int(task.places[first * moved]) // task.output.columns for first in inner]
+        return [0, *starts, task.output.rows]
+
+    def _divides_scatter(self, task: Task) -> bool:
+        """Return whether the parts of a scatter write rows of their own, one after the other."""
+        source, columns = task.inputs[0], task.output.columns
+        if source.data is not None or source.columns % task.width or not self._aligned(source):
+            return False
+        if source.rows < FEWEST * self.count or np.any(np.diff(task.places) < 0):
+            return False
+        moved, bounds = source.columns // task.width, self._bounds_of_scatter(task)
+        ends = [int(task.places[first * moved - 1]) for first in self._bounds(source.rows)[1:-1]]
+        apart = all(
+            end + task.width <= row * columns for end, row in zip(ends, bounds[1:-1], strict=True)
+        )
+        return apart and self._begins_at_column(task.output, bounds[:-1])
 
     def _bounds(self, rows: int) -> Sequence[int]:
         """Return the first row of each part, and `rows` as the last item."""
@@ -70,7 +125,9 @@ class _Dividing:
         A part has at least two rows, and begins at a column of memory.
         """
         output = task.output
-        if output.rows < FEWEST * self.count or task.kind == SCATTER or task.joint > 1:
+        if task.kind == SCATTER:
+            return self._divides_scatter(task)
+        if output.rows < FEWEST * self.count or task.joint > 1:
             return False
         if task.kind == GATHER:
             return output.columns % task.width == 0 and self._aligned(output)
@@ -81,9 +138,11 @@ class _Dividing:
 
     def _aligned(self, tensor: Tensor) -> bool:
         """Return whether each part of a tensor's rows begins at a column of memory."""
-        row = tensor.columns * self.size
-        starts = (first * row for first in self._bounds(tensor.rows))
-        return not any(start % COLUMN_BYTES for start in starts)
+        return self._begins_at_column(tensor, self._bounds(tensor.rows))
+
+    def _begins_at_column(self, tensor: Tensor, rows: Sequence[int]) -> bool:
+        """Return whether some rows of a tensor begin at columns of memory."""
+        return not any(row * tensor.columns * self.size % COLUMN_BYTES for row in rows)
 
     def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
         """Return the rows from `first` to `last` of an operand."""
