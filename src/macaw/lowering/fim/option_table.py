@@ -9,6 +9,7 @@ from functools import cached_property
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.depthwise import depthwise_units
 from macaw.lowering.fim.explain import describe
 from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
 from macaw.lowering.fim.plan import Option, Refusal
@@ -131,6 +132,8 @@ def option_table(
     if together:
         sums = product_sums(graph)
         for unit in sums:
+            follow(unit, len(unit) + LONGEST - 1)
+        for unit in depthwise_units(graph):
             follow(unit, len(unit) + LONGEST - 1)
         of_sums = {task for unit in sums if unit in options for task in unit}
         after_products = {task for unit in options for task in unit[1:] if task.kind == POINTWISE}

@@ -25,6 +25,7 @@ from macaw.isa.fim_circuit import (
 from macaw.isa.fim_islands import abilities, geometry, timings
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.bank_images import BankRows
+from macaw.lowering.fim.depthwise_job import depthwise_job
 from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.fused_task import (
     CannotError,
@@ -84,6 +85,9 @@ def options(
         stored = tuple(results) or (tasks[-1].output,)
         islands = range(config["fim.islands"])
         return [_pointwise(tasks, stored, config, island, form, place) for island in islands]
+    if tasks[-1].kind == POINTWISE and all(task.kind in (GATHER, POINTWISE) for task in tasks):
+        islands = range(config["fim.islands"])
+        return [_depthwise(tasks, config, island, form, place) for island in islands]
     layouts = range(len(ARRANGEMENTS))
     least = _least_rough(tasks, config, form, place)
     for island in range(config["fim.islands"]):
@@ -164,6 +168,17 @@ def _pointwise(
         return Refusal(tasks, island, ELEMENTWISE, job, job == EXCEEDS_MEMORY)
     option = option_of(tasks, ELEMENTWISE, job, predict(job, config), place)
     return replace(option, outputs=results)
+
+
+def _depthwise(
+    tasks: tuple[Task, ...], config: Configuration, island: int, form: int, place: BankRows
+) -> Option | Refusal:
+    try:
+        job, cycles = depthwise_job(tasks, config, island, form, place)
+    except CannotError as error:
+        exceeds = isinstance(error, MemoryExceededError)
+        return Refusal(tasks, island, ELEMENTWISE, str(error), exceeds)
+    return option_of(tasks, ELEMENTWISE, job, cycles, place)
 
 
 def option_of(

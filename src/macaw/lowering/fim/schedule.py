@@ -18,7 +18,7 @@ from itertools import chain, islice
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bounds import least_cycles
 from macaw.lowering.fim.clock import NEVER, Track, simulate
-from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
+from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from macaw.lowering.fim.product_sums import is_sum
@@ -159,7 +159,7 @@ def preferred_groups(
             grouped |= dict.fromkeys(unit, unit)
     saved = {}
     for unit, options in table.options.items():
-        if len(unit) > 1 and all(task.kind == POINTWISE for task in unit):
+        if len(unit) > 1 and all(task.kind in (GATHER, POINTWISE) for task in unit):
             single = sum(min(row.total for row in table.options[(task,)]) for task in unit)
             saved[unit] = single - min(row.total for row in options)
     for unit in sorted(saved, key=lambda unit: saved[unit], reverse=True):
