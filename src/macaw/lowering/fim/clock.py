@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
 
 NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an island
@@ -136,8 +135,8 @@ class Track:
         self.issued: list[Option] = []  # options; one that islands share has several steps
         self.ends: list[int] = []  # when the blocks end
         self.pending: list[int] = []  # steps whose results are still in banks
-        # by the name of a memory: what steps write, and their numbers
-        self.makers: dict[str, tuple[tuple[Tensor, range], ...]] = {}
+        # by the name of a memory: the indices that steps write (first, end), and the steps' numbers
+        self.makers: dict[str, tuple[tuple[int, int, range], ...]] = {}
 
     def copy(self) -> Track:
         """Return an independent copy of the track."""
@@ -156,9 +155,9 @@ class Track:
         first = len(self.options)
         for part in option.parts or (option,):
             self._issue_part(part)
-        for tensor in option.results:
-            name, steps = tensor.memory.name, range(first, len(self.options))
-            self.makers[name] = (*self.makers.get(name, ()), (tensor, steps))
+        steps = range(first, len(self.options))
+        for name, low, high in option.writes:
+            self.makers[name] = (*self.makers.get(name, ()), (low, high, steps))
 
     def _issue_part(self, option: Option) -> None:
         self.fetch_needed(option)
@@ -183,10 +182,9 @@ class Track:
             return
         sources = {
             step
-            for task in option.tasks
-            for tensor in task.inputs
-            for made, steps in self.makers.get(tensor.memory.name, ())
-            if made.overlaps(tensor)
+            for name, first, end in option.reads
+            for low, high, steps in self.makers.get(name, ())
+            if first < high and low < end
             for step in steps
         }
         for step in list(self.pending):

@@ -7,6 +7,7 @@ Times are device cycles.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
@@ -82,6 +83,17 @@ class Option:
         """The tensors that are stored in external memory."""
         return self.outputs or (self.task.output,)
 
+    @cached_property
+    def reads(self) -> tuple[tuple[str, int, int], ...]:
+        """The numbers that the tasks read: name of a memory, first index, index after the last."""
+        inputs = (x for task in self.tasks for x in task.inputs if x.data is None)
+        return tuple(dict.fromkeys(map(_indices, inputs)))
+
+    @cached_property
+    def writes(self) -> tuple[tuple[str, int, int], ...]:
+        """The numbers that are stored in external memory, in the same form as `reads`."""
+        return tuple(map(_indices, self.results))
+
     @property
     def pair(self) -> bool:
         """Whether a producer and a consumer block do the tasks."""
@@ -95,6 +107,11 @@ class Option:
         if self.parts:
             return " and ".join(part.name for part in self.parts)
         return f"island {self.island} by {ARRANGEMENT_NAMES[self.layout]}"
+
+
+def _indices(tensor: Tensor) -> tuple[str, int, int]:
+    name, first, count = tensor.place
+    return name, first, first + count
 
 
 @dataclass(frozen=True)
