@@ -51,13 +51,27 @@ COMMON = (
 )
 # fmt: on
 
+MOST_MISTAKES = 20  # of a configuration, in the message of an error
 _PRESETS = Path(__file__).parent / "presets"
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
 class ConfigError(MacawError, ValueError):
-    """The error for an invalid configuration; the message gives setting, value and legal range."""
+    """The error for an invalid configuration: its mistakes.
+
+    The message has a line for each mistake, with setting, value and legal range. It has at most
+    `MOST_MISTAKES` of them, and the number of the others.
+    """
+
+    def __init__(self, *mistakes: str) -> None:
+        self.mistakes = mistakes
+        lines, left = mistakes[:MOST_MISTAKES], len(mistakes) - MOST_MISTAKES
+        more = [f"and {left} more"] if left > 0 else []
+        super().__init__("\n".join([*lines, *more]))
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, ...]]:
+        return ConfigError, self.mistakes
 
 
 class Configuration(Mapping[str, Any]):
@@ -74,17 +88,16 @@ class Configuration(Mapping[str, Any]):
         if not _NAME.fullmatch(name):
             raise ConfigError(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
         rows = settings()
-        for field, value in values.items():
-            if field not in rows:
-                raise ConfigError(f"{_shown(field)}: no such field{_near(field, rows)}")
-            _check(rows[field], value)
+        if mistakes := _mistakes(values):
+            raise ConfigError(*mistakes)
         self.name = name
         self._values = MappingProxyType(
             {field: values.get(field, setting.default) for field, setting in rows.items()}
         )
-        for agreement in (each for core in registry.all_descriptors() for each in core.agreements):
-            if wrong := agreement(self._values):
-                raise ConfigError(wrong)
+        agreements = (each for core in registry.all_descriptors() for each in core.agreements)
+        found = [wrong for agreement in agreements if (wrong := agreement(self._values))]
+        if found:
+            raise ConfigError(*found)
 
     def __getitem__(self, field: str) -> Any:
         return self._values[field]
@@ -167,6 +180,20 @@ def check_field(field: str, value: Value) -> None:
     _check(rows[field], value)
 
 
+def _mistakes(values: Mapping[str, Value]) -> list[str]:
+    """Return the mistakes in the names and values of settings, in their order."""
+    rows = settings()
+    found: list[str] = []
+    for field, value in values.items():
+        try:
+            if field not in rows:
+                raise ConfigError(f"{_shown(field)}: no such field{_near(field, rows)}")
+            _check(rows[field], value)
+        except ConfigError as error:
+            found += error.mistakes
+    return found
+
+
 def presets() -> tuple[str, ...]:
     """Return the names of the devices that come with Macaw."""
     names = (file.name for file in _PRESETS.iterdir())
@@ -208,7 +235,7 @@ def load(name_or_path: str | Path) -> Configuration:
     except UnicodeDecodeError:
         raise ConfigError(f"{text}: is not UTF-8 text") from None
     except ConfigError as error:
-        raise ConfigError(f"{text}: {error}") from None
+        raise ConfigError(*(f"{text}: {mistake}" for mistake in error.mistakes)) from None
 
 
 def _is_file(path: Path) -> bool:
@@ -237,23 +264,33 @@ def parse(text: str, name: str = "device") -> Configuration:
     own = tree.pop("name", name)
     if not isinstance(own, str):
         raise ConfigError(f"name: {_text(own)} is not a word")
+    mistakes: list[str] = []
     try:
-        values = dict(_flat(tree, ""))
+        values = dict(_flat(tree, "", mistakes))
     except RecursionError:  # dotted keys may nest deeply, too
         raise ConfigError("is not TOML: nested too deeply") from None
-    return Configuration(own, values)
+    try:
+        made = Configuration(own, values)
+    except ConfigError as error:
+        raise ConfigError(*mistakes, *error.mistakes) from None
+    if mistakes:
+        raise ConfigError(*mistakes)
+    return made
 
 
-def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
-    """Yield (dotted name, value) for the values in nested tables."""
+def _flat(tree: Mapping[str, Any], prefix: str, mistakes: list[str]) -> Iterator[tuple[str, Value]]:
+    """Yield (dotted name, value) for the values in nested tables.
+
+    Values in the place of a table are added to `mistakes`.
+    """
     rows = settings()
     for key, value in tree.items():
         field = prefix + key
         inside = field in _tables()
         if isinstance(value, dict) and field not in rows and (value or inside):
-            yield from _flat(value, f"{field}.")
+            yield from _flat(value, f"{field}.", mistakes)
         elif inside:
-            raise ConfigError(f"{_shown(field)}: {_text(value)} is not a table of fields")
+            mistakes.append(f"{_shown(field)}: {_text(value)} is not a table of fields")
         else:
             yield field, value
 

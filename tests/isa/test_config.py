@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import tomllib
 from contextlib import suppress
@@ -266,6 +267,32 @@ def test_files_that_cannot_be_read(tmp_path):
         config.load(binary)
     with pytest.raises(ConfigError, match=r"cannot be read: .*embedded null (byte|character)"):
         config.load("a\0b.toml")
+
+
+def test_all_mistakes_of_a_file_are_in_one_error(tmp_path):
+    """Unknown names, wrong values and values in the place of a table, in the file's order by kind."""
+    path = tmp_path / "chip.toml"
+    path.write_text("dma = 3\n[pe]\nrows = 99\nrow = 1\nclusters = true\npes = 2\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(path)
+    assert str(error.value).splitlines() == [
+        f"{path}: dma: 3 is not a table of fields",
+        f"{path}: pe.rows: 99 is out of range, 1 to 16",
+        f"{path}: pe.row: no such field; did you mean 'pe.rows'?",
+        f"{path}: pe.clusters: true is not a whole number; 1 to 32",
+    ]
+    assert len(error.value.mistakes) == 4
+    assert pickle.loads(pickle.dumps(error.value)).mistakes == error.value.mistakes
+
+
+@pytest.mark.parametrize(("count", "more"), [(20, []), (21, ["and 1 more"]), (50, ["and 30 more"])])
+def test_an_error_has_at_most_twenty_mistakes(count, more):
+    with pytest.raises(ConfigError) as error:
+        config.parse("".join(f"x.y{n} = 1\n" for n in range(count)))
+    lines = str(error.value).splitlines()
+    assert lines[20:] == more
+    assert lines[:20] == [f"x.y{n}: no such field" for n in range(20)]
+    assert len(error.value.mistakes) == count
 
 
 def test_an_error_in_a_file_names_it(tmp_path):
