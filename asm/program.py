@@ -249,14 +249,19 @@ class Program:
     def symbol_at(self, address: int) -> tuple[Symbol, int] | None:
         """Return the nearest symbol at or before `address` in its section, and its distance.
 
-        Return None if there is none.
+        Return None if there is none, or if this symbol is a tensor or other data that ends before
+        `address`.
         """
         section = self.section_at(address)
         if section is None or section.name not in self._symbols_by_address:
             return None
         values, symbols = self._symbols_by_address[section.name]
         place = bisect_right(values, address) - 1
-        return (symbols[place], address - values[place]) if place >= 0 else None
+        if place < 0:
+            return None
+        symbol, distance = symbols[place], address - values[place]
+        is_after = symbol.kind == "object" and 0 < symbol.size <= distance
+        return None if is_after else (symbol, distance)
 
     @cached_property
     def layer_entries(self) -> dict[int, int]:

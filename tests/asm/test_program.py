@@ -49,6 +49,25 @@ def test_symbol_at_gives_the_nearest_before_and_prefers_global_ones() -> None:
     assert PROGRAM.symbol_at(0x5000) is None
 
 
+def test_symbol_at_names_nothing_after_the_end_of_a_tensor() -> None:
+    """Data of a known size contain their own bytes only; a label goes on to the next symbol."""
+    program = Program(
+        sections=(section(".a", 0x1000, 64),),
+        symbols=(
+            Symbol("x", 0x1000, 12, ".a", "object", False),
+            Symbol("label", 0x1020, 4, ".a", "notype", False),
+            Symbol("unsized", 0x1030, 0, ".a", "object", False),
+        ),
+        tensors=(),
+        lines=(),
+    )
+    names = {address: program.symbol_at(address) for address in (0x100B, 0x100C, 0x1028, 0x1034)}
+    found = {address: item and (item[0].name, item[1]) for address, item in names.items()}
+    assert found == {
+        0x100B: ("x", 11), 0x100C: None, 0x1028: ("label", 8), 0x1034: ("unsized", 4)
+    }  # fmt: skip
+
+
 def test_symbol_by_name_prefers_the_global_one() -> None:
     assert PROGRAM.symbol("five").value == 6
     with pytest.raises(KeyError):

@@ -79,22 +79,27 @@ def test_a_right_value_agrees(wrong_shift):
     assert answer.data["agrees"]["found"] == 0
 
 
-def test_a_copy_must_copy(wrong_shift):
-    """`transfer3=FILE` compares the bytes that transfer 3 copied with a file.
+def test_the_bytes_that_a_transfer_copied_are_compared_with_a_file(wrong_shift):
+    """`transfer3=FILE` compares the bytes that transfer 3 copied with a file, whether right or not.
 
-    Here these bytes are right, although the result y is wrong.
+    The tensor itself is compared first: y is wrong, although the transfer copied its bytes rightly.
     """
     run, place = wrong_shift
-    np.save(place / "moved.npy", run.session.read("sums"))
+    copied = run.session.read("sums")
+    np.save(place / "moved.npy", copied)
     answer = ask(wrong_shift, "why y[1, 0] against golden.npy transfer3=moved.npy")
     text = answer_text(answer).replace(f"{place}/", "")
     assert text.startswith("y[1, 0] = 5608, golden.npy has 1321"), "the tensor is compared first"
     record = run.session.causes.record()
     (cause,) = run.session.causes.causes_of("y[1, 0]")
-    good = reference(run.session, "transfer 3", "moved.npy", np.load(place / "moved.npy"))
-    verdict = Comparison(record, [good]).verdict(cause)
-    assert verdict is not None
-    assert (verdict.name, verdict.equal, verdict.found) == ("transfer 3[1, 0]", True, 5608)
+    other = copied.copy()
+    other[1, 0] += 1
+    for array, equal in ((copied, True), (other, False)):
+        good = reference(run.session, "transfer 3", "moved.npy", array)
+        verdict = Comparison(record, [good]).verdict(cause)
+        assert verdict is not None
+        assert (verdict.name, verdict.equal) == ("transfer 3[1, 0]", equal)
+        assert (verdict.found, verdict.expected) == (5608, array[1, 0])
 
 
 def test_arrays_by_name_in_one_file(wrong_shift):

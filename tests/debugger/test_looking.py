@@ -186,6 +186,15 @@ def test_a_table_of_labels_has_its_greatest_number_of_rows(monkeypatch):
     assert [row[2] for row in rows] == [f"label0{n}" for n in range(4)]
 
 
+def test_no_address_after_a_tensor_has_its_name(run):
+    """`info symbol` names the bytes of a tensor, and none after its end."""
+    first = run.session.program.tensor("y").address
+    for distance, name in ((0, "y"), (11, "y+11"), (12, ""), (16, "")):
+        place = f"{first + distance:#010x}"
+        (line,) = run.execute(f"info symbol {place}").lines
+        assert line == (f"{place} is {name}" if name else f"no symbol is at {place}")
+
+
 def test_info_symbols_memory_and_groups(run, digits):
     names = [row[4] for row in run.execute("info symbols hal").rows]
     assert names == ["halves"]
