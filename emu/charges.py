@@ -73,6 +73,9 @@ class CoreLog:
         """
         some = {charge: weight for charge, weight in weights.items() if charge.address is not None}
         some = some or dict(weights)
+        if len(some) == 1:
+            self.add(begin, *some)
+            return
         left, whole = end - begin, sum(some.values())
         for charge, weight in some.items():
             self._due[charge] = self._due.get(charge, 0.0) + (end - begin) * weight / whole

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
@@ -29,9 +31,11 @@ _CAUSES = {
     "cycles_idle": "packets",
 }
 _QUEUE, _IDLE = "cycles_queue", "cycles_idle"
+_COUNTERS = (*_CAUSES, _QUEUE)
 _STATE = MEMBERS.index("state")
 _LINE = 32  # bytes; with this resolution an accountant knows what the row has stored
 _RESULTS = "results of the same list"
+_NO_PACKET = Charge("packets")
 
 
 class RowAccountant(Accountant):
@@ -43,10 +47,11 @@ class RowAccountant(Accountant):
     def __init__(self, core: Row) -> None:
         shape = core.shape
         super().__init__(core, shape.clusters * shape.pes)
-        self.counts = {name: [0] * shape.clusters for name in (*_CAUSES, _QUEUE)}
+        # by counter and cluster: the cycles that are charged so far, times the PEs
+        self.counts = np.zeros((len(_COUNTERS), shape.clusters), np.int64)
         self.simulated = 0  # simulated cycles that are charged so far
         # by cluster: the charge of its cycles without a mac
-        self.stalls = [Charge("packets")] * shape.clusters
+        self.stalls = [_NO_PACKET] * shape.clusters
         self.unlogged: dict[Charge, int] = {}  # cycles, times PEs, from `logged` to `at`
         self.logged = 0
         # by cluster: the address of the mac that ran last
@@ -77,19 +82,20 @@ class RowAccountant(Accountant):
     def acted(self) -> None:
         clusters = self.core.context.clusters
         for number, cluster in enumerate(clusters):
-            address = cluster.running_address(MAC)
+            address = None if cluster.units[MAC] == FREE else cluster.running_address(MAC)
             if address is not None:
                 self.macs[number] = address
                 self._note_step(number, address)
         self._count()
-        state = self.core.state
-        busy = [mac for mac, doing in zip(self.macs, state.doing, strict=True) if doing != IDLE]
-        self.elsewhere = next((mac for mac in busy if mac is not None), None)
-        for number in range(len(clusters)):
-            if state.doing[number] == BUSY:
+        self.elsewhere = None
+        for number, doing in enumerate(self.core.state.doing.tolist()):
+            if doing == IDLE:
+                self.stalls[number] = _NO_PACKET
+                continue
+            if self.elsewhere is None:
+                self.elsewhere = self.macs[number]
+            if doing == BUSY:
                 self.stalls[number] = self._stall(number)
-            elif state.doing[number] == IDLE:
-                self.stalls[number] = Charge("packets")
         if self.elsewhere is None:  # no mac has run
             steps = (stall.address for stall in self.stalls)
             self.elsewhere = next((step for step in steps if step is not None), None)
@@ -131,10 +137,11 @@ class RowAccountant(Accountant):
         core, state = self.core, self.core.state
         core.count_cycles()
         fresh: list[tuple[Charge, int]] = []
-        for name, before in self.counts.items():
-            for number, total in enumerate(getattr(state, name).sum(axis=1).tolist()):
-                cycles = (total - before[number]) * core.divider
-                before[number] = total
+        counts = np.add.reduce(np.array([getattr(state, name) for name in _COUNTERS]), axis=2)
+        growth = (counts - self.counts) * core.divider
+        self.counts = counts
+        for name, of_clusters in zip(_COUNTERS, growth.tolist(), strict=True):
+            for number, cycles in enumerate(of_clusters):
                 if not cycles:
                     continue
                 if name == _QUEUE:

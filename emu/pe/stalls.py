@@ -49,8 +49,15 @@ class StallReport:
         other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
-        undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
-        if not undone:
+        first = None  # the oldest run that works, else the oldest one that is not done
+        for run in cluster.runs:
+            states = [op["state"] for op in run["ops"]]
+            if RUNNING in states:
+                first = run
+                break
+            if first is None and states.count(DONE) < len(states):
+                first = run
+        if first is None:
             return Stall(ended=True)
         if state.computing[number]:
             address = cluster.running_address(MAC)
@@ -59,7 +66,7 @@ class StallReport:
                 if not any(values[number, pe] for values in work):
                     return Stall("", _OTHERS, address=address)
             return Stall(address=address)
-        return self._run("", cluster, next(filter(_works, undone), undone[0]))
+        return self._run("", cluster, first)
 
     def _runs(self) -> list[tuple[Cluster, Run]]:
         return [(cluster, run) for cluster in self.context.clusters for run in cluster.runs]
@@ -104,11 +111,16 @@ class StallReport:
         return Stall(_BUS, address=address, until=self.core.time, note=packet["mnemonic"])
 
     def _run(self, name: str, cluster: Cluster, run: Run) -> Stall:
-        undone = [op for op in run["ops"] if op["state"] != DONE]
-        if not undone:
+        states = [op["state"] for op in run["ops"]]
+        working = RUNNING in states
+        if not working and states.count(DONE) == len(states):
             return Stall(name, until=self.core.time, note="its end")
-        working = [op for op in undone if op["state"] == RUNNING]
-        op = working[0] if working else undone[0]
+        place = (
+            states.index(RUNNING)
+            if working
+            else next(place for place, state in enumerate(states) if state != DONE)
+        )
+        op = run["ops"][place]
         address = cluster.address(run, op)
         word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
         note = decode_word(word).row.mnemonic
