@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
@@ -18,6 +17,7 @@ from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Scope
 from macaw.isa.lazy_pattern import lazy_pattern
+from macaw.isa.typed_records import NamedTuple
 
 # `NAME` has no word such as `.4byte`, which could begin like a number.
 _DIRECTIVE = "|".join(re.escape(name) for name in NUMBER_SIZES if name[1].isdigit())

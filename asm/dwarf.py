@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from macaw.asm.lines import LineTable, Rows
 from macaw.asm.program import Section
+from macaw.isa.typed_records import NamedTuple
 
 PREFIX = ".debug_"  # of all sections here
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from macaw.asm import elf_format as elf
 from macaw.asm.elf_format import FileHeader, SectionHeader, Segment, Strings
 from macaw.asm.program import Section
+from macaw.isa.typed_records import NamedTuple
 
 SECTION_FLAGS = {
     "ax": elf.SHF_ALLOC | elf.SHF_EXECINSTR,

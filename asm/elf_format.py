@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.isa.errors import MacawError
+from macaw.isa.typed_records import NamedTuple
 
 TOP = 1 << 32  # one past the last address
 MAGIC = b"\x7fELF"

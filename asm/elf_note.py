@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.asm.elf_format import NOTE_HEADER, ElfError, whole
 from macaw.asm.program import (
@@ -32,6 +32,7 @@ from macaw.asm.program import (
     Tensor,
 )
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 SECTION = ".note.macaw"
 OWNER = b"Macaw\0"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.literals import wrap
@@ -33,6 +33,7 @@ from macaw.asm.syntax import (
     transform,
 )
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple, overload
+from typing import overload
 
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 _WIDEST = 0xFFFF_FFFF  # the greatest number in the table
 

@@ -7,11 +7,12 @@ them, in local memory and in external memory. GNU ld and ld.lld can read the scr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.asm.program import Section
 from macaw.asm.relocatable import PREFIX, Relocatable
 from macaw.isa import memory_map, registry
+from macaw.isa.typed_records import NamedTuple
 
 _ALIGN = 16  # of the sections after the object's sections, in bytes
 _FLAGS = {"ax": 5, "aw": 6, "a": 4}  # PF_* of a segment

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import NamedTuple
 
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

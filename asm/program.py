@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
 from operator import attrgetter
-from typing import NamedTuple
 
 from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
 from macaw.asm.network import ProgramLayer, ProgramNetwork
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 # The version of the note that is written. Version 2 has what docs/format-pe.md lists for pe; files
 # of version 1 mean the same as before.

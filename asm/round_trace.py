@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+from macaw.isa.typed_records import NamedTuple
 
 
 class Assignment(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
@@ -27,6 +26,7 @@ from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, trans
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
+from macaw.isa.typed_records import NamedTuple
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -30,7 +30,7 @@ from macaw.asm.syntax import (
 from macaw.isa.lazy_pattern import lazy_pattern
 
 # As in the grammar, but without texts that may be numbers.
-NAME = r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*"
+NAME = r"(?:[A-Za-z_$]|\.[A-Za-z_.$])[A-Za-z0-9_.$]*"
 # A leading zero would mean octal.
 NUMBER = r"0[xX][0-9A-Fa-f]{1,15}|[1-9][0-9]{0,17}|0"
 

@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import accumulate
 from operator import sub
 from pathlib import Path
-from typing import NamedTuple
 
 from macaw.asm.diagnostics import Link, Span
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
+from macaw.isa.typed_records import NamedTuple
 
 
 @dataclass(frozen=True)

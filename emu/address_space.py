@@ -17,17 +17,21 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 from macaw.emu.agents import Agent
+from macaw.emu.core_set import CoreSet
 from macaw.emu.faults import Fault
 from macaw.emu.pages import Pages
 from macaw.emu.windows import Window, Windowed
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, LOCAL, REGISTERS, UNIT_SHIFT, UNITS
+from macaw.isa.typed_records import NamedTuple
 
 REGION_SHIFT = 28  # an address shifted right by this is the number of its region, of 256 MiB
 ONCHIP = UNITS >> REGION_SHIFT
 MAPPED = REGISTERS >> REGION_SHIFT  # the region of the memory-mapped registers
+# the regions in which memories and windows of cores may be
+_OWN = frozenset(range(MAPPED + 1, EXTERNAL >> REGION_SHIFT))
 
 
 class Guarded(Agent):
@@ -64,6 +68,7 @@ class AddressSpace:
 
     local: Pages
     external: Pages
+    core_set: CoreSet[Any]  # of the device
 
     def __init__(self, local_bytes: int, external_bytes: int, half_bytes: int) -> None:
         self.local_bytes = local_bytes
@@ -80,7 +85,8 @@ class AddressSpace:
         self.regions: list[Region] = []  # own memories and windows, by address
         self.starts: list[int] = []
         # the numbers of the regions (`REGION_SHIFT`) that contain windows
-        self.windowed: frozenset[int] = frozenset()
+        # While the device has yet to make cores: all regions that may have windows.
+        self.windowed = _OWN
 
     def add_unit(self, number: int, user: Agent) -> None:
         """Add the on-chip unit `number`, which feeds the core `user`.
@@ -117,8 +123,9 @@ class AddressSpace:
             if other.start < one.end:
                 raise ValueError(f"{one.name} and {other.name} overlap in the memory map")
         self.starts = [region.start for region in self.regions]
-        windows = (region for region in self.regions if region.window is not None)
-        self.windowed = frozenset(region.start >> REGION_SHIFT for region in windows)
+        if self.core_set.is_complete:
+            windows = (region for region in self.regions if region.window is not None)
+            self.windowed = frozenset(region.start >> REGION_SHIFT for region in windows)
 
     def locate(self, address: int, length: int, what: str = "access") -> tuple[Pages, int]:
         """Return the memory that contains the `length` bytes at `address`, and their offset in it.
@@ -144,7 +151,12 @@ class AddressSpace:
         raise self._outside(address, length, what)
 
     def region(self, address: int) -> Region | None:
-        """Return the memory or window of a core that contains an address; None if none does."""
+        """Return the memory or window of a core that contains an address; None if none does.
+
+        All cores exist afterwards, because only their tables know their addresses.
+        """
+        if not self.core_set.is_complete:
+            self.core_set.all()
         place = bisect_right(self.starts, address) - 1
         if place < 0 or address >= self.regions[place].end:
             return None
@@ -215,6 +227,7 @@ class AddressSpace:
             return f"half {half} of unit {unit} is {start:#010x} to {end:#010x}"
         if address >> REGION_SHIFT == MAPPED:
             return "registers of the cores are there, no memory"
+        self.core_set.all()
         region = (
             self.regions[max(0, bisect_right(self.starts, address) - 1)] if self.regions else None
         )

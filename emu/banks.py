@@ -65,10 +65,14 @@ class Banks:
         # with the cycle in which another core requests the half.
         self.exclusive: dict[int, Callable[[int], None]] = {}
 
-    def build(self, halves: int, ports: int) -> None:
-        """Set the number of halves and of ports, and reset the arbiter."""
-        self._last = [[-1] * ports for _ in range(halves)]
+    def build(self, halves: int) -> None:
+        """Set the number of halves, without ports, and reset the arbiter."""
+        self._last = [[] for _ in range(halves)]
         self.reset()
+
+    def add_ports(self, places: Sequence[int]) -> None:
+        """Add ports. `places` has, for all ports in their new order, the place so far, or -1."""
+        self._last = [[-1 if place < 0 else line[place] for place in places] for line in self._last]
 
     def reset(self) -> None:
         """Forget all requests and grants."""

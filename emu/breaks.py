@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.emu.agents import Agent
 from macaw.emu.faults import Stop
 from macaw.emu.inspection import Inspectable
 from macaw.isa.touching import Place
+from macaw.isa.typed_records import NamedTuple
 
 
 class Break(NamedTuple):

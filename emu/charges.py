@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from macaw.isa.causes import BY_NAME
+from macaw.isa.typed_records import NamedTuple
 
 IDLE = -1  # the number of a charge, for cycles that have no charge
 

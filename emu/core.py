@@ -5,7 +5,9 @@ offers `build(device) -> list[Core]`, and the device finds its cores in no other
 (docs/adding-a-core.md). `build` makes the cores: one for cp, one for each row of pe.
 `device.select` chooses their class from `ENGINES` of the folder. A core gets a port by
 `device.memory.port(core)`. If an on-chip unit feeds a core, the core calls
-`device.memory.add_unit(number, core)`.
+`device.memory.add_unit(number, core)`. If the rest of the device reaches a core only by its number
+and by addresses, its folder declares `ON_DEMAND = True`, and imports table and engines in `build`:
+the device then makes the core when it is first used (`macaw.emu.core_set`).
 
 `Core` has what every core needs. For what only some cores can do, a core extends further classes:
 
@@ -198,7 +200,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.sync()
         self.trace.executed = self.start_count
         self.trace.write(name, value)
-        for core in self.device.order:
+        for core in self.device.present:
             core.areas_changed()
 
     def announce(self, kind: str, **values: int | str) -> None:

@@ -1,15 +1,12 @@
 """The device: its cores, its memory and the clock that lets them act in order.
 
-A device is built from a configuration and the tables of `isa`. Each table names a module; `build`
-in the folder of `emu` with this name makes the cores. So the module here contains no name of a
-core.
+A device is built from a configuration and the tables of `isa`. `macaw.emu.core_set` finds and makes
+the cores, so the module here contains no name of a core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from macaw.asm.program import Program
 from macaw.emu import saved, tensors
 from macaw.emu.copies import original
 from macaw.emu.core import Core, Listener
+from macaw.emu.core_set import CoreSet
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
 from macaw.emu.hashing import blake2b
@@ -27,20 +25,8 @@ from macaw.emu.snapshot import Snapshot
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
-from macaw.isa import registry
 
 Builder = Callable[["Device"], list[Core]]
-
-
-def builders() -> list[Builder]:
-    """Return the function `build` of each folder that models a core, in core-number order."""
-    found = []
-    for name in registry.names():
-        folder = f"macaw.emu.{registry.module(name)}"
-        spec = find_spec(folder)
-        if spec is not None and spec.origin is not None:
-            found.append(import_module(folder).build)
-    return found
 
 
 class Device(System):
@@ -54,8 +40,7 @@ class Device(System):
     tests. Raises `DeviceError` for arguments of another kind.
     """
 
-    order: list[Core]
-    by_number: dict[int, Core]
+    core_set: CoreSet[Core]
 
     def __init__(
         self,
@@ -83,13 +68,8 @@ class Device(System):
                 StateField("stopped", "object", meaning="the exit or fault that ended the run"),
             )
         )
-        cores = [core for make in (builders() if build is None else build) for core in make(self)]
-        self.order = sorted(cores, key=lambda core: core.number)
-        self.cores = {core.name: core for core in self.order}
-        self.by_number = {core.number: core for core in self.order}
-        if not len(self.by_number) == len(self.cores) == len(cores):
-            raise ValueError("two cores have the same number or name")
-        self.memory.build(self.order)
+        self.core_set = CoreSet(lambda function: function(self), self._start_late, build)
+        self.memory.build(self.core_set)
         self.reset()
 
     def __repr__(self) -> str:
@@ -98,6 +78,26 @@ class Device(System):
         name = getattr(self.config, "name", "")  # the user may pass a mapping, which has no name
         return f"<device{name and ' '}{name}: {state}{stop}>"
 
+    def _start_late(self, cores: Sequence[Core]) -> None:
+        """Bring cores that were not made with the device to the state that they would have."""
+        self.memory.add(cores)
+        for core in cores:
+            core.reset()
+            if self.program is not None:
+                core.trace.start(0)
+            if self.stopped is not None:
+                core.trace.stop()
+
+    @property
+    def order(self) -> list[Core]:
+        """All cores, ordered by number."""
+        return self.core_set.all()
+
+    @property
+    def cores(self) -> dict[str, Core]:
+        """All cores by name."""
+        return {core.name: core for core in self.order}
+
     def reset(self) -> None:
         """Set everything to its state after reset and remove the program; listeners stay."""
         self.program = None
@@ -105,7 +105,7 @@ class Device(System):
         self.stopped = self._request = None
         self.turn = -1
         self.memory.reset()
-        for core in self.order:
+        for core in self.present:
             core.reset()
 
     # The host program
@@ -128,7 +128,7 @@ class Device(System):
         if program.entry is None:
             raise DeviceError("the program has no entry")
         self.program = program
-        for core in self.order:
+        for core in self.present:
             core.trace.start(0)
         self.start(0, program.entry, 0)
 
@@ -154,14 +154,14 @@ class Device(System):
         tensor = tensors.find(self.program, name)
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Return all counters: for each core's name, the values by counter name.
+    def counters(self, cores: Sequence[Core] | None = None) -> dict[str, dict[str, int]]:
+        """Return the counters of some cores, or of all: by the core's name, by the counter's name.
 
         The counters of the core's table come first, then the traffic of its ports.
         """
-        found = {core.name: core.counters() for core in self.order}
+        found = {core.name: core.counters() for core in (self.order if cores is None else cores)}
         for port in self.memory.ports:
-            values = found[port.core.name]
+            values = found.get(port.core.name, {})
             for name, count in port.counts().items():
                 values[name] = values.get(name, 0) + count
         return found
@@ -221,7 +221,7 @@ class Device(System):
         pause, on_act = self.pause, self.on_act
         if focus is not None:
             focus.sync()
-        cores, banks = self.order, self.memory.banks
+        cores, banks = self.core_set.present, self.memory.banks
         target = 0 if focus is None else focus.retired + 1
         while self._request is None:
             # `chosen` has the least (time, number). Before cycle `horizon` no other core acts.
@@ -292,7 +292,7 @@ class Device(System):
     @property
     def acting(self) -> Core | None:
         """The core that acts now or acted last; None if the on-chip memory's arbiter acted last."""
-        return self.by_number.get(self.turn)
+        return self.core_set.by_number.get(self.turn)
 
     def _finish(self, stop: Stop) -> Stop:
         if stop.reason == "breakpoint":
@@ -308,7 +308,7 @@ class Device(System):
 
         If the device cannot write a record to memory, return the stop of that fault instead.
         """
-        for core in self.order:
+        for core in self.present:
             try:
                 core.trace.stop()
             except Fault as fault:
@@ -317,13 +317,13 @@ class Device(System):
 
     def _limit_stop(self, limit: int, turn: int) -> Stop:
         self.cycle, self.turn = limit, turn - 1
-        at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
+        at = [f"{core.name}{self._where(core)}" for core in self.present if core.running]
         message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
         return Stop("cycle limit", limit, message)
 
     def _idle_stop(self) -> Stop:
         """Return the stop for a device in which no core will act again: an exit or a deadlock."""
-        waiting = [core for core in self.order if core.running]
+        waiting = [core for core in self.present if core.running]
         if not waiting:
             # The last core may have acted after `cycle` before it ended.
             cycle = max(self.cycle, self.last_change)
@@ -392,11 +392,12 @@ class Device(System):
         """Write the present state of device, cores and memory into the declared state."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
+        self.core_set.all()
         self._sync_cores()  # a core may have skipped beats
         self.memory.sync()
 
     def _sync_cores(self) -> None:
-        for core in self.order:
+        for core in self.present:
             core.sync()
 
     def _reload(self) -> None:
@@ -487,9 +488,10 @@ class Device(System):
 
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
         """Call `listener` for each announcement of the cores with these names, or of all cores."""
-        for name in self.cores if names is None else names:
-            self.cores[name].sync()  # from now on the engine must announce each act
-            self.cores[name].listeners.append(listener)
+        cores = self.cores
+        for name in cores if names is None else names:
+            cores[name].sync()  # from now on the engine must announce each act
+            cores[name].listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:
         """Stop calling `listener` for announcements of any core."""

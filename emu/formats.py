@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from macaw.isa.typed_records import NamedTuple
 
 Row = tuple[int, tuple[Any, ...]]  # byte of the piece at which the row begins, and its cells
 

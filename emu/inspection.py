@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from macaw.emu.formats import MemoryFormat
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
 from macaw.isa.model import Queue
+from macaw.isa.typed_records import NamedTuple
 
 
 class Stall(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent, Clock
 from macaw.emu.banks import Banks
 from macaw.emu.channel import Channel, NoisyChannel
+from macaw.emu.core_set import CoreSet
 from macaw.emu.endpoints import COUNTS, Requester
 from macaw.emu.faults import Fault
 from macaw.emu.jitter import Jitter
@@ -16,6 +17,14 @@ from macaw.emu.ports import MemorySystem, Port
 from macaw.emu.registers import MappedRegisters
 from macaw.emu.state import State, StateField
 from macaw.isa.memory_map import EXTERNAL
+
+# the fields of the state that are no memory; they come after all memories
+_BOOKS = (
+    StateField("feeding", "object", meaning="by unit: the half that feeds"),
+    StateField("arbiter", "object", meaning="its time, pending requests, last grants"),
+    StateField("free", "int", meaning="first cycle in which the external channel is free"),
+    StateField("traffic", "object", meaning="counts of each port"),
+)
 
 
 class Memory(MemorySystem):
@@ -36,10 +45,9 @@ class Memory(MemorySystem):
         self.banks = Banks(
             self, int(config["mem.banks"]), int(config["mem.bank_width"]), self.onchip_latency
         )
-        self.registers = MappedRegisters(clock)
+        self.registers = MappedRegisters(clock, lambda number: self.core_set.find(number))
         self.ports: list[Port] = []
-        self.agents: Sequence[Agent] = ()
-        self.state = State(())
+        self._state = State(())
 
     # Building
 
@@ -49,10 +57,12 @@ class Memory(MemorySystem):
         self.ports.append(port)
         return port
 
-    def build(self, agents: Sequence[Agent]) -> None:
-        """Create on-chip units, ports and state. The device calls this once, with all its cores."""
-        self.agents = agents
-        self.registers.agents = {agent.number: agent for agent in agents}
+    def build(self, core_set: CoreSet[Any]) -> None:
+        """Create the on-chip units and the state, and add the cores that exist.
+
+        The device calls this once. When it makes further cores, it calls `add`.
+        """
+        self.core_set = core_set
         fields = [
             StateField("local", "memory", (self.local_bytes,), "local memory"),
             StateField("external", "memory", (self.external_bytes,), "external memory"),
@@ -61,6 +71,23 @@ class Memory(MemorySystem):
             for half in ("ping", "pong"):
                 meaning = f"{half} of on-chip unit {unit}"
                 fields.append(StateField(f"{half}{unit}", "memory", (self.half_bytes,), meaning))
+        self._state = State((*fields, *_BOOKS))
+        self.local, self.external = self._state.local, self._state.external
+        self.halves = [
+            getattr(self._state, f"{half}{unit}")
+            for unit in range(len(self.users))
+            for half in ("ping", "pong")
+        ]
+        self.banks.build(len(self.halves))
+        self.add(core_set.present)
+        self.reset()
+
+    def add(self, cores: Iterable[Agent]) -> None:
+        """Add the own memories and windows, and the ports, of cores that the device has made.
+
+        The result does not depend on the order in which the device makes its cores.
+        """
+        cores = list(cores)
         own = {
             (core.number, row.name): StateField(
                 f"{row.name}{core.number}",
@@ -68,37 +95,34 @@ class Memory(MemorySystem):
                 (row.bytes(self.config, core.number - core.table.number),),
                 f"{row.name} of {core.name}",
             )
-            for core in agents
+            for core in cores
             for row in core.table.memories
         }
-        fields += [
-            *own.values(),
-            StateField("feeding", "object", meaning="by unit: the half that feeds"),
-            StateField("arbiter", "object", meaning="its time, pending requests, last grants"),
-            StateField("free", "int", meaning="first cycle in which the external channel is free"),
-            StateField("traffic", "object", meaning="counts of each port"),
-        ]
-        self.state = State(fields)
-        self.local, self.external = self.state.local, self.state.external
-        self.halves = [
-            getattr(self.state, f"{half}{unit}")
-            for unit in range(len(self.users))
-            for half in ("ping", "pong")
-        ]
-        self.own = {key: getattr(self.state, row.name) for key, row in own.items()}
-        self.map_own(agents)
+        before = [row.name for row in self._state.fields if row not in _BOOKS]
+        self._state.add(own.values())
+        self.own |= {key: getattr(self._state, row.name) for key, row in own.items()}
+        shared = before[: len(before) - len(self.own) + len(own)]
+        owners = sorted(self.own, key=lambda key: key[0])
+        names = [f"{name}{number}" for number, name in owners]
+        self._state.arrange((*shared, *names, *(row.name for row in _BOOKS)))
+        self.map_own(cores)
         # A core's ports keep the order in which they were made, because the sort is stable.
         self.ports.sort(key=lambda port: port.core.number)
+        self.banks.add_ports([port.place for port in self.ports])
         for place, port in enumerate(self.ports):
             port.place = place
-        self.banks.build(len(self.halves), len(self.ports))
-        self.reset()
 
     # State
 
+    @property
+    def state(self) -> State:
+        """The declared state: the bytes of all memories, also of the memories of all cores."""
+        self.core_set.all()
+        return self._state
+
     def reset(self) -> None:
         """Zero all bytes and counts, let half 1 of each unit feed the array, and drop requests."""
-        self.state.reset()
+        self._state.reset()
         self.feeding = [1] * len(self.users)
         self.banks.reset()
         self.channel.free = 0
@@ -106,18 +130,18 @@ class Memory(MemorySystem):
             port.clear()
 
     def sync(self) -> None:
-        """Write into `self.state` what the memory system keeps in attributes during a run."""
-        self.state.feeding = list(self.feeding)
-        self.state.arbiter = self.banks.plain()
-        self.state.free = self.channel.free
-        self.state.traffic = [list(port.counts().values()) for port in self.ports]
+        """Write into `state` what the memory system keeps in attributes during a run."""
+        self._state.feeding = list(self.feeding)
+        self._state.arbiter = self.banks.plain()
+        self._state.free = self.channel.free
+        self._state.traffic = [list(port.counts().values()) for port in self.ports]
 
     def reload(self) -> None:
         """Set the memory system's attributes from the values that `sync` wrote into `state`."""
-        self.feeding = list(self.state.feeding)
-        self.banks.take(self.state.arbiter, self.ports)
-        self.channel.free = self.state.free
-        for port, values in zip(self.ports, self.state.traffic, strict=True):
+        self.feeding = list(self._state.feeding)
+        self.banks.take(self._state.arbiter, self.ports)
+        self.channel.free = self._state.free
+        for port, values in zip(self.ports, self._state.traffic, strict=True):
             for name, value in zip(COUNTS, values, strict=True):
                 setattr(port, name, value)
 
@@ -144,7 +168,7 @@ class Memory(MemorySystem):
         """
         pages, offset = self.locate(address, len(data), "write")
         if self.banks.exclusive:
-            for agent in self.agents:
+            for agent in self.core_set.present:
                 # a sleeping dma first does its earlier reads, which must see the old bytes
                 agent.sync()
         pages.write(offset, data)

@@ -8,11 +8,11 @@ announce. The meters of the cores also count operations and accesses to a core's
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from macaw.emu.core import Core, Event
 from macaw.emu.metered_memory import CHIP, LOCAL, OUTSIDE, MeteredMemory
 from macaw.isa.activities import PRODUCTS
+from macaw.isa.typed_records import NamedTuple
 
 
 class Count(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from macaw.emu.device import Device
 from macaw.emu.rules.transfers import channel_beats
 from macaw.isa.activities import sram
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
+from macaw.isa.typed_records import NamedTuple
 
 LOCAL, CHIP, OUTSIDE = "local", "on-chip", "external"
 _LABEL_SHIFT = 5  # a label is for 32 bytes, as many as a beat of the preset devices

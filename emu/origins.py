@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 
 class UnrecordedError(Exception):

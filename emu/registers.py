@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from macaw.emu.agents import Agent, Clock
 from macaw.emu.faults import Fault
@@ -18,14 +18,14 @@ _TRACE = {row.address: row.name for row in trace.mapped()}
 class MappedRegisters:
     """The memory-mapped registers of all cores, which programs read and write by address."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, find: Callable[[int], Agent | None]) -> None:
         self.clock = clock
-        self.agents: Mapping[int, Agent] = {}  # by number of the core
+        self.find = find  # returns the core with a number; None if there is none
 
     def read(self, address: int, size: int, time: int) -> int:
         """Return the value of the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
-        core = self.agents.get(number)
+        core = self.find(number)
         row = _COMMON.get(offset)
         if core is None or size != 4:
             raise self._no_register("load", address, size)
@@ -45,7 +45,7 @@ class MappedRegisters:
 
     def write(self, address: int, size: int, value: int, time: int) -> None:
         """Set the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
-        core = self.agents.get(address - REGISTERS >> CORE_SHIFT)
+        core = self.find(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
         if core is None or size != 4 or offset in _COMMON:
             raise self._no_register("store", address, size)
@@ -60,9 +60,9 @@ class MappedRegisters:
 
     def _own(self, what: str, address: int) -> SpecialRegister:
         """Return the row of the register at `address` in its core's table. Raises `Fault`."""
-        core = self.agents[address - REGISTERS >> CORE_SHIFT]
+        core = self.find(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
-        for row in core.table.registers:
+        for row in () if core is None else core.table.registers:
             if row.address == offset:
                 return row
         raise self._no_register(what, address, 4)
@@ -70,7 +70,7 @@ class MappedRegisters:
     def _no_register(self, what: str, address: int, size: int) -> Fault:
         """Return the fault for an access to an address without a register, or with a wrong size."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
-        core = self.agents.get(number)
+        core = self.find(number)
         row = _COMMON.get(offset & ~3)
         if row is None and core is not None:
             own = (x for x in core.table.registers if x.address == offset & ~3)

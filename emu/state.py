@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from macaw.emu.pages import PAGE, Pages, differences
 from macaw.isa import reading
 from macaw.isa.errors import MacawError
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 Snapshot = dict[str, Any]
 _SMALL = PAGE  # bytes of an array that is faster to clear than to search for numbers
@@ -132,6 +133,14 @@ class State:
                     self._reset(row)
             self._others.append(row)
         vars(self).update({row.name: row.start for row in added if row.name in self._constants})
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the fields in the order of these names, which are those of all fields.
+
+        Hashes, differences and files have the fields in this order.
+        """
+        places = {name: place for place, name in enumerate(names)}
+        self.fields = tuple(sorted(self.fields, key=lambda row: places[row.name]))
 
     if TYPE_CHECKING:  # rows declare the fields, so the type checker cannot know them
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from macaw.emu.agents import Agent, Clock
+from macaw.emu.core_set import CoreSet
 from macaw.emu.faults import Fault
 from macaw.emu.jitter import Jitter
 from macaw.emu.memory import Memory
@@ -80,8 +81,7 @@ class System(Clock):
     seed of noise in the timing of DRAM, or None without noise.
     """
 
-    order: Sequence[Agent]  # sorted by number
-    by_number: Mapping[int, Agent]
+    core_set: CoreSet[Any]
     focus: Agent | None = None  # during a step: the core whose instructions are counted
 
     def __init__(self, config: Mapping[str, Any], engine: str, jitter: int | None) -> None:
@@ -110,9 +110,24 @@ class System(Clock):
         return None if self.jitter is None else Jitter(self.jitter, place, self.config)
 
     @property
+    def order(self) -> list[Any]:
+        """All cores, ordered by number."""
+        return self.core_set.all()
+
+    @property
+    def by_number(self) -> dict[int, Any]:
+        """All cores by number."""
+        return {core.number: core for core in self.order}
+
+    @property
+    def present(self) -> list[Any]:
+        """The cores that were made; all others are idle, in their state after reset."""
+        return self.core_set.present
+
+    @property
     def acting(self) -> Agent | None:
         """The core that acts now or acted last; None if that is the arbiter of on-chip memory."""
-        return self.by_number.get(self.turn)
+        return self.core_set.by_number.get(self.turn)
 
     # Services, which cores call in their own `advance`. If a service returns a mask of cores that
     # is not 0, it has done nothing, and the caller waits for these cores.
@@ -165,7 +180,7 @@ class System(Clock):
         Return 0 if the core was started. If it runs, return its mask, and the caller waits for it.
         Raises `Fault`.
         """
-        core = self.by_number.get(number)
+        core = self.core_set.find(number)
         if core is None:
             raise self._no_core(f"core.start of core {number}", number)
         if core.running:
@@ -199,11 +214,12 @@ class System(Clock):
 
     def busy(self, mask: int) -> int:
         """Return the bits of `mask` whose cores run. Raises `Fault` (bad mask)."""
-        known = sum(1 << number for number in self.by_number)
-        if mask & ~known:
-            missing = (mask & ~known).bit_length() - 1
-            raise self._no_core(f"the mask {mask:#x} has bit {missing} set", missing)
-        return mask & _running(self.order)
+        if mask & ~_mask(self.present):
+            unknown = mask & ~_mask(self.order)
+            if unknown:
+                missing = unknown.bit_length() - 1
+                raise self._no_core(f"the mask {mask:#x} has bit {missing} set", missing)
+        return mask & _running(self.present)
 
     def changed(self, core: Agent, time: int) -> None:
         """Wake the cores that wait for `core`, which has finished something in cycle `time`.
@@ -212,7 +228,7 @@ class System(Clock):
         """
         self.last_change = max(self.last_change, time)
         bit = 1 << core.number
-        for other in self.order:
+        for other in self.present:
             waiting = other.waiting
             if waiting is not None and waiting.cores & bit and other.time > time + 1:
                 other.time = other.aligned(time + 1)
@@ -237,9 +253,14 @@ class System(Clock):
         return Fault("bad mask", f"{what}: there is no such core, only {known}", {"core": number})
 
 
+def _mask(cores: Iterable[Agent]) -> int:
+    """Return the mask of these cores."""
+    return sum(1 << core.number for core in cores)
+
+
 def _running(cores: Iterable[Agent]) -> int:
     """Return a mask of the running cores among `cores`."""
-    return sum(1 << core.number for core in cores if core.running)
+    return _mask(core for core in cores if core.running)
 
 
 def _discard(data: bytes) -> None:

@@ -13,9 +13,9 @@ too, because it adds up the uses of a transfer.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
 
 from macaw.emu.agents import Agent
+from macaw.isa.typed_records import NamedTuple
 
 
 class Units(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from macaw.isa.typed_records import NamedTuple
 
 NEVER = 1 << 62  # the time of a core that waits or idles
 

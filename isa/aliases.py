@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Pseudo
+from macaw.isa.typed_records import NamedTuple
 
 _PLACEHOLDER = lazy_pattern(r"\\\{(\w+)\\\}")
 _LOW = lazy_pattern(r"%lo\((\{\w+\})\)")  # `%lo` of a small number is that number

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from textwrap import fill
-from typing import NamedTuple
 
 from macaw.isa import registry
 from macaw.isa.kinds import Immediate, Register
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 from macaw.isa.rows import Instruction, Operand
+from macaw.isa.typed_records import NamedTuple
 
 HELPERS = """\
 #define MACAW_TEXT_(text) #text

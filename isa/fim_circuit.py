@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from macaw.isa.activities import ADD, LOGIC, MULTIPLY, SPECIAL
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import ISLAND_SHIFT
+from macaw.isa.typed_records import NamedTuple
 
 COLUMN_BITS = 256
 COLUMN_BYTES = COLUMN_BITS // 8

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core
+from macaw.isa.typed_records import NamedTuple
 
 Place = tuple[str, int]  # a register: its file and its number in the file
 

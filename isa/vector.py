@@ -10,7 +10,6 @@ that they have in cp. A line with `_each` declares one row for each of its eleme
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from macaw.isa import common, scalar
 from macaw.isa.activities import ADD, LOGIC, MULTIPLY, SPECIAL
@@ -18,6 +17,7 @@ from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.isa.kinds import Immediate, Register
 from macaw.isa.model import Core, Counter, Fault, checked
 from macaw.isa.rows import Alternative, Format, Instruction, Pseudo
+from macaw.isa.typed_records import NamedTuple
 from macaw.isa.vector_layouts import (
     ELEMENTS,
     FUNCT3_PMAC_GR,

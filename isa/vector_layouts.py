@@ -7,13 +7,13 @@ format of the instruction word, and the values of its fixed fields: `opcode`, `f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from macaw.isa import scalar
 from macaw.isa.kinds import Flag, Immediate, Kind, OperandError, Register, ReservedBitError
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import RegisterFile
 from macaw.isa.rows import Field, Format
+from macaw.isa.typed_records import NamedTuple
 
 PMAC_OPCODE, REGISTER_OPCODE, MEMORY_OPCODE = 0x2B, 0x5B, 0x7B
 VECTOR_BYTES = 16

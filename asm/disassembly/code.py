@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from macaw.asm.columns import statement, with_comment
 from macaw.asm.disassembly.data import chunk
@@ -15,6 +14,7 @@ from macaw.asm.program import Section
 from macaw.isa import codec
 from macaw.isa.aliases import with_alias
 from macaw.isa.model import Core
+from macaw.isa.typed_records import NamedTuple
 
 WORD = 4  # bytes of an instruction
 _TOP = 0xFFFF_FFFF

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from macaw.asm.directives import DIRECTIVES
 from macaw.asm.editing import blocks
@@ -34,6 +33,7 @@ from macaw.asm.editors import words
 from macaw.asm.symbols import Definition
 from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.isa import registry
+from macaw.isa.typed_records import NamedTuple
 
 # Kinds of occurrences. A keyword is the parameter in `name=value` of a macro call.
 SYMBOLS, MACROS, PARAMETERS, KEYWORDS = "symbol", "macro", "parameter", "keyword"

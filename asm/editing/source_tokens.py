@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from pygments.token import Comment, Error, Name, Number, Operator, Punctuation, String, Whitespace
 
 from macaw.asm.editors import lexer
 from macaw.asm.source import CHARACTER, COMMENT, STRING
+from macaw.isa.typed_records import NamedTuple
 
 # Roles of tokens.
 DIRECTIVE, INSTRUCTION, MACRO = "directive", "instruction", "macro"

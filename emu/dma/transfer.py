@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
@@ -12,6 +11,7 @@ from macaw.emu.rules.transfers import beat_length
 from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT
+from macaw.isa.typed_records import NamedTuple
 
 # the fields of a transfer from `dst` to `src_stride`
 Shape = tuple[int, int, int, int, int, int]

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from macaw.emu.core import Core
-from macaw.emu.fim.core import IslandCore
-from macaw.emu.fim.fast import FastIsland
-from macaw.emu.system import System
 from macaw.isa.fim_islands import geometry
+
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.fim.core import IslandCore
+    from macaw.emu.system import System
+
+ON_DEMAND = True
+
+
+def _fast() -> type[IslandCore]:
+    from macaw.emu.fim.fast import FastIsland
+
+    return FastIsland
 
 
 def _reference() -> type[IslandCore]:
@@ -17,10 +27,7 @@ def _reference() -> type[IslandCore]:
     return ReferenceIsland
 
 
-ENGINES: dict[str, Callable[[], type[IslandCore]]] = {
-    "fast": lambda: FastIsland,
-    "reference": _reference,
-}
+ENGINES: dict[str, Callable[[], type[IslandCore]]] = {"fast": _fast, "reference": _reference}
 
 
 def build(device: System) -> list[Core]:

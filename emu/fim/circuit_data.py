@@ -5,8 +5,6 @@ Nothing here depends on time. `operations` decides when a word acts, and calls t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +15,7 @@ from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, GIO, IOSA, OUTER, ROP, RZ, SLOTS, Operation
 from macaw.isa.fim_islands import Place
+from macaw.isa.typed_records import NamedTuple
 
 Bytes = NDArray[np.uint8]
 

@@ -8,7 +8,6 @@ and copies nothing. `settle` computes and copies everything.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, IOSA, ROP, SLOTS, Operation
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 _MOST_RESULTS = 1 << 18  # this many numbers, over all banks and repeats, fit into a fast cache
 _UNKNOWN = -1

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from macaw.emu.core import Core
-from macaw.emu.nnp.fast.core import FastNnp
-from macaw.emu.system import System
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.system import System
+
+ON_DEMAND = True
+
+
+def _fast() -> Callable[[System], Core]:
+    from macaw.emu.nnp.fast.core import FastNnp
+
+    return FastNnp
 
 
 def _reference() -> Callable[[System], Core]:
@@ -16,7 +25,7 @@ def _reference() -> Callable[[System], Core]:
 
 
 ENGINES: dict[str, Callable[[], Callable[[System], Core]]] = {
-    "fast": lambda: FastNnp,
+    "fast": _fast,
     "reference": _reference,
 }
 

@@ -155,7 +155,7 @@ class ChainCore(WindowCore):
         count = min(count, max(1, _BATCH // size))
         if chain.push_count:
             bit = 1 << self.number
-            if any(x.waiting is not None and x.waiting.cores & bit for x in self.device.order):
+            if any(x.waiting is not None and x.waiting.cores & bit for x in self.device.present):
                 return 1  # each push to the queue wakes a core that waits for it
             room = self.net_out - len(self.state.net_out)
             count = min(count, max(1, room // chain.push_count))

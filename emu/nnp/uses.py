@@ -10,7 +10,6 @@ last, even if chains overlap in time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from macaw.emu.nnp.schedules.schedule import Schedule
 from macaw.emu.nnp.schedules.timing import Timing
 from macaw.emu.nnp.state import NnpState
 from macaw.emu.nnp.traffic import Traffic
+from macaw.isa.typed_records import NamedTuple
 
 
 class Use(NamedTuple):

@@ -8,7 +8,7 @@ entry is the step that wrote it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from macaw.emu.pe.loads import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.pe_arrays import PeArrays
 from macaw.emu.pe.product_log import ACTIVATION, COLUMNS, MAC, TIME, WEIGHT, ProductLog
 from macaw.emu.pe.unit_memory import UnitMemory
+from macaw.isa.typed_records import NamedTuple
 
 Key = tuple[int, int, int]  # cluster, PE, entry of the output queue
 

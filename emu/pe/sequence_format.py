@@ -6,7 +6,6 @@ The records contain steps (increments) and strides. Seed 000 ¶106.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from macaw.isa.pe import (
     record_kind,
     strided,
 )
+from macaw.isa.typed_records import NamedTuple
 
 
 class Records(NamedTuple):

@@ -8,7 +8,7 @@ dicts, whose keys the typed dicts below declare. The numbers in the meanings are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from macaw.emu.state import StateField
 from macaw.emu.waits import NEVER
@@ -32,6 +32,7 @@ from macaw.isa.pe import (
     available,
     widest_of,
 )
+from macaw.isa.typed_records import TypedDict
 
 # The units of a cluster; each serves one instruction buffer at a time.
 LOADER, MAC, SFU, STORE = range(4)

@@ -6,12 +6,13 @@ Times are device cycles. A circuit acts only at multiples of `step`, the divider
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.emu.rules.fim_dram import align_up
 from macaw.isa.fim_circuit import ARRANGEMENTS, FORMATS, FUNCTION_NAMES, IOSA, RZ, Operation
 from macaw.isa.fim_islands import Abilities
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 
 class Latency(NamedTuple):

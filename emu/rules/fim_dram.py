@@ -9,10 +9,11 @@ there was no earlier command, its time is `PAST`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.isa.fim_islands import Geometry, timings
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 PAST = -(1 << 40)  # a cycle so long before reset that no constraint follows from it
 CLOSED = -1  # stands for the row of a bank with no open row

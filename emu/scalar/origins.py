@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.emu.origins import Origin, Origins, Place, Source
 from macaw.emu.scalar.core import ScalarCore
@@ -16,6 +16,7 @@ from macaw.emu.scalar.semantics import signed
 from macaw.isa.codec import Decoded
 from macaw.isa.kinds import Immediate, Register
 from macaw.isa.scalar import REGISTERS
+from macaw.isa.typed_records import NamedTuple
 
 _MEMORY = "memory"
 Named = tuple[str, int]  # a register: its file and its number

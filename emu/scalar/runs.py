@@ -8,13 +8,13 @@ the interpreter executes runs of one instruction. So each instruction is defined
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from macaw.emu.faults import Fault
 from macaw.emu.scalar import semantics
 from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.semantics import MASK, SINK, Act, Decision, Exit, Leave
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
 ENDS = frozenset(("branch", "jump"))

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from macaw.emu.core import Core
-from macaw.emu.system import System
-from macaw.emu.vector.core import VectorCore
-from macaw.emu.vector.fast.core import FastVectorCore
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.system import System
+    from macaw.emu.vector.core import VectorCore
+
+ON_DEMAND = True
+
+
+def _fast() -> type[VectorCore]:
+    from macaw.emu.vector.fast.core import FastVectorCore
+
+    return FastVectorCore
 
 
 def _reference() -> type[VectorCore]:
@@ -16,10 +25,7 @@ def _reference() -> type[VectorCore]:
     return ReferenceVectorCore
 
 
-ENGINES: dict[str, Callable[[], type[VectorCore]]] = {
-    "fast": lambda: FastVectorCore,
-    "reference": _reference,
-}
+ENGINES: dict[str, Callable[[], type[VectorCore]]] = {"fast": _fast, "reference": _reference}
 
 
 def build(device: System) -> list[Core]:

@@ -8,7 +8,7 @@ until its banks are granted, or until the channel of external memory is free.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 from macaw.isa.vector import OPERATIONS
 
 

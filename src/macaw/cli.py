@@ -51,6 +51,10 @@ COMMANDS = {
 # They end before the garbage collector would pay: they make hardly any reference cycles.
 SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", "help")
 
+# The new objects between two runs of the garbage collector. Python's 700 would be reached a hundred
+# times while a command imports its modules, and these objects remain to its end.
+_SELDOM = 100_000
+
 # They converse with a user or an editor, and show progress themselves.
 CONVERSATIONS = ("debug", "lsp", "dap")
 
@@ -126,6 +130,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in SHORT_COMMANDS:
+            gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
             gc.enable()
         if name not in COMMANDS and not name.startswith("-"):
             from macaw.phrases import did_you_mean

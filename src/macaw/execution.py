@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,14 +58,14 @@ class Run:
     """The result of a run.
 
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
-    axis, they have one more leading axis. `cycles` and `counters` (by core, then by name) are the
-    sums over all items; `stdout` and `stderr` are the texts of all items, one after the other.
-    `device` is the device of the last item in its final state.
+    axis, they have one more leading axis. `cycles` and `counters` are the sums over all items;
+    `stdout` and `stderr` are the texts of all items, one after the other. `device` is the device of
+    the last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
-    counters: Counters
+    used_counters: Counters  # those of the cores that the program used
     exit_code: int
     stdout: str
     stderr: str
@@ -72,6 +73,14 @@ class Run:
     items: int | None = None  # length of the batch axis; None without one
     cautions: tuple[RunCaution, ...] = ()  # problems without a fault, by core and address
     device: Device = field(compare=False, kw_only=True)
+
+    @cached_property
+    def counters(self) -> Counters:
+        """The counters of all cores, by core, then by name."""
+        return {
+            core: self.used_counters.get(core, dict.fromkeys(values, 0))
+            for core, values in self.device.counters().items()
+        }
 
     def __repr__(self) -> str:
         items = "" if self.items is None else f" of {plural(self.items, 'item')}"
@@ -266,17 +275,18 @@ def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
 
 
 def _add_counters(total: Counters, device: Device) -> None:
-    """Add a device's counters to `total`."""
-    for core, values in device.counters().items():
-        rows = {row.name: row for row in device.cores[core].table.counters}
-        sums = total.setdefault(core, {})
-        for name, value in values.items():
+    """Add the counters of a device's cores to `total`, except those of unused cores."""
+    found = device.counters(device.present)
+    for core in device.present:
+        rows = {row.name: row for row in core.table.counters}
+        sums = total.setdefault(core.name, {})
+        for name, value in found[core.name].items():
             sums[name] = combine_counters(rows.get(name), (sums.get(name, 0), value))
 
 
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
     """Add the problems that a device has recorded to `total`."""
-    for core in device.order:
+    for core in device.present:
         for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
             key = core.name, address, what, where
             if key in total:
@@ -291,7 +301,7 @@ def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
     Each element is (core, window, number of bytes).
     """
     windows = []
-    for core in device.order:
+    for core in device.present:
         if not isinstance(core, Windowed):
             continue
         for window in core.table.windows:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from macaw.asm.disassembly.labels import Labels
 from macaw.asm.program import Program, Section
 from macaw.isa import registry
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 Naming = Callable[[int], str | None]  # the name of an address, if it has one
 

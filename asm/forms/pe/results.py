@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
@@ -15,6 +14,7 @@ from macaw.asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate
 from macaw.isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
+from macaw.isa.typed_records import NamedTuple
 
 _OPTIONS = ("stride", "step", "count", "pes", "type")
 # The greatest number of each member of the record.

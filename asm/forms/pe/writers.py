@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from macaw.isa.pe import FUNCTIONS, SCALAR_REDUCTIONS, SCALAR_SOURCE
 from macaw.isa.rows import Instruction
+from macaw.isa.typed_records import NamedTuple
 
 
 class Move(NamedTuple):

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate
 from math import gcd
-from typing import NamedTuple
 
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.rules.transfers import beat_length
+from macaw.isa.typed_records import NamedTuple
 
 Position = tuple[int, int]  # row number in the transfer, byte number in the row
 

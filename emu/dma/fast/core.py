@@ -169,7 +169,7 @@ class FastDma(DmaCore):
         if not side.external:
             return False
         if self._areas is None:
-            states = [core.state for core in self.device.order]
+            states = [core.state for core in self.device.present]
             areas = [(state.trace_spill, state.trace_spill_end) for state in states]
             self._areas = [(begin, end) for begin, end in areas if begin < end]
         return any(begin < side.end and side.low < end for begin, end in self._areas)
@@ -246,7 +246,7 @@ class FastDma(DmaCore):
         if route.overwrites_code():
             return False
         number = self.number
-        for core in self.device.order:
+        for core in self.device.present:
             if core.running and core.number > number and not _is_confined(core):
                 return False
         return True

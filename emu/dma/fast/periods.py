@@ -14,10 +14,10 @@ before its write.
 from __future__ import annotations
 
 from math import lcm
-from typing import NamedTuple
 
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.waits import NEVER
+from macaw.isa.typed_records import NamedTuple
 
 _FIRST = 4  # how many numbers of a relative state are compared first
 

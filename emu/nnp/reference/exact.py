@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from macaw.emu.nnp.quantisers import Quantiser
 from macaw.isa.nnp_elements import Element
+from macaw.isa.typed_records import NamedTuple
 
 _DIGITS = 70  # number of decimal digits to which e**x is computed
 

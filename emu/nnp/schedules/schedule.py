@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.schedules.timing import TILES, Times, Timing, enter
 from macaw.isa.nnp_entries import Access
 from macaw.isa.nnp_layouts import Memory
+from macaw.isa.typed_records import NamedTuple
 
 
 class Schedule(NamedTuple):

@@ -50,30 +50,35 @@ def tables(depth_1: int, depth_2: int) -> Tables:
     pairs = _MOST_PAIRS
     while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
         pairs -= 1
-    next_state, wait = _single(depth_1, depth_2, states)
+    next_state, wait = (table.ravel() for table in _single(depth_1, depth_2, states))
     blocks = OUTCOMES**pairs
-    digits = np.arange(blocks)[:, None] // OUTCOMES ** np.arange(pairs - 1, -1, -1) % OUTCOMES
-    state = np.tile(np.arange(states), blocks)
-    offset = np.zeros((blocks * states, pairs), np.int16)
-    after = np.zeros((blocks * states, pairs), np.int16)
-    time = np.zeros(blocks * states, np.int64)
+    # by block and state; the state after the first pairs depends on the block's first digits alone
+    state = np.arange(states)[None, :]
+    time = np.zeros((1, states), np.int64)
+    offset = np.empty((blocks, states, pairs), np.int16)
+    after = np.empty((blocks, states, pairs), np.int16)
+    most = np.zeros((1, states), np.int64)
     for pair in range(pairs):
-        digit = np.repeat(digits[:, pair], states)
-        time += wait[state, digit]
-        offset[:, pair] = time
-        time += 1
-        state = next_state[state, digit]
-        after[:, pair] = state
+        moves = state[:, None, :] * OUTCOMES + np.arange(OUTCOMES)[:, None]
+        time = (time[:, None, :] + wait[moves]).reshape(-1, states)
+        state = next_state[moves].reshape(-1, states)
+        most = np.maximum(most[:, None, :], state.reshape(-1, OUTCOMES, states))
+        most = most.reshape(-1, states)
+        same = len(offset) // len(state)  # the blocks with the same first digits
+        for of, value in ((offset, time), (after, state)):
+            of.reshape(-1, same, states, pairs)[..., pair] = value[:, None, :]
+        time = time + 1
     drain = np.array([_drain(number, depth_2) for number in range(states)])
+    rows = blocks * states
     return Tables(
         pairs=pairs,
         states=states,
         gap=1 if depth_2 > 1 else 2,
-        following=state.astype(np.uint16),  # narrow types make scattered look-ups faster
-        length=time.astype(np.uint16),
-        offset=offset,
-        after=after,
-        most=(after.max(axis=1) >> 1).astype(np.uint16),
+        following=state.astype(np.uint16).ravel(),  # narrow types make scattered look-ups faster
+        length=time.astype(np.uint16).ravel(),
+        offset=offset.reshape(rows, pairs),
+        after=after.reshape(rows, pairs),
+        most=(most >> 1).astype(np.uint16).ravel(),
         drain=drain,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.mac_outcome import MacOutcome
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS
+from macaw.isa.typed_records import NamedTuple
 
 Ints = NDArray[np.int64]
 

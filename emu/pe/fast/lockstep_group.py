@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from macaw.emu.pe.sequence import PSUMS, decode_word
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
+from macaw.isa.typed_records import NamedTuple
 
 Ints = NDArray[np.int64]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from macaw.emu.pe.control_unit import AFTER
 from macaw.emu.pe.sequence import block_mask
 from macaw.emu.pe.state import DONE, MAC, Op, Shape
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 Ints = NDArray[np.int64]
 STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # the mnemonics of steps that a group can execute

@@ -40,7 +40,7 @@ class FastRow(Row):
         units = RowUnits(self.context, self.queues, self.special)
         self.plans = MacPlans(
             self.context,
-            peers=lambda: [core.plans for core in device.order if isinstance(core, FastRow)],
+            peers=lambda: [core.plans for core in device.present if isinstance(core, FastRow)],
         )
         self.controls = LockstepControls(units)
         self.macs = self.controls.macs = PlannedMacs(self.context, self.controls, self.plans)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.emu.pages import PAGE, SHARED, SHIFT, WRITTEN, Pages
 from macaw.emu.scalar.fast.inlining import Spans, indent_lines, name_for
@@ -22,6 +22,7 @@ from macaw.emu.scalar.fast.loops import Steps, added
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 Leave = Callable[[], list[str]]  # returns the lines that end the function
 

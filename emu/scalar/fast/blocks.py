@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from macaw.emu.faults import Fault
 from macaw.emu.pages import Pages
@@ -11,6 +10,7 @@ from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.run_cache import LONGEST, PageWatch, decode_from, drop_at
 from macaw.emu.scalar.runs import ENDS
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 PLAIN, COUNTING, CROSSING = range(3)  # editions of a block: see `BlockCache`
 HOT = 24  # the number of jumps to an address after which its block is translated

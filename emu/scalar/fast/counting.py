@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from macaw.emu.scalar.fast.blocks import CROSSING, PLAIN
 from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.emu.scalar.fast.inlining import indent_lines
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 
 class Round(NamedTuple):

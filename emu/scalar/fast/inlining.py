@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import cache
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from macaw.emu.scalar.semantics import MASK, SINK
+from macaw.isa.typed_records import NamedTuple
 
 LEAVE = "LEAVE"  # a separate line, at which the act raises `Leave`
 

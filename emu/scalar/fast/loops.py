@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from macaw.isa.codec import Decoded
+from macaw.isa.typed_records import NamedTuple
 
 
 class Step(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from macaw.emu.vector.scoreboard import registers
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.isa.codec import Decoded
 from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.typed_records import NamedTuple
 from macaw.isa.vector import OPERATIONS
 from macaw.isa.vector_layouts import VECTOR_BYTES
 

@@ -10,7 +10,8 @@ relative to the present cycle are not known either.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from macaw.isa.typed_records import NamedTuple
 
 
 class Issue(NamedTuple):

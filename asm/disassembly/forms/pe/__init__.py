@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from macaw.asm.columns import with_comment
 from macaw.asm.disassembly.data import chunk, section_lines
@@ -28,6 +27,7 @@ from macaw.asm.disassembly.labels import Labels, directive, in_body
 from macaw.asm.program import Program, Section
 from macaw.isa import codec, config, pe
 from macaw.isa.model import Structure
+from macaw.isa.typed_records import NamedTuple
 
 
 class PePrinter(PartPrinter):

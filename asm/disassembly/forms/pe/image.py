@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from macaw.asm.disassembly.labels import Labels
 from macaw.asm.program import Section
 from macaw.isa import codec, pe
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
+from macaw.isa.typed_records import NamedTuple
 
 
 class Unlike(Exception):

@@ -1,0 +1,99 @@
+"""The cores of one device, some of which are made only when they are first used.
+
+Most programs use few kinds of cores, and importing a core's table and engine takes longer than a
+short run. A core's folder in `emu` may therefore declare `ON_DEMAND = True`. The device then makes
+the core when the program or the host first uses it: by its number, by an address that may be in its
+own memory or in its windows, or with all cores. Before that the core would be idle in its state
+after reset, so nobody can notice that it is missing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Generic, TypeVar
+
+from macaw.emu.agents import Agent
+from macaw.isa import registry
+
+A = TypeVar("A", bound=Agent)
+
+
+def _packages() -> Iterator[tuple[int, ModuleType]]:
+    """Yield (number of its first core, package) for each folder that models a core.
+
+    The order is that of the numbers.
+    """
+    for descriptor in registry.all_descriptors():
+        folder = f"macaw.emu.{registry.module(descriptor.name)}"
+        spec = find_spec(folder)
+        if spec is not None and spec.origin is not None:
+            yield descriptor.number, import_module(folder)
+
+
+class CoreSet(Generic[A]):
+    """The cores of one device: those that exist, and functions that make the others.
+
+    `present` has the existing cores, ordered by number; it is always the same list. `make` calls
+    the function `build` of a core's folder for the device. The set calls `on_made` with the cores
+    that it makes after its construction. `builders` replaces the functions of all folders; their
+    cores are made at once. Raises `ValueError` if two cores have the same number or name.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Callable[..., Sequence[A]]], Sequence[A]],
+        on_made: Callable[[Sequence[A]], object],
+        builders: Iterable[Callable[..., Sequence[A]]] | None = None,
+    ) -> None:
+        self.present: list[A] = []
+        self.by_number: dict[int, A] = {}
+        self._make, self._on_made = make, on_made
+        self._absent: dict[int, Callable[..., Sequence[A]]] = {}  # by their first core's number
+        self._first_numbers: list[int] = []
+        if builders is None:
+            builders = []
+            for number, package in _packages():
+                self._first_numbers.append(number)
+                if getattr(package, "ON_DEMAND", False):
+                    self._absent[number] = package.build
+                else:
+                    builders.append(package.build)
+        for build in builders:
+            self._add(make(build))
+
+    def _add(self, cores: Iterable[A]) -> None:
+        for core in cores:
+            if core.number in self.by_number or any(core.name == x.name for x in self.present):
+                raise ValueError("two cores have the same number or name")
+            self.by_number[core.number] = core
+            insort(self.present, core, key=lambda item: item.number)
+
+    def find(self, number: int) -> A | None:
+        """Return the core with this number, which exists from now on; None if there is none."""
+        place = bisect_right(self._first_numbers, number) - 1
+        if place >= 0 and number not in self.by_number:
+            self._complete(self._first_numbers[place])
+        return self.by_number.get(number)
+
+    def all(self) -> list[A]:
+        """Return all cores, ordered by number; they exist from now on."""
+        for number in tuple(self._absent):
+            self._complete(number)
+        return self.present
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all cores exist."""
+        return not self._absent
+
+    def _complete(self, number: int) -> None:
+        """Make the cores whose first core has this number, unless they exist."""
+        build = self._absent.pop(number, None)
+        if build is not None:
+            made = self._make(build)
+            self._add(made)
+            self._on_made(made)

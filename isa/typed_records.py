@@ -1,0 +1,38 @@
+"""`NamedTuple` and `TypedDict` that do not compile the annotations of their fields.
+
+Those of the standard library make an object of each annotation, and compile it if it is a text. The
+modules that `macaw run` imports have hundreds of such fields, which took a twentieth of a short
+run. Here annotations must be texts, as `from __future__ import annotations` makes them, and stay
+texts. Otherwise the classes are those of the standard library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+    from typing import TypedDict as TypedDict
+else:
+    from collections import namedtuple
+
+    class _NamedTupleMeta(type):
+        def __new__(meta, name, bases, namespace):
+            """Return a named tuple with the annotated fields and all other members of a class."""
+            annotations = namespace.pop("__annotations__", {})
+            defaults = [namespace.pop(field) for field in annotations if field in namespace]
+            module = namespace.pop("__module__")
+            if any(field in namespace for field in ("__new__", "__init__", "__slots__")):
+                raise AttributeError(f"{name} may not replace the constructor of a named tuple")
+            made = namedtuple(name, annotations, defaults=defaults, module=module)
+            made.__annotations__ = annotations
+            for member, value in namespace.items():
+                setattr(made, member, value)
+            return made
+
+    class _TypedDictMeta(type):
+        def __call__(cls, *positional, **named):
+            return dict(*positional, **named)
+
+    NamedTuple = type.__new__(_NamedTupleMeta, "NamedTuple", (), {})
+    TypedDict = _TypedDictMeta("TypedDict", (dict,), {})
