@@ -64,6 +64,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "commands": (),
     "golden": (),
     "sweeps": (),
+    "compiling": ("onnx",),
     "resnet50": ("onnx",),
 }
 

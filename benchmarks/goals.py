@@ -283,7 +283,7 @@ GOALS = (
         2.1,
         ("macaw run layer.s",),
         peer="Python, import numpy and click",
-        limits="the imports of assembler and emulator, and of cores that the program does not use",
+        limits="the imports of assembler and emulator",
     ),
     Goal(
         "`macaw test --jobs 2`",
@@ -302,5 +302,14 @@ GOALS = (
         1.8,
         peer="one process",
         limits="the processors are shared with other work",
+    ),
+    Goal(
+        "`macaw compile --jobs 2`",
+        "compiling",
+        "times one process",
+        AT_LEAST,
+        1.8,
+        peer="one process",
+        limits="one process reads the model and writes the sources; the start of the processes",
     ),
 )

@@ -131,7 +131,7 @@ def run_folders(
     if workers == 1 or len(folders) < 2:
         yield from map(run, folders)
     else:
-        yield from map_in_processes(run, folders, min(workers, len(folders)))
+        yield from map_in_processes(run, folders, workers)
 
 
 def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome:

@@ -27,11 +27,12 @@ def map_in_processes(
     spawn = multiprocessing.get_context("spawn")
     ignored = (signal.SIGINT, signal.SIG_IGN)
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
+    count = max(1, min(workers, len(arguments)))
+    pool = ProcessPoolExecutor(count, spawn, initializer=signal.signal, initargs=ignored)
     try:
         yield from pool.map(function, arguments)
     except BrokenProcessPool:
-        text = "a process that ran the program was killed"
+        text = "one of several processes was killed"
         raise InputError(text, "fewer --jobs need less memory") from None
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:

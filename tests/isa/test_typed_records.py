@@ -76,10 +76,10 @@ def test_a_named_tuple_keeps_its_constructor() -> None:
         AttributeError, match="Row may not replace the constructor of a named tuple"
     ):
 
-        class Row(typed_records.NamedTuple):  # type: ignore[misc]
+        class Row(typed_records.NamedTuple):
             a: int
 
-            def __new__(cls, a: int) -> Row:
+            def __new__(cls, a: int) -> Row:  # type: ignore[misc]
                 raise NotImplementedError
 
 

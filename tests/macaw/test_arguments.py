@@ -79,6 +79,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
         "batch": ("a", 0, 1.5, True), "data": NOT_DATA,
         "constants": (*NOT_MAPPINGS, {"a": "b"}), "islands": (7, "abc", [7]),
+        "jobs": ("a", 0, 1.5, True),
     }),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,

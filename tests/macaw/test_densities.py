@@ -12,7 +12,7 @@ import pytest
 
 import macaw as api
 from benchmarks.networks import light
-from macaw.lowering.net.densities import with_densities
+from macaw.lowering.net.densities import shares, with_shares
 from macaw.lowering.net.network import NetTensor, Network
 from tests.lowering.net.models import ModelBuilder, float_model
 from tests.macaw.conftest import Macaw
@@ -41,7 +41,8 @@ def test_the_mean_share_of_some_runs() -> None:
     network = Network("n", tensors, (), (), (), densities={"b": 0.25, "c": 0.5})
     runs = [{"a": np.array([1, 0, 0, 0]), "b": np.arange(4), "other": np.ones(1)},
             {"a": np.array([1, 1, 1, 0]), "b": np.arange(4)}]  # fmt: skip
-    assert with_densities(network, runs).densities == {"a": 0.5, "b": 0.75, "c": 0.5}
+    counted = with_shares(network, (shares(network.tensors, run) for run in runs))
+    assert counted.densities == {"a": 0.5, "b": 0.75, "c": 0.5}
 
 
 def test_predictions_are_nearer_to_the_cycles() -> None:

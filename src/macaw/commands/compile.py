@@ -26,7 +26,7 @@ from macaw.errors import EXIT_SUCCESS
 REPORTS = ("table", "csv", "json")
 # Parameters that are only for the islands, and those that are only for other cores.
 _ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
-_ONLY_OTHERS = ("batch", "data", "constants", "islands", "report")
+_ONLY_OTHERS = ("batch", "data", "constants", "islands", "jobs", "report")
 
 
 def _cores() -> Sequence[str]:
@@ -60,6 +60,13 @@ def _cores() -> Sequence[str]:
 @lower_fim.explain_option
 @lower_fim.measure_option
 @click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Evaluate samples and plan layers in N processes.",
+)
+@click.option(
     "--report",
     type=click.Choice(REPORTS),
     default=REPORTS[0],
@@ -84,6 +91,7 @@ def command(
     resident: str,
     explain: bool,
     measure: bool,
+    jobs: int,
     report: str,
 ) -> int:
     """Compile MODEL.onnx to a folder with sources, weights and a description of the layers.
@@ -129,6 +137,7 @@ def command(
             core=core,
             constants=constant_numbers(constants),
             islands=islands,
+            jobs=jobs,
         )
     network.write(folder)
     if isinstance(network, NnpNetwork):

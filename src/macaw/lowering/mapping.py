@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 DIMENSIONS = ("M", "N", "K")
@@ -26,6 +27,15 @@ class Mapping:
     def inner(self) -> str:
         """The dimension of the innermost loop: "M", "N" or "K"."""
         return self.order[2]
+
+    def __reduce__(self) -> tuple[Callable[[str], Mapping], tuple[str]]:
+        """Let a copy in another process be the mapping itself, as mappings are compared by `is`."""
+        return mapping_named, (self.name,)
+
+
+def mapping_named(name: str) -> Mapping:
+    """Return the mapping with this name. Raises `KeyError`."""
+    return MAPPINGS[name]
 
 
 INPUT = Mapping("input", ("M", "K", "N"), "¶142-143")

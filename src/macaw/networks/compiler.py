@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -21,6 +22,7 @@ from macaw.network_description import (
     read_description,
 )
 from macaw.networks import model_files
+from macaw.processes import map_in_processes
 
 if TYPE_CHECKING:
     import onnx
@@ -47,6 +49,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     core: None = ...,
     constants: Mapping[str, ArrayLike] | None = ...,
     islands: Sequence[str] = ...,
+    jobs: int = ...,
 ) -> CompiledNetwork: ...
 
 
@@ -76,6 +79,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     core: str | None,
     constants: Mapping[str, ArrayLike] | None = ...,
     islands: Sequence[str] = ...,
+    jobs: int = ...,
 ) -> CompiledNetwork | NnpNetwork: ...
 
 
@@ -83,6 +87,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     **model_files.MODEL_ARGUMENTS,
     core=arguments.optional(arguments.word),
     constants=arguments.optional(arguments.arrays),
+    jobs=arguments.whole(1),
 )
 def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
@@ -95,6 +100,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     core: str | None = None,
     constants: Mapping[str, ArrayLike] | None = None,
     islands: Sequence[str] = (),
+    jobs: int = 1,
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
@@ -108,8 +114,9 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
     tensor in the first four samples; without it they assume that no activation is zero. `islands`
     has names of layers and operators: fim islands compute these products of two tensors of real
-    numbers. Raises `InputError` for a model that cannot be read or compiled; the message names the
-    node. Raises `ConfigError` for an invalid device.
+    numbers. `jobs` processes evaluate the samples and plan the layers; the program does not depend
+    on their number. Raises `InputError` for a model that cannot be read or compiled; the message
+    names the node. Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})
@@ -124,10 +131,12 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
             raise InputError(f"{core} does not skip zeros: `data` is for a quantised model")
         if islands:
             raise InputError(f"{core} computes the whole network: `islands` is for other cores")
+        if jobs > 1:
+            raise InputError(f"one process compiles for {core}: `jobs` is for other cores")
         from macaw.networks.nnp_compiler import compile_for_nnp
 
         return compile_for_nnp(proto, config, sizes, title)
-    return _compiled(proto, config, sizes, title, data, tuple(islands))
+    return _compiled(proto, config, sizes, title, data, tuple(islands), jobs)
 
 
 def _compiled(
@@ -137,23 +146,27 @@ def _compiled(
     name: str,
     data: ArrayLike | Mapping[str, ArrayLike] | None,
     islands: tuple[str, ...],
+    jobs: int,
 ) -> CompiledNetwork:
     from macaw.lowering.net.assign import assign
-    from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.island_layers import island_parts
     from macaw.lowering.net.program import network_program
     from macaw.lowering.net.report import layer_report
     from macaw.networks.compiled import CompiledNetwork
-    from macaw.networks.island_settings import IslandSettings, core_definitions
+    from macaw.networks.island_settings import IslandSettings
+    from macaw.networks.sample_densities import with_sample_densities
 
+    map_all = None if jobs == 1 else partial(map_in_processes, workers=jobs)
     try:
         assignment = assign(model_files.layers(proto, dims), config, name, islands)
         parts = island_parts(assignment.model)
         if data is not None:
-            definitions = core_definitions(assignment.model, config, parts)
-            runs = model_files.sample_runs(assignment.model, proto, data, dims, definitions)
-            assignment = replace(assignment, network=with_densities(assignment.network, runs))
-        program = network_program(assignment.network, config)
+            samples = model_files.sample_inputs(assignment.model, proto, data, dims)
+            network = with_sample_densities(
+                assignment.network, assignment.model, config, parts, samples, map_all
+            )
+            assignment = replace(assignment, network=network)
+        program = network_program(assignment.network, config, map_all)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     layers = tuple(layer_report(plan, config) for plan in program.plans)

@@ -87,10 +87,10 @@ def estimate(
     proto = model_files.load(model)
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
     from macaw.lowering.net.assign import assign_what_can_be
-    from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
-    from macaw.networks.island_settings import core_definitions, parts_for_samples
+    from macaw.networks.island_settings import parts_for_samples
+    from macaw.networks.sample_densities import with_sample_densities
 
     count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
     proto, sizes = model_files.with_batch(proto, count, known)
@@ -108,9 +108,9 @@ def estimate(
         raise InputError(str(error), error.hint) from None
     if data is not None:
         try:
-            definitions = core_definitions(layers, config, parts_for_samples(layers))
-            runs = model_files.sample_runs(layers, proto, data, sizes, definitions)
-            network = with_densities(network, runs)
+            samples = model_files.sample_inputs(layers, proto, data, sizes)
+            parts = parts_for_samples(layers)
+            network = with_sample_densities(network, layers, config, parts, samples)
         except LowerError as error:
             raise InputError(str(error), error.hint) from None
     plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from macaw.lowering.onnx.network import Network
-    from macaw.lowering.onnx.reference import Definition
 
 SAMPLES = 4  # for measuring densities, which hardly differ between samples
 # The arguments that `compile` and `estimate` share.
@@ -92,19 +91,17 @@ def with_batch(
         raise InputError(str(error), error.hint) from None
 
 
-def sample_runs(
+def sample_inputs(
     network: Network,
     proto: onnx.ModelProto,
     data: ArrayLike | Mapping[str, ArrayLike],
     dims: Mapping[str, int],
-    definitions: Mapping[str, Definition],
 ) -> Iterator[Mapping[str, NDArray[Any]]]:
-    """Yield the values of a network's tensors, by name, for the first samples of its inputs.
+    """Yield the first samples of a network's inputs, by name.
 
-    `data` has the same form as for `macaw.quantise`. `definitions` compute layers of nnp. Raises
-    `InputError`.
+    `data` has the same form as for `macaw.quantise`. Raises `InputError`.
     """
-    from macaw.lowering.onnx import reference, samples
+    from macaw.lowering.onnx import samples
     from macaw.quantisation import data_by_name
 
     arrays = data_by_name(data, samples.input_names(proto), [])
@@ -120,7 +117,7 @@ def sample_runs(
                     f"a sample of the input '{name}' is {shape_text(array.shape)}; the model takes"
                     f" {shape_text(wanted)}"
                 )
-        yield reference.evaluate(network, run, definitions)
+        yield run
 
 
 def layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:

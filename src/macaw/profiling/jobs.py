@@ -26,7 +26,7 @@ def run_all(
     if scheduler is not None:
         recordings = map_on_cluster(run_job, jobs, scheduler)
     elif workers > 1 and len(jobs) > 1:
-        recordings = map_in_processes(run_job, jobs, min(workers, len(jobs)))
+        recordings = map_in_processes(run_job, jobs, workers)
     else:
         recordings = map(run_job, jobs)
     results = []

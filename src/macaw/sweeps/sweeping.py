@@ -239,5 +239,5 @@ def _results(jobs: Sequence[_Job], workers: int, scheduler: str | None) -> Itera
     if scheduler is not None and jobs:
         return map_on_cluster(_run, jobs, scheduler)
     if workers > 1 and len(jobs) > 1:
-        return map_in_processes(_run, jobs, min(workers, len(jobs)))
+        return map_in_processes(_run, jobs, workers)
     return map(_run, jobs)

@@ -57,7 +57,7 @@ def _killed(job: Job) -> Recording:
 
 def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "run_job", _killed)
-    with pytest.raises(InputError, match="a process that ran the program was killed"):
+    with pytest.raises(InputError, match="one of several processes was killed"):
         jobs.run_all([a_job()] * 2, workers=2)
 
 

@@ -12,14 +12,24 @@ from numpy.typing import NDArray
 from macaw.lowering.net.network import Network
 
 
-def with_densities(network: Network, runs: Iterable[Mapping[str, NDArray[Any]]]) -> Network:
+def shares(names: Iterable[str], run: Mapping[str, NDArray[Any]]) -> dict[str, float]:
+    """Return the share of nonzero elements of each tensor that has a value in a run.
+
+    A run has values of tensors by name.
+    """
+    return {
+        name: float(np.count_nonzero(run[name]) / run[name].size) for name in names if name in run
+    }
+
+
+def with_shares(network: Network, runs: Iterable[Mapping[str, float]]) -> Network:
     """Return a network with the mean densities of its tensors in some runs.
 
-    A run has values of tensors by name. Tensors without a value keep their density.
+    Each run has the results of `shares`. Tensors without a value keep their density.
     """
-    shares: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for run in runs:
-        for name in network.tensors.keys() & run.keys():
-            shares.setdefault(name, []).append(np.count_nonzero(run[name]) / run[name].size)
-    means = {name: float(np.mean(values)) for name, values in shares.items()}
+        for name, share in run.items():
+            values.setdefault(name, []).append(share)
+    means = {name: float(np.mean(found)) for name, found in values.items()}
     return replace(network, densities={**network.densities, **means})

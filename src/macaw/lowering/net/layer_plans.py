@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import fields, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -31,21 +32,94 @@ from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import program_bytes, tile_bytes, unit_bytes
 
+# Applies a function to each element of a sequence and returns the results in order, as `map` does.
+MapAll = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+# Choices by the shape of products: those that plans already use, and those (or errors) that were
+# made before for the first layer of each shape.
+Known = tuple[dict[Hashable, Choice], dict[Hashable, Choice | LowerError]]
 _GRAIN = 1024  # bytes; the memory that layers may use is a multiple of this
 
 
-def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
-    """Return the plans of a network's layers. Raises `LowerError` that names the layer."""
+def plan_layers(
+    network: Network, config: Configuration, map_all: MapAll | None = None
+) -> tuple[LayerPlan, ...]:
+    """Return the plans of a network's layers. Raises `LowerError` that names the layer.
+
+    `map_all` applies a function to the elements of a sequence, perhaps in several processes. The
+    choices for products of different shapes are independent of each other, and are made by it.
+    """
     names = layer_symbols((layer.name for layer in network.layers), _native_symbols(network))
     plans: dict[int, LayerPlan] = {}
     chosen: dict[Hashable, Choice] = {}  # by the shape of products
-    for number, layer in sorted(enumerate(network.layers), key=_most_weights_first):
+    ordered = sorted(enumerate(network.layers), key=_most_weights_first)
+    first = _first_choices([layer for _, layer in ordered], network, config, map_all)
+    for number, layer in ordered:
         try:
             density = network.densities.get(layer.inputs[0], 1.0)
-            plans[number] = _plan(layer, names[layer.name], config, chosen, density)
+            plans[number] = _plan(layer, names[layer.name], config, (chosen, first), density)
         except LowerError as error:
             raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
     return tuple(plan for _, plan in sorted(plans.items()))
+
+
+def _first_choices(
+    layers: Sequence[Layer], network: Network, config: Configuration, map_all: MapAll | None
+) -> dict[Hashable, Choice | LowerError]:
+    """Return the choice for the first product of each shape, or its error.
+
+    Return nothing without `map_all`: then each choice is made when it is needed.
+    """
+    tasks: dict[Hashable, PlanTask] = {}
+    for layer in layers if map_all is not None else ():
+        try:
+            product = _array_layer(layer, config)
+            if product is not None:
+                shape = _shape(product.product.validated(config))
+                density = network.densities.get(layer.inputs[0], 1.0)
+                tasks.setdefault(shape, PlanTask(product.product, config, density))
+        except LowerError:
+            continue  # the error is raised again where the layer is planned
+    if map_all is None or not tasks:
+        return {}
+    # The larger products come first, so that no process works alone at the end.
+    shapes = sorted(tasks, key=lambda shape: -tasks[shape].product.macs)
+    choices = map_all(choose_plan, [tasks[shape] for shape in shapes])
+    return dict(zip(shapes, choices, strict=True))
+
+
+def _array_layer(layer: Layer, config: Configuration) -> ProductLayer | None:
+    """Return a layer as a product of the array; None if the array cannot compute it.
+
+    Raises `LowerError` for an operation that no core can compute.
+    """
+    if isinstance(layer, ProductLayer):
+        return layer
+    if not isinstance(layer, VectorLayer):
+        return None
+    layer.operation.check()
+    product = array_product(layer.operation, config)
+    if product is None:
+        return None
+    return ProductLayer(layer.name, layer.inputs, layer.output, product)
+
+
+@dataclass(frozen=True)
+class PlanTask:
+    """A product for which a plan has to be chosen, and the density of its first input."""
+
+    product: Product
+    config: Configuration
+    density: float
+
+
+def choose_plan(task: PlanTask) -> Choice | LowerError:
+    """Return the choice of a plan for a product, or the error if there is none."""
+    product, config = task.product, task.config
+    operation = _name(product)
+    try:
+        return choose(product.validated(config), config, density=task.density, operation=operation)
+    except LowerError as error:
+        return error
 
 
 def _native_symbols(network: Network) -> set[str]:
@@ -66,7 +140,7 @@ def _plan(
     layer: Layer,
     symbol: str,
     config: Configuration,
-    chosen: dict[Hashable, Choice],
+    known: Known,
     density: float,
 ) -> LayerPlan:
     """Return the plan of a layer. If vc and the array can both compute it, the faster one does.
@@ -74,7 +148,7 @@ def _plan(
     `density` is the share of nonzero elements of the layer's first input.
     """
     if isinstance(layer, ProductLayer):
-        return LayerPlan(layer, symbol, _choice(layer, config, chosen, density))
+        return LayerPlan(layer, symbol, _choice(layer, config, known, density))
     if isinstance(layer, NativeLayer):
         return LayerPlan(layer, symbol)
     if isinstance(layer, IslandLayer):
@@ -82,12 +156,10 @@ def _plan(
         return LayerPlan(layer, symbol)
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
-    layer.operation.check()
-    product = array_product(layer.operation, config)
-    if product is not None:
-        other = ProductLayer(layer.name, layer.inputs, layer.output, product)
+    other = _array_layer(layer, config)
+    if other is not None:
         try:
-            choice = _choice(other, config, chosen, density)
+            choice = _choice(other, config, known, density)
         except LowerError:
             return LayerPlan(layer, symbol)
         if choice.selection.cost.cycles < cycles(layer.operation, config):
@@ -95,21 +167,23 @@ def _plan(
     return LayerPlan(layer, symbol)
 
 
-def _choice(
-    layer: ProductLayer, config: Configuration, chosen: dict[Hashable, Choice], density: float
-) -> Choice:
+def _choice(layer: ProductLayer, config: Configuration, known: Known, density: float) -> Choice:
     """Return the choice of a layer's plan.
 
-    If a plan that was chosen for another layer of the same shape fits, it is used.
+    If a plan that was chosen for another layer of the same shape fits, it is used. `known` has
+    these choices, and those that were made before for the first layer of each shape.
     """
     product = layer.product.validated(config)
     shape = _shape(product)
+    chosen, first = known
     if shape in chosen:
         plan = _plan_of_other(product, chosen[shape].selection.plan)
         if plan is not None:
             candidate = Candidate(plan, cost(plan, density))
             return Choice(candidate, (candidate,), chosen[shape].preferred)
-    choice = choose(product, config, density=density, operation=_name(layer.product))
+    choice = first.pop(shape, None) or choose_plan(PlanTask(layer.product, config, density))
+    if isinstance(choice, LowerError):
+        raise choice
     chosen.setdefault(shape, choice)
     return choice
 
@@ -147,7 +221,9 @@ def _name(product: Product) -> str:
     return "spmv" if product.vector else "spmm"
 
 
-def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerPlan, ...], int]:
+def fitting_plans(
+    network: Network, config: Configuration, map_all: MapAll | None = None
+) -> tuple[tuple[LayerPlan, ...], int]:
     """Return plans whose packets and tiles fit into a unit, and the bytes of the largest tiles.
 
     The packets are those of all layers together. Raises `LowerError` if there are no such plans,
@@ -160,7 +236,7 @@ def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerP
         if room <= 0:
             break
         smaller = config.changed({"mem.unit_half_bytes": room})
-        plans = overlapped(plan_layers(network, smaller), network, smaller)
+        plans = overlapped(plan_layers(network, smaller, map_all), network, smaller)
         chosen = [item.choice.selection.plan for item in plans if item.choice is not None]
         tiles = max((tile_bytes(plan) for plan in chosen), default=0)
         packets = sum(program_bytes(plan) for plan in chosen) + DATA_ALIGN

@@ -17,7 +17,7 @@ from macaw.lowering.net.arena import Arena, lifetimes, place
 from macaw.lowering.net.island_program import describe as describe_product
 from macaw.lowering.net.island_program import island_subroutine
 from macaw.lowering.net.layer_plan import LayerPlan
-from macaw.lowering.net.layer_plans import fitting_plans
+from macaw.lowering.net.layer_plans import MapAll, fitting_plans
 from macaw.lowering.net.native_program import describe as describe_native
 from macaw.lowering.net.native_program import native_subroutine
 from macaw.lowering.net.network import (
@@ -53,12 +53,14 @@ class NetworkProgram:
     sources: dict[str, SourceFiles]
 
 
-def network_program(network: Network, config: Configuration) -> NetworkProgram:
-    """Return the program of a network on a device.
+def network_program(
+    network: Network, config: Configuration, map_all: MapAll | None = None
+) -> NetworkProgram:
+    """Return the program of a network on a device; `map_all` is that of `plan_layers`.
 
     Raises `LowerError` if a layer cannot be computed, or if layers do not fit into the memory.
     """
-    plans, memory = fitting_plans(network, config)
+    plans, memory = fitting_plans(network, config, map_all)
     arena = _arena(network, plans)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}

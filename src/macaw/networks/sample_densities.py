@@ -1,0 +1,57 @@
+"""Measures the densities of a network's tensors on samples, perhaps in several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from macaw.isa.config import Configuration
+from macaw.lowering.net.densities import shares, with_shares
+from macaw.lowering.net.network import Network
+from macaw.lowering.onnx.network import Network as ModelNetwork
+from macaw.lowering.onnx.reference import evaluate
+from macaw.networks.island_settings import core_definitions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from macaw.lowering.net.island_layers import Parts
+    from macaw.lowering.net.layer_plans import MapAll
+
+
+@dataclass(frozen=True)
+class SampleTask:
+    """A sample of a model's inputs, and the names of the tensors whose densities are wanted.
+
+    `parts` has the parts of each layer on islands.
+    """
+
+    model: ModelNetwork
+    config: Configuration
+    parts: Parts
+    names: frozenset[str]
+    inputs: Mapping[str, NDArray[Any]]
+
+
+def sample_shares(task: SampleTask) -> dict[str, float]:
+    """Return the share of nonzero elements of each tensor. Raises `LowerError`."""
+    definitions = core_definitions(task.model, task.config, task.parts)
+    return shares(task.names, evaluate(task.model, task.inputs, definitions))
+
+
+def with_sample_densities(
+    network: Network,
+    model: ModelNetwork,
+    config: Configuration,
+    parts: Parts,
+    inputs: Iterable[Mapping[str, NDArray[Any]]],
+    map_all: MapAll | None = None,
+) -> Network:
+    """Return a network with the mean densities of its tensors for samples of the model's inputs.
+
+    `map_all` is that of `macaw.lowering.net.layer_plans.plan_layers`. Raises `LowerError`.
+    """
+    names = frozenset(network.tensors)
+    tasks = [SampleTask(model, config, parts, names, item) for item in inputs]
+    return with_shares(network, (map_all or map)(sample_shares, tasks))
