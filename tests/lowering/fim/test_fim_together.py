@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+import macaw
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.graph import Graph
@@ -111,6 +114,66 @@ def test_pairs_of_tensors_that_are_not_known_beforehand(sides):
     assert set(kinds) == {DOT, TENSOR}
     for option in kinds.values():
         check(option, graph, BASE, "base", **given)
+
+
+def products(sides, form=0, known=True, between=()):
+    """A chain of products whose matrices have these sides, and its inputs."""
+    graph, dtype = Graph(form), FORMATS[form]
+    y = graph.tensor("x", *sides[:2])
+    given = {"x": numbers(sides[:2], 1, dtype)}
+    for place, shape in enumerate(pairwise(sides[1:])):
+        matrix = (numbers(shape, place + 20) / 4).astype(dtype)
+        if known:
+            right = graph.constant(f"w{place}", matrix)
+        else:
+            right = graph.tensor(f"w{place}", *shape)
+            given[right.name] = matrix
+        y = graph.product(y, right)
+        for function in between if place < len(sides) - 3 else ():
+            y = graph.pointwise(function, y)
+    return graph, given
+
+
+@pytest.mark.parametrize(
+    ("sides", "form", "known", "between"),
+    [
+        ((20, 18, 16, 20, 30), 0, True, ()),
+        ((17, 30, 40, 20, 9, 24), 0, True, ()),
+        ((9, 16, 33, 20, 11), 1, False, ()),
+        ((12, 40, 20, 18, 30), 0, True, ("relu",)),
+        ((12, 40, 20, 18, 30), 0, True, ("vssqr",)),
+    ],
+)
+def test_chains_of_three_and_four_products(sides, form, known, between):
+    """The blocks between the first and the last one take tiles, and push tiles (seed 004 ¶40-50)."""
+    graph, given = products(sides, form, known, between)
+    rows = sorted(found(graph, BASE), key=lambda row: row.total)
+    kinds = {row.layout: row for row in reversed(rows)}
+    assert kinds
+    for option in kinds.values():
+        assert len(option.job.streams) == len(sides) - 2
+        check(option, graph, BASE, "base", **given)
+
+
+def test_a_plan_computes_a_chain_of_three_products_in_one_start():
+    """A run of one start takes less than 60% of the cycles of a run with three starts."""
+    graph, given = products((64, 64, 64, 64, 64))
+    whole, apart = (macaw.lower_graph(graph, together=x) for x in (True, False))
+    assert [len(step.tasks) for step in whole.plan.steps] == [3]
+    columns = whole.plan.steps[0].option.buffer
+    assert f"3 products at once, with 2 buffers of {columns} columns" in str(whole.reasons())
+    done = whole.measure(given)
+    for tensor, wanted in modelled(whole.plan, graph, given).items():
+        np.testing.assert_array_equal(done.outputs[tensor], wanted)
+    assert abs(done.cycles / whole.cycles - 1) < 0.02
+    assert done.cycles < 0.6 * apart.cycles
+
+
+def test_chains_that_are_too_long_or_too_wide():
+    graph, _ = products((5, 5, 5, 5, 5, 5, 5))
+    assert refusal(graph) == "one start can do four products, not five"
+    graph, _ = products((5, 96, 96, 96, 96))
+    assert refusal(graph) == "three products and their buffers take more banks, rows or words"
 
 
 def refusal(graph, layout=DOT):

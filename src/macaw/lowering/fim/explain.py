@@ -97,7 +97,10 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
             f" {region.column + region.columns - 1}"
         )
         option = whole
-    if option.pair:
+    products = sum(task.kind == PRODUCT for task in option.tasks)
+    if option.pair and products > 2:
+        yield f"{products} products at once, with {products - 1} buffers of {option.buffer} columns"
+    elif option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
     if step.option.residency is not None:
         residency = step.option.residency

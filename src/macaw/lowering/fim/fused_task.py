@@ -1,4 +1,4 @@
-"""Fuses tasks that an island does in one start: one or two products with functions of their
+"""Fuses tasks that an island does in one start: up to four products with functions of their
 results, or a sum of products with functions of it.
 
 The second operand of a function has to be a constant whose rows are all equal. The banks store one
@@ -21,6 +21,7 @@ from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, PRODUCT, Tas
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
 from macaw.lowering.fim.windows import Windows, windows_of
 
+MOST_CHAINED = 4  # products that one start does one after the other, with buffers between them
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
 
@@ -94,9 +95,9 @@ class FusedTask:
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
-    """Fuse tasks into one or two fused tasks.
+    """Fuse tasks into up to four fused tasks, each of which takes the result of the one before.
 
-    The second fused task takes the result of the first one. Raises `CannotError`.
+    Raises `CannotError`.
     """
     ended: list[FusedTask] = []
     gather = tasks[0] if tasks[0].kind == GATHER else None
@@ -120,8 +121,8 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
             part = _append(open_parts.pop(sources[0]), task)
         open_parts[task.output.name] = part
     parts = [*ended, *open_parts.values()]
-    if len(parts) > 2:
-        raise CannotError("one start can do two products, not three")
+    if len(parts) > MOST_CHAINED:
+        raise CannotError("one start can do four products, not five")
     if len(open_parts) > 1:
         raise CannotError("two products of one start are a sum or a chain")
     if len(parts) > 1 and any(len(part.products) > 1 for part in parts):

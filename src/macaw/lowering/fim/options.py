@@ -40,7 +40,7 @@ from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise import EXCEEDS_MEMORY, pointwise
-from macaw.lowering.fim.producer_consumer import pair
+from macaw.lowering.fim.producer_consumer import chain
 from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.split import TRIED, TRIED_OF_WINDOWS, split_options
 from macaw.lowering.fim.stream import StreamTiling
@@ -213,7 +213,7 @@ def _option(
     try:
         parts = fuse(tasks)
         if len(parts) > 1:
-            job, cycles = pair(parts, config, island, layout, form, place)
+            job, cycles = chain(parts, config, island, layout, form, place)
             return option_of(tasks, layout, job, cycles, place, job.columns)
         return _product(tasks, parts[0], config, layout, island, form, least, place)
     except CannotError as error:

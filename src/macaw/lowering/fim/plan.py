@@ -21,10 +21,10 @@ BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 class Option:
     """One way to do a task, or several tasks in one start of an island, with its cycles.
 
-    `tasks` are in the order of execution. If a producer and a consumer block do them, `buffer` is
-    the number of columns in the buffer between the two (seed 004 ¶48-52); it is 0 if one block does
-    all. An option of the host has no island: its `compute` is a number of cycles of cp, its `bring`
-    a number of cycles of the dma.
+    `tasks` are in the order of execution. If producer and consumer blocks do them, `buffer` is the
+    number of columns in the buffers between them (seed 004 ¶48-52); it is 0 if one block does all.
+    An option of the host has no island: its `compute` is a number of cycles of cp, its `bring` a
+    number of cycles of the dma.
     """
 
     tasks: tuple[Task, ...]
@@ -96,7 +96,7 @@ class Option:
 
     @property
     def pair(self) -> bool:
-        """Whether a producer and a consumer block do the tasks."""
+        """Whether producer and consumer blocks do the tasks."""
         return self.buffer > 0
 
     @property

@@ -4,7 +4,8 @@
 The producer computes A B strip by strip, including functions, and pushes each strip when it is
 done. It pushes tiles in the form in which the consumer pulls them, so nothing is stored or copied
 in between. Two layouts produce such tiles: dot (a tile is part of a row) and tensor (a tile is a
-square).
+square). A chain of more products has more blocks: those between the first and the last one are
+consumers and producers.
 """
 
 from __future__ import annotations
@@ -39,131 +40,122 @@ from macaw.lowering.fim.island_job import (
     buffer_places,
     predict,
 )
+from macaw.lowering.fim.shape import part
 from macaw.lowering.fim.stream import Link, StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 from macaw.lowering.fim.stream_program import program
 from macaw.lowering.fim.tile_copies import Router, operand
 
-_BETWEEN = 1  # number of the buffer between the blocks; the buffer of A has number 0
 _FOLLOWED = 3
+_RIGHT = "bcde"  # symbols of the right operands; the buffer of A has number 0
 
 
 @dataclass(frozen=True)
 class ProducerConsumerJob:
-    """The job of two fused tasks that an island does in one start."""
+    """The job of a chain of fused tasks that an island does in one start.
 
-    parts: tuple[FusedTask, FusedTask]
-    producer: StreamTiling
-    consumer: StreamTiling
+    Each stream but the last one pushes its results to the buffer from which the next one pulls.
+    """
+
+    parts: tuple[FusedTask, ...]
+    streams: tuple[StreamTiling, ...]
     resident: bool = False
 
     @property
     def island(self) -> int:
         """The number of the island."""
-        return self.producer.island
-
-    @property
-    def _bank(self) -> int:
-        """The number of the bank with the buffer between the two blocks."""
-        return self.producer.buffer(0) + 1
+        return self.streams[0].island
 
     @property
     def columns(self) -> int:
-        """The number of columns for the producer's results in the buffer between the two blocks.
+        """The number of columns for results in the buffers between the blocks.
 
-        The program makes the buffer larger by the columns of one more push, because the consumer
+        The program makes each buffer larger by the columns of one more push, because a consumer
         pulls each tile before it needs it.
         """
-        return self.producer.items * self.producer.slices * self.producer.banks
-
-    @property
-    def _size(self) -> int:
-        return self.columns + self.producer.banks
+        return sum(map(_columns_between, self.streams[:-1]))
 
     @property
     def mask(self) -> int:
         """A bit mask of the banks that the job uses."""
-        return (1 << self._bank + 1 + self.consumer.banks) - 1
+        last = self.streams[-1]
+        return (1 << last.link.bank + last.banks) - 1
 
     @property
     def rows(self) -> int:
         """The number of rows that the job uses in each bank of `mask`."""
-        own = max(self.producer.rows, self.producer.buffer_rows, self.consumer.rows)
-        return max(own, -(-self._size // COLUMNS))
+        between = (part(_size_between(x), COLUMNS) for x in self.streams[:-1])
+        own = (stream.rows for stream in self.streams)
+        return max(*own, *between, self.streams[0].buffer_rows)
 
     @property
     def words(self) -> int:
         """An upper bound of the number of words of the job's program."""
-        return self.producer.most_words + self.consumer.most_words + 8
+        return sum(stream.most_words + 8 for stream in self.streams)
 
     def blocks(self) -> list[Block]:
-        """Return two blocks: the producer, which also sets up the buffer, and the consumer."""
-        (first,), (second,) = program(self.producer), program(self.consumer)
-        low = self.producer.offset(self._bank) // COLUMN_BYTES
-        places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
-        head = (
-            Word(f"mmr b{_BETWEEN}_low, {next(places)}", POINT, value=_BETWEEN, start=low, end=low),
-            Word(f"mmr b{_BETWEEN}_high, {next(places)}"),
-            Word(f"lock {_BETWEEN}", LOCK, value=_BETWEEN),
-        )
-        # After the last strip the consumer pulls one more tile in advance, which it does not use.
-        tail = (
-            Word(f"push rz, {_BETWEEN}", PUSH, value=_BETWEEN),
-            Word(f"unlock {_BETWEEN}", UNLOCK, value=_BETWEEN),
-        )
-        return [replace(first, items=(*head, *first.items, *tail)), second]
+        """Return a block for each stream; each producer also sets up the buffer that it fills."""
+        blocks = []
+        for stream in self.streams:
+            (block,) = program(stream)
+            if stream.link.pushes is not None:
+                head, tail = _around(stream, stream.link.pushes)
+                block = replace(block, items=(*head, *block.items, *tail))
+            blocks.append(block)
+        return blocks
 
     def phases(self) -> Iterator[Phase]:
         """Yield the only start, with its copies."""
-        size = self.producer.shape.numbers.size
-        a, b = self.parts[0].products[0].inputs
-        c = self.parts[1].products[0].inputs[1]
-        first, second = Router(self.producer), Router(self.consumer)
-        bring = []
-        if not self._stays("b"):
-            bring.append(first.bring_b(operand(b, size, "b")))
-        if not self._stays("c"):
-            bring.append(second.bring_b(operand(c, size, "c")))
+        size = self.streams[0].shape.numbers.size
+        routers = [Router(stream) for stream in self.streams]
+        right = _RIGHT[: len(self.parts)]
+        bring = [
+            router.bring_b(operand(one.products[0].inputs[1], size, symbol))
+            for one, router, symbol in zip(self.parts, routers, right, strict=True)
+            if not self._stays(symbol)
+        ]
         if not self._stays("a"):
-            bring.append(first.bring_a([operand(a, size, "a")], 0))
-        yield Phase(tuple(bring), (second.fetch(self.parts[1].output, 0),))
+            a = self.parts[0].products[0].inputs[0]
+            bring.append(routers[0].bring_a([operand(a, size, "a")], 0))
+        yield Phase(tuple(bring), (routers[-1].fetch(self.parts[-1].output, 0),))
 
     @property
     def row(self) -> int:
         """The first row that the job uses in each bank."""
-        return self.producer.row
+        return self.streams[0].row
 
     @property
     def _constants(self) -> dict[str, Tensor]:
         """The constant operands, by symbol."""
-        a, b = self.parts[0].products[0].inputs
-        operands = {"a": a, "b": b, "c": self.parts[1].products[0].inputs[1]}
+        operands = {"a": self.parts[0].products[0].inputs[0]}
+        operands |= {
+            symbol: one.products[0].inputs[1]
+            for symbol, one in zip(_RIGHT, self.parts, strict=False)
+        }
         return {symbol: tensor for symbol, tensor in operands.items() if tensor.data is not None}
 
     def _stays(self, symbol: str) -> bool:
-        """Return whether operand a, b or c stays in the banks."""
+        """Return whether an operand, whose symbol is a, b, c, ..., stays in the banks."""
         return self.resident and symbol in self._constants
 
     @property
     def key(self) -> Hashable:
         """A value that is equal for jobs with the same constants in the same places."""
-        rows = tuple(tuple(tensor.name for tensor in part.rows) for part in self.parts)
+        rows = tuple(tuple(tensor.name for tensor in one.rows) for one in self.parts)
         names = tuple((symbol, tensor.name) for symbol, tensor in self._constants.items())
-        same = self.at_row(0)
-        return same.producer, same.consumer, names, rows
+        return self.at_row(0).streams, names, rows
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands in tiles, by symbol."""
-        arrays, dtype = {}, self.producer.shape.numbers.dtype
+        arrays, dtype = {}, self.streams[0].shape.numbers.dtype
         for symbol, tensor in self._constants.items():
             data = np.asarray(tensor.data, dtype)
             if symbol == "a":
-                arrays[symbol] = self.producer.a_tiles(data)
+                arrays[symbol] = self.streams[0].a_tiles(data)
             else:
-                number = "bc".index(symbol)
-                stream = (self.producer, self.consumer)[number]
+                number = _RIGHT.index(symbol)
                 after = [np.asarray(row.data) for row in self.parts[number].rows]
-                arrays[symbol] = b_image(stream, [data], after)
+                arrays[symbol] = b_image(self.streams[number], [data], after)
         return arrays
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -176,20 +168,49 @@ class ProducerConsumerJob:
         """Return the constants that stay in the banks."""
         if not self.resident:
             return []
-        places = {
-            "a": buffer_places(self.producer),
-            "b": bank_places(self.producer),
-            "c": bank_places(self.consumer),
-        }
+        right = zip(_RIGHT, map(bank_places, self.streams), strict=False)
+        places = {"a": buffer_places(self.streams[0]), **dict(right)}
         return [BankImage(name, array, places[name]) for name, array in self._arrays().items()]
 
     def at_row(self, row: int) -> ProducerConsumerJob:
         """Return the same job with `row` as the first row that it uses in each bank."""
-        return replace(
-            self,
-            producer=replace(self.producer, row=row),
-            consumer=replace(self.consumer, row=row),
-        )
+        return replace(self, streams=tuple(replace(x, row=row) for x in self.streams))
+
+
+def _columns_between(producer: StreamTiling) -> int:
+    """Return the number of columns that a producer pushes."""
+    return producer.items * producer.slices * producer.banks
+
+
+def _size_between(producer: StreamTiling) -> int:
+    """Return the number of columns of a producer's buffer."""
+    return _columns_between(producer) + producer.banks
+
+
+def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """Return the words before and after those of a producer that pushes to buffer `number`."""
+    low = producer.offset(_bank_between(producer)) // COLUMN_BYTES
+    places = (low, low + _size_between(producer))
+    first, end = (f"{producer.address(column):#x}" for column in places)
+    head = (
+        Word(f"mmr b{number}_low, {first}", POINT, value=number, start=low, end=low),
+        Word(f"mmr b{number}_high, {end}"),
+        Word(f"lock {number}", LOCK, value=number),
+    )
+    # After the last strip the consumer pulls one more tile in advance, which it does not use.
+    tail = (
+        Word(f"push rz, {number}", PUSH, value=number),
+        Word(f"unlock {number}", UNLOCK, value=number),
+    )
+    return head, tail
+
+
+def _bank_between(producer: StreamTiling) -> int:
+    """Return the number of the bank with the buffer that a producer fills.
+
+    The first producer has its buffer of A before it.
+    """
+    return producer.link.bank + producer.banks + (not producer.link.takes_pushed)
 
 
 @dataclass(frozen=True)
@@ -204,10 +225,10 @@ class _Query:
     island: int
     layout: int
     place: BankRows
-    parts: tuple[FusedTask, FusedTask] = field(compare=False)
+    parts: tuple[FusedTask, ...] = field(compare=False)
 
 
-def pair(
+def chain(
     parts: Sequence[FusedTask],
     config: Configuration,
     island: int,
@@ -215,61 +236,70 @@ def pair(
     form: int,
     place: BankRows,
 ) -> tuple[ProducerConsumerJob, Cycles]:
-    """Return the job with the fastest pair of tilings on an island in a layout, and its cycles.
+    """Return the job with the fastest tilings for a chain of products, and its cycles.
 
-    Raises `CannotError`.
+    All blocks are on one island and in one layout. Raises `CannotError`.
     """
-    first, second = parts
-    for part in parts:
-        check(part, config, island, layout, form)
+    for one in parts:
+        check(one, config, island, layout, form)
     if layout not in (DOT, TENSOR):
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
-    traits = tuple(part.traits(form, layout) for part in parts)
-    best = _least(_Query(traits, config, island, layout, place, (first, second)))
+    traits = tuple(one.traits(form, layout) for one in parts)
+    best = _least(_Query(traits, config, island, layout, place, tuple(parts)))
     if best is None:
-        raise MemoryExceededError("two products and their buffers take more banks, rows or words")
+        count = ("two", "three", "four")[len(parts) - 2]
+        text = f"{count} products and their buffers take more banks, rows or words"
+        raise MemoryExceededError(text)
     job, cycles = best
-    return replace(job, parts=(first, second)), cycles
+    return replace(job, parts=tuple(parts)), cycles
 
 
 @lru_cache(maxsize=1024)
 def _least(query: _Query) -> tuple[ProducerConsumerJob, Cycles] | None:
     config = query.config
     rows, words = query.place.limit, config["fim.instructions"]
-    jobs = (job for job in _jobs(query) if job.rows <= rows and job.words <= words)
+    jobs = (
+        ProducerConsumerJob(query.parts, several, query.place.resident)
+        for several in _streams(query, ())
+    )
+    jobs = (job for job in jobs if job.rows <= rows and job.words <= words)
     timings = ((job, predict(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
     return min(timings, key=lambda pair: pair[1].total, default=None)
 
 
-def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
-    (first, second), config = query.traits, query.config
-    island, layout = query.island, query.layout
-    banks = geometry(config).banks
-    for way in streams(first.shape, config, island, layout, rows=query.place.limit):
-        if way.high > 1 or way.blocks > 1 or way.rounds > 1 or way.starts > 1:
+def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[StreamTiling, ...]]:
+    """Yield the tilings of a chain that begins with the tilings in `before`.
+
+    A block that pushes computes all columns of its result at once, so that it pushes the tiles in
+    the order in which the next block pulls them.
+    """
+    number, config, layout = len(before), query.config, query.layout
+    if number == len(query.traits):
+        yield before
+        return
+    traits, pushes = query.traits[number], number < len(query.traits) - 1
+    shape, link = traits.shape, Link()
+    if before:
+        producer = before[-1]
+        shape = replace(shape, k=producer.banks * producer.slices * producer.tile[1])
+        link = Link(_bank_between(producer) + 1, number, takes_pushed=True)
+    link = replace(link, pushes=number + 1 if pushes else None)
+    left = geometry(config).banks - link.bank - pushes - (not before)
+    for way in streams(shape, config, query.island, layout, rows=query.place.limit):
+        if way.high > 1 or way.blocks > 1 or way.starts > 1 or way.banks > left:
             continue
-        if layout == DOT and way.wide != first.shape.numbers.lanes:
+        if pushes and (way.rounds > 1 or (layout == DOT and way.wide != shape.numbers.lanes)):
             continue
-        producer = replace(way, after=first.after, link=Link(pushes=_BETWEEN))
-        left = banks - producer.banks - 2
-        steps = producer.banks * producer.slices
-        shape = replace(second.shape, k=steps * way.tile[1])
-        for other in streams(shape, config, island, layout, rows=query.place.limit):
-            if other.high > 1 or other.blocks > 1 or other.starts > 1 or other.banks > left:
-                continue
-            link = Link(producer.buffer(0) + 2, _BETWEEN, takes_pushed=True)
-            consumer = replace(other, after=second.after, link=link)
-            yield ProducerConsumerJob(query.parts, producer, consumer, query.place.resident)
+        yield from _streams(query, (*before, replace(way, after=traits.after, link=link)))
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
     """Return the sort key of a candidate: an estimate of its cycles, then the number of rows copied
     in.
     """
-    producer, consumer = job.producer, job.consumer
-    first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
-    second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)
-    rows_in = producer.banks * producer.result_row + consumer.banks * consumer.result_row
-    rows_in *= not job.resident
-    return max(first, second * consumer.rounds) + 128 * rows_in, rows_in
+    *producers, last = job.streams
+    cycles = [x.items * (x.steps * max(25, 2 + 4 * x.wide) + 60) for x in producers]
+    consumer = last.items * (last.steps * max(25, 2 + 4 * last.wide) + 90)
+    rows_in = sum(x.banks * x.result_row for x in job.streams) * (not job.resident)
+    return max(*cycles, consumer * last.rounds) + 128 * rows_in, rows_in
