@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import array_comparison, golden_tests
+from macaw import array_comparison, golden_tests, processes
 from macaw.errors import InputError
 from tests.macaw.conftest import ROOT, Macaw
 
@@ -299,11 +299,16 @@ def test_several_workers_are_several_processes(
     """Several workers are several processes, at most one for each folder; one worker needs none."""
     numbers = []
 
-    def in_processes(run, folders, number):
-        numbers.append(number)
-        return map(run, folders)
+    class Pool:
+        def __init__(self, number, *_context, **_initializer):
+            numbers.append(number)
 
-    monkeypatch.setattr(golden_tests, "map_in_processes", in_processes)
+        map = staticmethod(map)
+
+        def shutdown(self, **_how):
+            """There is no process to end."""
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Pool)
     folders = [tmp_path / name for name in "abc"]
     outcomes = golden_tests.run_folders(folders, update=False, workers=workers, on_load=None)
     assert [item.folder for item in outcomes] == folders
