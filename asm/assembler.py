@@ -1,8 +1,8 @@
 """Assembles sources to a program in two passes.
 
-The first pass appends the bytes of each statement to an area. Where a value is not known yet, it
-appends zeros and a fixup. The layout then gives every area its address, and the second pass applies
-the fixups. All mistakes of a run are collected and raised together.
+The first pass appends the bytes of each statement to an area. Where a value is not known yet, the
+pass appends zeros and a fixup. The layout then gives every area its address, and the second pass
+applies the fixups. All mistakes of a run are collected and raised together.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def assemble(
 
     `device` overrides the source's `.device`; `defines` are symbols that each file gets. The
     assembler looks for included files in a source's folder and in `include_dirs`. `record` collects
-    what `macaw.asm.listing.text` needs. With `gnu`, statements before the first `.core` of a source
-    belong to the control core's part.
+    the data for `macaw.asm.listing.text`. With `gnu`, statements before the first `.core` of a
+    source belong to the control core's part.
 
     Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
     """

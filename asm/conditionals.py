@@ -83,7 +83,7 @@ def _check_alone(stack: TextStack, command: Command, level: int) -> None:
     """Raise `Mistake` if operands follow the directive.
 
     `level` is the number of conditionals around the directive's own conditional. If one of them
-    skips the line, the function does not check it.
+    skips the line, the function does not check the operands.
     """
     if level and stack.conditionals[level - 1].skips:
         return

@@ -1,4 +1,4 @@
-"""A core's part of a program: sections, instructions, and how the default program runs it."""
+"""A core's part of a program: its sections, its instructions, and the steps that run the part."""
 
 from __future__ import annotations
 

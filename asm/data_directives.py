@@ -267,10 +267,8 @@ def one_array(
 ) -> Array:
     """Load the array that a statement's only plain operand names.
 
-    Other operands have the form `name=`.
-
-    `options` are the names that those operands may have. The error shows `syntax`. Raises
-    `Mistake`, also if there is not exactly one plain operand.
+    Other operands have the form `name=` with a name from `options`. Raises `Mistake`, which shows
+    `syntax`, also if there is not exactly one plain operand.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:

@@ -44,7 +44,7 @@ def statement_start(match: re.Match[str]) -> int:
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the `LogicalLine` of a line that a pattern matched, equal to the one of the reader."""
+    """Return the `LogicalLine` of a line that a pattern matched, as the reader would make it."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 

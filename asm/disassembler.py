@@ -2,7 +2,7 @@
 
 Addresses to which instructions refer get labels; bytes that are not instructions become data. The
 core's module in `asm/disassembly/forms` prints the contents of a part that are not plain
-instructions. If directives cannot produce the bytes of a part, it is printed as data.
+instructions. If directives cannot produce the bytes of a part, the part is printed as data.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _entry(program: Program, exact: Naming) -> list[str]:
 def _device(program: Program) -> list[str]:
     """Return the `.device` line of the program.
 
-    If its configuration differs from the device of that name, `.setting` lines follow.
+    If the program's configuration differs from the device of that name, `.setting` lines follow.
     """
     if not program.device:
         return []

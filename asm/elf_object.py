@@ -1,8 +1,8 @@
 """Writes a `Relocatable` as an ELF object for a linker.
 
-The name of every section is `.macaw` followed by the section's own name, and its address is 0; the
-linker script gives it its final address. The debug sections refer to section symbols. Code and data
-may refer to symbols of other objects.
+The name of every section is `.macaw` followed by the section's own name. Every section has the
+address 0; the linker script gives the final addresses. The debug sections refer to section symbols.
+Code and data may refer to symbols of other objects.
 """
 
 from __future__ import annotations

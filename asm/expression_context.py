@@ -81,9 +81,8 @@ class ExpressionContext:
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
         """Return the value of an expression.
 
-        Raises `Mistake` unless it is known and from `low` to `high`.
-
-        `what` names the value in the message.
+        Raises `Mistake` unless the value is known and from `low` to `high`. `what` names the value
+        in the message.
         """
         value = self.number(node)
         if not low <= value <= high:

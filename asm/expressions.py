@@ -126,7 +126,7 @@ class Context(Protocol):
 def high_part(value: int) -> int:
     """Return the upper 20 bits of the 32-bit `value` for a `lui` that an `addi` completes.
 
-    If the low part is negative, the result is one higher.
+    If the low part is negative, the result is greater by 1.
     """
     return (value + 0x800) >> 12 & 0xFFFFF
 

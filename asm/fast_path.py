@@ -1,4 +1,4 @@
-"""Assembles many simple lines at a time, without the grammar.
+"""Assembles many simple lines together, without the grammar.
 
 The grammar remains the definition of the language. A line is simple if its meaning is certain and
 it has no mistake. Simple lines are: a label; an instruction whose operands are fixed words, plain

@@ -96,7 +96,7 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """Return the directive that ends a body (`.endseq`), by the one that begins it (`.seq`)."""
+    """Return the directive that ends each body (`.endseq`), by its first directive (`.seq`)."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
@@ -122,7 +122,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """Return a line divided into its parts; None if it must not be changed."""
+    """Return a line as labels, statements and comment; None if the line must not be changed."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:

@@ -273,7 +273,7 @@ _BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
 
 
 def _accepted(error: UnexpectedToken) -> Set[str]:
-    """Return the kinds of tokens that could follow in place of the unexpected one."""
+    """Return the kinds of tokens that could follow in place of the unexpected token."""
     parser = error.interactive_parser
     states = parser.parser_state.state_stack if parser else []
     return _accepted_after(tuple(states)) if 0 < len(states) <= _DEEPEST_KEPT else error.accepts

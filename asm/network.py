@@ -44,8 +44,8 @@ class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
     `tensors` has the symbol of each tensor by its name in the model. `end` is the symbol of cp's
-    code after the last layer. `columns` has the tensors that are only some columns of others, by
-    symbol; the program declares each with the shape of the whole tensor.
+    code after the last layer. `columns` has the tensors that are only columns of other tensors, by
+    symbol; the program declares each of them with the shape of the whole tensor.
     """
 
     name: str

@@ -49,8 +49,8 @@ def read(
     """Return the source lines of each section, by the number of the section.
 
     `sections` are also given by number. Addresses count from the start of a section. `values` are
-    the relocations of the section .debug_line. If the file has no line information, or if it cannot
-    be read, the result is empty.
+    the relocations of the section .debug_line. If the file has no line information, or unreadable
+    line information, the result is empty.
     """
     debug: dict[str, bytes] = {}
     for number, name in enumerate(file.names):

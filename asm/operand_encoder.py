@@ -82,8 +82,8 @@ class BitsByText(dict[str, int]):
 class WordPlace:
     """The context of expressions in one word that is being encoded.
 
-    `.` is the word's address. Every symbol has the operand's value, `value`. It is None while the
-    operand's value is not known.
+    `.` is the word's address. Every symbol has the operand's value, `value`, which is None while
+    the operand's value is not known.
     """
 
     address: int = 0
@@ -215,7 +215,7 @@ def is_name(node: Node, name: str) -> bool:
 
 
 class OperandEncoder:
-    """Encodes an operand of a source: a single one, or an offset with its base as in `imm(rs1)`."""
+    """Encodes an operand of a source: a single operand, or an offset with a base, `imm(rs1)`."""
 
     def __init__(
         self,

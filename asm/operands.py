@@ -248,7 +248,7 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
 
 
 def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
-    """Return the error for an unknown name, if the kind has names of its own."""
+    """Return the error for an unknown name, if the kind has names."""
     words = kind.words()
     listed = ", ".join(words if len(words) <= _MOST_LISTED else (*words[:_MOST_LISTED], "..."))
     same_letter = [word for word in words if word[:1] == node.text[:1]]

@@ -19,7 +19,7 @@ WORD = 4  # bytes
 
 
 def relocate_number(context: StatementContext, node: Node) -> bool:
-    """Add a relocation for the 32-bit number at the context's position, if it needs one.
+    """Add the relocation that the 32-bit number at the context's position needs, if any.
 
     The number needs a relocation if `node` is a symbol of another object, perhaps with an offset.
     Return whether the function has added a relocation. Valid after the layout. Raises `Mistake`.
@@ -35,8 +35,9 @@ def relocate_operand(
 ) -> bool:
     """Add a relocation for an operand of the instruction at the context's position, if possible.
 
-    Return whether it was possible. The operand must depend on one symbol of another object, and its
-    field must have a relocation for it. Valid after the layout. Raises the errors of `evaluate`.
+    Return whether it was possible. The operand must depend on one symbol of another object, and
+    there must be a relocation for the operand's field. Valid after the layout. Raises the errors of
+    `evaluate`.
     """
     if context.state.linkage is None or operand.kind.by_name:
         return False
@@ -149,7 +150,7 @@ def _low_part(
     """Add the relocation for `%lo(symbol - . + 4)` in the second word of a pseudo-instruction.
 
     `distance` is added to the symbol's address. Return False if the first word has no high part of
-    the same symbol. For a jump, one relocation replaces both.
+    the same symbol. For a jump, one relocation replaces the relocations of both words.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)

@@ -181,7 +181,7 @@ class Replay:
         area.data += recording.data
 
     def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
-        """Return how many of `rounds` more rounds `repeat` can add after the recorded one.
+        """Return how many of `rounds` more rounds `repeat` can add after the recorded round.
 
         A round can be added if it begins at the same alignment, if it fits in the limits of the
         assembler, and if the numbers of its symbols fit in their fields.

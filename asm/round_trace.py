@@ -15,7 +15,7 @@ from macaw.isa.typed_records import NamedTuple
 class Assignment(NamedTuple):
     """`.set name, source + number`. Without a `source`, the value is a number.
 
-    `before` is the value of the source.
+    `before` is the value of the symbol `source` before the assignment.
     """
 
     name: str

@@ -95,7 +95,7 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
 def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
     """Return the `Choice` of a mnemonic.
 
-    Return None if the mnemonic has no alternative encodings of which a number selects one.
+    Return None unless a number selects one of several encodings of the mnemonic.
     """
     row = rows[0]
     if len(rows) != 1 or not isinstance(row, Pseudo) or not row.choose:

@@ -31,7 +31,7 @@ from macaw.isa import registry
 class Reinterpret(Exception):
     """Raised if the first word of a line is probably a misspelt macro or directive on text.
 
-    The reader then carries out `line`, in which the guessed word replaces it.
+    The reader then carries out `line`, in which the guessed word replaces the first word.
     """
 
     def __init__(self, line: LogicalLine) -> None:
@@ -94,7 +94,7 @@ class StatementAssembler:
         return True
 
     def _unknown_directive(self, line: LogicalLine) -> Mistake | None:
-        """Return the error for a line whose first word is no directive; None if it is one."""
+        """Return the error for a line whose first word is no directive; None for a directive."""
         head = HEAD.match(line.text)
         part = self._parts.current
         if head is None or not head[1].startswith(".") or (part and part.accepts_anything):
@@ -157,8 +157,8 @@ class StatementAssembler:
     def _is_label(self, context: StatementContext, statement: Statement) -> bool:
         """Return whether the first word of a statement is probably a label without its colon.
 
-        It is one if an instruction or a directive follows the word. A word alone at the start of a
-        line is a label, too, if no other core has a mnemonic of this name.
+        The word is a label if an instruction or a directive follows it. A word alone at the start
+        of a line is a label, too, if no other core has a mnemonic of this name.
         """
         head, part = statement.head, self._parts.current
         assert head is not None
@@ -213,7 +213,7 @@ class StatementAssembler:
     def _outside_of_parts(self, head: Name) -> Mistake:
         """Return the error for the first mnemonic outside of all parts.
 
-        Raises `AlreadyReported` for further ones.
+        Raises `AlreadyReported` for further mnemonics.
         """
         if head.text.startswith("."):
             return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known_names()])

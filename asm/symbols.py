@@ -166,7 +166,7 @@ class Scope:
             self._share(definition)
 
     def _share(self, definition: Definition) -> None:
-        """Share a definition among all files, unless it is weak and another one is shared."""
+        """Share a definition among all files; a weak definition replaces no shared definition."""
         shared = self.table.shared.get(definition.name)
         if not definition.is_weak or shared is None or shared is self.first.get(definition.name):
             self.table.shared[definition.name] = definition

@@ -144,8 +144,8 @@ class Labels:
     def lines(self, address: int, reach: int = 1) -> list[str]:
         """Return the lines that define the names of the `reach` bytes that begin at `address`.
 
-        If a name belongs to a byte inside of an instruction, its line defines it relative to the
-        instruction's address.
+        If a name belongs to a byte inside of an instruction, the line defines the name relative to
+        the instruction's address.
         """
         lines = []
         for place in range(address, address + reach):

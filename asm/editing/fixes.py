@@ -1,7 +1,7 @@
 """The corrections that an editor offers for errors.
 
-A "did you mean" in a message becomes an edit. So does a message that names a missing or superfluous
-punctuation mark.
+A "did you mean" in a message becomes an edit. A message that names a missing or superfluous
+punctuation mark becomes an edit, too.
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ def _same_local(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
 def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurrence]]:
     """Return the occurrences of a parameter.
 
-    They are in its macro or repetition, and among the keywords in calls of the macro.
+    They are in the parameter's macro or repetition, and among the keywords in calls of the macro.
     """
     file, start, name, defines = view.file, target.start, target.name, target.defines
     if target.kind == KEYWORDS:
@@ -318,7 +318,7 @@ def _owner(bodies: Sequence[blocks.Block], offset: int, defines: bool) -> blocks
     """Return the body whose parameter an occurrence at an offset means; None if there is none.
 
     `bodies` are all bodies that have a parameter of the name. If several of them are around the
-    offset, the outermost one replaces the name first.
+    offset, the outermost body replaces the name first.
     """
     around = [x for x in bodies if x.start <= offset <= x.end]
     return next(iter(reversed(around) if defines else around), None)

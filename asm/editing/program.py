@@ -113,7 +113,7 @@ class EditedProgram:
         return ProgramFile(name, text, folder, (number,), core)
 
     def with_text(self, file: ProgramFile, text: str) -> ProgramFile:
-        """Return a file of the program with another text. It uses the same symbols."""
+        """Return a file of the program with another text, which uses the symbols of `file`."""
         if any(source.name == file.name for source in self.sources):
             return self.source_file(file.name, text, file.folder, file.scopes[0])
         return replace(file, text=text)

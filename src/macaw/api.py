@@ -165,8 +165,8 @@ def is_object(path: FilePath) -> bool:
 def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file. Raises `ElfError` and `InputError`.
 
-    If a source is missing at its path, but is in the folder of the ELF file, the program has the
-    path in that folder.
+    If a source is missing at its path, but is in the folder of the ELF file, the program gives the
+    path in that folder instead.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable
@@ -271,7 +271,8 @@ def save(
 
     With `lines`, an ELF file contains the source lines and the arrays of parts. `memory`, one of
     `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file that
-    cannot be written and for an unknown image, `ElfError` for a program that ELF cannot represent.
+    cannot be written, an unknown format and an unknown memory. Raises `ElfError` for a program that
+    ELF cannot represent.
     """
     from macaw.asm import elf, images
 
@@ -316,9 +317,9 @@ def linker_script(item: Relocatable) -> str:
 def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = None) -> str:
     """Return the text of macaw.h, the C header of a device.
 
-    It has macros for the device's instructions and the device's addresses. With an object, it also
-    has the addresses of the object's program. The default `device` is the object's device, or else
-    `DEFAULT_DEVICE`. Raises `ConfigError`.
+    The header has macros for the device's instructions and addresses. With an object, the header
+    also has the addresses of the object's program. The default `device` is the object's device, or
+    else `DEFAULT_DEVICE`. Raises `ConfigError`.
     """
     from macaw.asm import c_header
 
@@ -350,7 +351,7 @@ def disassemble(
     section: str | None = None,
     raw: bool = False,
 ) -> str:
-    """Return the source text of a program, which assembles to the same bytes.
+    """Return source text that assembles to the bytes of a program.
 
     With `core`, the text has only this core's parts, with `section` only the section of that name.
     With `raw`, the text lists addresses and bytes with their meaning, and cannot be assembled. For

@@ -1,10 +1,10 @@
 """Checks the arguments of public functions, and describes a wrong argument in one clear sentence.
 
-`@check_arguments(rows=optional(whole(1)))` checks the arguments of each call before the function
-is executed. For a wrong argument it raises `InputError` with the argument's name. A kind is a
-function that takes a value. It returns None if the value is good, else a description of the values
-that it accepts. Kinds check types and ranges; the function itself checks whether a name, a shape or
-a file exists.
+`@check_arguments(rows=optional(whole(1)))` checks the arguments of each call before the function is
+executed. For a wrong argument the decorator raises `InputError` with the argument's name. A kind is
+a function that takes a value. It returns None if the value is good, else a description of the
+values that it accepts. Kinds check types and ranges; the function itself checks whether a name, a
+shape or a file exists.
 """
 
 from __future__ import annotations
@@ -108,23 +108,23 @@ def either(description: str, *kinds: Kind) -> Kind:
 
 
 def word(value: Any) -> str | None:
-    """Return None for a string, else a description of one."""
+    """Return None for a string, else a description of strings."""
     return None if isinstance(value, str) else "a string"
 
 
 def flag(value: Any) -> str | None:
-    """Return None for True or False, else a description of them."""
+    """Return None for True or False, else a description of these values."""
     return None if isinstance(value, bool) else "True or False"
 
 
 def number(value: Any) -> str | None:
-    """Return None for a real number, else a description of one."""
+    """Return None for a real number, else a description of real numbers."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
 
 def integer(value: Any) -> str | None:
-    """Return None for a whole number (a Python or NumPy integer), else a description of one."""
+    """Return None for an integer of Python or NumPy, else a description of integers."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
@@ -172,7 +172,7 @@ def one_or_pair(least: int) -> Kind:
 
 
 def path(value: Any) -> str | None:
-    """Return None for the path of a file, else a description of one."""
+    """Return None for the path of a file, else a description of paths."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -180,7 +180,7 @@ def path(value: Any) -> str | None:
 
 
 def function(value: Any) -> str | None:
-    """Return None for a function, else a description of one."""
+    """Return None for a function, else a description of functions."""
     return None if callable(value) else "a function"
 
 
@@ -223,7 +223,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None if NumPy can convert a value to an array of numbers, else a description of one.
+    """Return None if NumPy can make an array of numbers of a value, else a description of arrays.
 
     A masked array is not accepted.
     """

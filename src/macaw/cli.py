@@ -179,7 +179,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit(status: int) -> None:
-    """End the process without freeing its objects, which would take a tenth of a short run.
+    """End the process without freeing its objects, because that would take a tenth of a short run.
 
     The caller must have written the output. If there are threads, or a debugger or profiler is
     active, the process ends as usual.

@@ -185,8 +185,8 @@ def make_interpreter(
 def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
     """Return names for two runs: the names of their files if these differ.
 
-    The first run has the name of its first source. `differing` are the option values that make the
-    other run different; the first one gives that run its name.
+    The first run has the name of its first source. `differing` are the option values that only the
+    other run has; the first value that is not empty gives the other run its name.
     """
     other = next((Path(x).name for x in differing if x), "other")
     this = Path(sources[0]).name if sources else "this"
@@ -196,10 +196,10 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Join two debuggers, so that the first one passes lines for both runs on to the other one.
+    """Join two debuggers, so that `this` passes lines for both runs on to `other`.
 
-    The answer to such a line has the answers of both runs, with the two names as headings. Ctrl-C
-    stops both runs.
+    The answer to such a line has the answers of both debuggers, with the two names as headings.
+    Ctrl-C stops both runs.
     """
     other.session.share_interrupts(this.session)
     this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)

@@ -38,8 +38,9 @@ Counters = dict[str, dict[str, int]]
 class RunCaution:
     """A problem at an instruction that caused no fault, for example overflows in its results.
 
-    `count` is the number of results with this problem, over all items. `what` and `where` are
-    phrases. `place` has the instruction's file, line and column, or is None if they are not known.
+    `count` is the number of results with this problem, over all items. The phrases `what` and
+    `where` describe the problem and the instruction. `place` has the instruction's file, line and
+    column, or is None if they are not known.
     """
 
     core: str

@@ -276,7 +276,7 @@ def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[A
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record without cores whose values are all zero.
 
-    So recordings do not change when the device gets a new kind of core.
+    Therefore a recording does not change when the device gets a new kind of core.
     """
     shortened = dict(record)
     for part in ("registers", "counters"):

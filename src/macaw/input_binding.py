@@ -97,10 +97,9 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
-    """Return the end of a hint that names a source's folder whose golden test has the inputs.
+    """Return the end of a hint: the folder of a source whose golden test has the missing inputs.
 
-    The text is empty if there is no such folder. `missing` are the inputs that the caller has not
-    given.
+    The text is empty if there is no such folder.
     """
     for folder in sorted({Path(name).parent for name in program.source_files}):
         with suppress(InputError):

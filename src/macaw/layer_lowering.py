@@ -240,8 +240,8 @@ def lower(
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
     are divided by 2**shift and saturated to the element type. `density` is the share of activations
-    that are not zero. Without `mapping` and `split`, the cost model chooses the cheapest. The names
-    of the files begin with `name`.
+    that are not zero. Without `mapping` and `split`, the cost model chooses the cheapest mapping
+    and split. The names of the files begin with `name`.
 
     Raises `InputError` for an operation that cannot be lowered, `ConfigError` for an invalid
     device.

@@ -96,7 +96,7 @@ class _Parser:
         return lambda name: all(factor(name) for factor in factors)
 
     def one(self) -> Predicate:
-        """Parse a word, an expression in parentheses, or `not` and one of them."""
+        """Parse a word, an expression in parentheses, or `not` before a word or an expression."""
         token = self.tokens[self.place]
         self.depth += 1
         if self.depth > MOST_NESTED:

@@ -74,7 +74,7 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
     """Return the tensors that are columns of other tensors, by symbol.
 
-    Raises `TypeError`, `ValueError` or `KeyError` if the description has something else.
+    Raises `TypeError`, `ValueError` or `KeyError` if the description has a wrong form.
     """
     columns = dict(description.get("columns", {}))
     for whole, first, count in columns.values():

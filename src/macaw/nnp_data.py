@@ -22,10 +22,10 @@ def host_type(config: Mapping[str, Any]) -> np.dtype[Any]:
 def quantised_vectors(
     config: Mapping[str, Any], values: NDArray[Any], is_matrix: bool
 ) -> Quantised:
-    """Return codes, exponents and host values of native vectors (..., N) of host values.
+    """Quantise native vectors (..., N); return their codes, exponents and values.
 
-    With `is_matrix`, the quantiser of matrices is used, otherwise the quantiser of vectors.
-    `values` must not have a NaN.
+    `values` are numbers in the host format without NaN; so are the returned values. With
+    `is_matrix`, the quantiser of matrices is used, otherwise the quantiser of vectors.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

@@ -43,7 +43,7 @@ def native_vectors(array: ArrayLike, native: int) -> NDArray[Any]:
     """Return vectors (count, elements) as native vectors (count · ceil(elements / native), native).
 
     Each vector begins with a new native vector; padding is zeros. Raises `InputError` for an array
-    that has not two axes.
+    that does not have two axes.
     """
     return tiles.vectors_of(_matrix(array), int(native))
 

@@ -28,7 +28,7 @@ class GoldenFile(pytest.File):
 
 
 class GoldenItem(pytest.Item):
-    """The test of a golden folder: it runs the program and compares with `expected/`."""
+    """The test of a golden folder, which runs the program and compares results with `expected/`."""
 
     def runtest(self) -> None:
         from macaw import golden_tests

@@ -2,7 +2,7 @@
 
 A source contains `.block banks=0-3` and moves such as `rop <- iosa[3]` and `rz <- rop * iosa[4]`; a
 move gives one word. `iosa[4:8]` is a range of columns. In an `mmr`, a value may have a name, and a
-column is written as its address. `macaw.isa.fim_check` checks the rules for programs; it also knows
+column is written as its address. `macaw.isa.fim_check` checks the rules for programs, and tracks
 the last `mmr op`.
 """
 

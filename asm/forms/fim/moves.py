@@ -30,7 +30,7 @@ _CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
 class Move:
     """An operation that is written as a move: its number, its columns, and its function.
 
-    The function is the one that the ALU must compute; None means any function.
+    `function` is the number of the function that the ALU must compute; None means any function.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""The parts of pe: packet lists, instruction sequences and data, the image of a row's memory unit.
+"""The parts of pe: packet lists, instruction sequences and data, which make the image of a row.
 
 Each statement appends to one of four areas, which follow one another in the image: packet lists,
 sequences, data, slots of tensors.

@@ -410,7 +410,7 @@ class Exe:
     def _check_chain(self) -> None:
         """Warn of instruction buffers that trigger each other in a circle.
 
-        The array refuses them.
+        The array refuses such a circle.
         """
         chain, again = self._chain()
         if again is not None:

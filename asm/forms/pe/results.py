@@ -36,7 +36,7 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The PEs in words, for a message. PEs of clusters that `to=` excludes are counted, too."""
+        """A phrase for the PEs, for messages. PEs of clusters that `to=` excludes count, too."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart

@@ -410,7 +410,7 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """Return the type of a segment for which the source writes none. Raises `Mistake`."""
+    """Return the type of a segment for which the source names no type. Raises `Mistake`."""
     if datum is None:
         raise Mistake(
             f"what '{segment.name.text}' holds is not known",

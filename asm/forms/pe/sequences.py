@@ -79,7 +79,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step`, `.stride` or `.types` line; `target` is the operand it names or its first word."""
+    """A `.step`, `.stride` or `.types` line; `target` is the operand that it names, or its word."""
 
     kind: Structure
     context: StatementContext

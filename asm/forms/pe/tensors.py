@@ -52,7 +52,7 @@ class Tensors:
         """Return the copies into the unit before the lists run, and the copies back afterwards.
 
         `rows` are the tensors of all rows, in the order of their parts. If two rows write the same
-        bytes, report it.
+        bytes, report an error.
         """
         image, plan = self._image, self._image.plan
         loads = [Transfer(image.base, plan.areas[0].load_base, plan.size)] if plan.size else []

@@ -15,7 +15,7 @@ MOST_CHARACTERS = 1 << 22  # characters of a file; a longer file is not assemble
 
 
 class OpenFile:
-    """A version of a file that is open in the editor. Messages of the assembler call it `name`."""
+    """A version of a file that is open in the editor. The assembler's messages call it `name`."""
 
     def __init__(
         self, encoding: types.PositionEncodingKind, uri: str, version: int, text: str

@@ -1,8 +1,8 @@
 """The language server: receives an editor's messages, assembles programs, and sends answers.
 
-One thread assembles programs while another one receives messages. If a file changes, the run of the
-assembler over its older text is cancelled. A request about one program postpones the diagnostics of
-another.
+One thread assembles programs while another thread receives messages. If a file changes, the run of
+the assembler over its older text is cancelled. A request about one program postpones the
+diagnostics of another program.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Converts the results of `macaw.asm.editing` to objects of the protocol.
 
-The functions here need no file; `places` has the conversions that need one.
+The functions here need no file; `places` has the conversions that need a file.
 """
 
 from __future__ import annotations

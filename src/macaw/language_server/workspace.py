@@ -1,7 +1,7 @@
 """The open files of the editor, and the programs to which they belong.
 
 The thread that receives messages changes the open files. The thread of the assembler loads
-programs. It gets a mapping with the files that are open at that moment, by URI.
+programs. For each load it gets a mapping, by URI, of the files that are open at that moment.
 """
 
 from __future__ import annotations

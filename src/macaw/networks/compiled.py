@@ -80,8 +80,8 @@ class CompiledNetwork:
     """A model compiled for a device: its program, and a report of each layer.
 
     `symbols` has the program's symbol of each tensor on the device, by the tensor's name in the
-    model; `columns` has the tensors that are only some columns of others, by symbol. `sources` has
-    the source files in the order in which they are assembled. If the network was read from a
+    model; `columns` has the tensors that are only columns of other tensors, by symbol. `sources`
+    has the source files in the order in which they are assembled. If the network was read from a
     folder, the files are in `folder`.
     """
 
@@ -271,7 +271,7 @@ class CompiledNetwork:
         return array if elements is None else np.where(elements, array, array.dtype.type(0))
 
     def _layer_shares(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
-        """Return the share of the run's cycles in layers of nnp and of fim, if there are any."""
+        """Return the shares of the run's cycles in which layers of nnp and of fim run, by core."""
         cycles = {"nnp": 0, "fim": 0}
         for result in results:
             if result.report.core in cycles:

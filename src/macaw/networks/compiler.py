@@ -104,14 +104,14 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
-    The model is quantised, and its layers run on the array, vc and the dma. With `core="nnp"` it is
-    floating-point, and nnp computes all of it (an `NnpNetwork`).
+    The model is quantised, and its layers run on the array, vc and the dma. With `core="nnp"` the
+    model is floating-point, and nnp computes all its layers (an `NnpNetwork`).
 
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
     inputs that become constants. `name` is the network's name, by default that of the file. `batch`
-    is the number of samples that the network computes at a time. It replaces the first dimension of
-    the inputs, which must be 1 or have a name, and each other dimension with that name. `data` has
-    samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
+    is the number of samples that the network computes in one run. It replaces the first dimension
+    of the inputs, which must be 1 or have a name, and each other dimension with that name. `data`
+    has samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
     tensor in the first four samples; without it they assume that no activation is zero. `islands`
     has names of layers and operators: fim islands compute these products of two tensors of real
     numbers. `jobs` processes evaluate the samples and plan the layers; the program does not depend
@@ -192,7 +192,7 @@ def _symbol_of(network: Network, name: str) -> str:
     """Return the name of the tensor whose symbol the tensor `name` uses.
 
     A tensor that has the bytes of another tensor uses that tensor's symbol. Columns of a tensor
-    have a symbol of their own.
+    have their own symbol.
     """
     return name if name in network.columns else network.home(name)
 

@@ -36,7 +36,7 @@ class IslandSettings:
 def read_settings(description: Mapping[str, Any]) -> IslandSettings:
     """Return the settings that net.json has.
 
-    Raises `TypeError`, `ValueError` or `KeyError` if it has something else.
+    Raises `TypeError`, `ValueError` or `KeyError` if they have a wrong form.
     """
     given = description.get("islands", {"names": [], "parts": {}})
     names, parts = given["names"], given["parts"]
@@ -83,7 +83,8 @@ def check_parts(network: Network, parts: Parts) -> None:
 def parts_for_samples(network: Network) -> Parts:
     """Return parts of all layers on islands: those of the plan, or whole products without a plan.
 
-    Whole products have hardly other zeros; their sums may round in another way.
+    Whole products have almost the same zeros as parts of products. Their sums may be rounded
+    differently.
     """
     parts = {}
     for layer in network.layers:

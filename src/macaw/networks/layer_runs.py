@@ -34,7 +34,7 @@ class LayerRun:
 
     @property
     def cycles(self) -> int:
-        """The number of cycles from the call of the layer to the call of the next one."""
+        """The number of cycles from the call of the layer to the call of the next layer."""
         return self.end - self.start
 
 

@@ -66,7 +66,7 @@ def _cell_number(shell: Shell) -> int:
 def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
     """Assemble and run a cell with the options in `line`; return what the cell displays.
 
-    This is the `Run`; with --no-run it is the `Program`, with --quiet None. Raises `MacawError` and
+    The result is the `Run`, with --no-run the `Program`, with --quiet None. Raises `MacawError` and
     `click.ClickException`, which a shell shows without a traceback.
     """
     # The line of the magic is the first line of the cell.

@@ -69,7 +69,8 @@ def plain_number(value: float) -> float | int:
 def pareto(rows: Sequence[Sequence[float]]) -> list[bool]:
     """Return for each row whether it is on the Pareto front, which has the smallest values.
 
-    A row is not on the front if another row has a smaller value and in no column a greater one.
+    A row is not on the front if another row has a smaller value in one column, and no greater value
+    in any column.
 
     Equal rows are all on the front. The function takes time proportional to n log n for two columns
     and to n² for more.

@@ -31,11 +31,12 @@ def table(
 ) -> str:
     """Return a table with a line for each point, the repetitions of a point together.
 
-    If it is `plain`, each line is a record, and the columns are not aligned.
+    With `plain`, each line is a record, and the columns are not aligned.
 
-    `metrics` are its columns, by default those of `DEFAULT_METRICS` that the points have. A star
-    marks the points of the Pareto front of the columns `front`, in which small values are good.
-    `limit` is the greatest number of lines. Raises `InputError` for a metric that no point has.
+    `metrics` are columns of the table, by default those of `DEFAULT_METRICS` that the points have.
+    A star marks the points of the Pareto front of the columns `front`, in which small values are
+    good. `limit` is the greatest number of lines. Raises `InputError` for a metric that no point
+    has.
     """
     for name in (*metrics, *front):
         sweep.column(name)
