@@ -243,6 +243,9 @@ def test_windows_that_no_island_can_take():
     cases.append(tuple(graph.tasks[-2:]))
     graph.product(graph.segments(x, [0, 8, 16, 24], 8, (8, 4), "halves"), graph.view(w, 4, 16))
     cases.append(tuple(graph.tasks[-2:]))
+    view = graph.view(rows, rows.rows * 2, rows.columns // 2)
+    graph.product(view, graph.view(w, w.rows // 2, w.columns * 2), name="other_rows")
+    cases.append((gather, graph.tasks[-1]))
     graph.product(y, w, name="chain")
     cases.append((gather, product, graph.tasks[-1]))
     other = graph.product(x, w, name="other")
@@ -258,6 +261,7 @@ def test_windows_that_no_island_can_take():
         "rows is both sides of a product",
         "the rows of known are no windows of another tensor",
         "the rows of halves are no windows of another tensor",
+        "the product reads rows as rows of another length",
         "a product of windows is no part of a chain of products",
     ]
 

@@ -139,6 +139,8 @@ def _check_gather(gather: Task, product: Task) -> None:
     output, image = gather.output, gather.inputs[0]
     if product.kind != PRODUCT or product.inputs[0].place != output.place:
         raise CannotError(f"{output.name} is no left side of a product")
+    if product.inputs[0].columns != output.columns:
+        raise CannotError(f"the product reads {output.name} as rows of another length")
     if product.inputs[1].place == output.place:
         raise CannotError(f"{output.name} is both sides of a product")
     if image.data is not None or output.columns % gather.width:
