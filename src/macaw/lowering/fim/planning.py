@@ -11,7 +11,15 @@ from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
-from macaw.lowering.fim import joint_products, options, plan_timing, program, residency, row_parts
+from macaw.lowering.fim import (
+    joint_products,
+    options,
+    plan_timing,
+    program,
+    residency,
+    row_parts,
+    split_k,
+)
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph
@@ -50,19 +58,30 @@ class Planner:
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
 
-        The graph is also planned with joint products. A graph that takes long is also planned with
-        its tasks divided by rows. The plan's bound is the least of those of all these graphs.
+        The graph is also planned with joint products, and with products divided along k. A graph
+        that takes long is also planned with its tasks divided by rows. The plan's bound is the
+        least of those of all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)
         return replace(plan, least=min(other.least for other, _ in found)), files
 
     def _plans(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
-        """Return the plans of a graph, of the same with joint products, and with parts of rows."""
+        """Return the plans of a graph.
+
+        Further plans are of the same graph with products divided along k, with joint products, and
+        with parts of rows.
+        """
         plans = [self._with_constants(graph)]
         products = any(task.kind == PRODUCT for task in graph.tasks)
-        chain = products and len(graph.tasks) > 1
-        if not self.together or self.dynamic or not chain:
+        if not self.together or self.dynamic or not products:
+            return plans
+        for count in dict.fromkeys((2, int(self.config["fim.islands"]))):
+            by_k = split_k.divided(graph, count)
+            if by_k is not None:
+                with suppress(LowerError):
+                    plans.append(self._with_constants(by_k))
+        if len(graph.tasks) == 1:
             return plans
         joined = joint_products.joined(graph)
         if joined is not None:
