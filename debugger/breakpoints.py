@@ -103,7 +103,7 @@ class Breakpoints:
     def _with_goals(
         self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
     ) -> dict[int, Break]:
-        """Return breaks for the addresses of a core's goals; they test the breakpoints there, too.
+        """Return breaks for a core's goals. Each one also tests the breakpoints at its address.
 
         A goal does not stop the core in an arrival that the last stop has shown.
         """

@@ -68,8 +68,7 @@ class _Rows:
         }
 
     def all(self, rows: list[Row]) -> Iterator[CodeRow]:
-        """Yield an instruction for each row. If its source line is a new one, yield this line
-        before it.
+        """Yield an instruction for each row, and its source line before it if that line is new.
 
         A source line with the same text as its instruction gets no row of its own.
         """

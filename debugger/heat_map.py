@@ -34,9 +34,9 @@ class HeatMap:
     def grid(self, heat: str) -> Grid:
         """Return the value of the expression `heat` in each unit of the cores of one kind.
 
-        The kind is that of the focused core. If its cores have no units, it is the kind with the
-        most levels of units. If `heat` is empty, the first counter of the units is used. If there
-        are no values, the grid's `message` says why.
+        The kind is that of the focused core. If cores of this kind have no units, the kind with the
+        most levels of units is used. If `heat` is empty, the first counter of the units is used. If
+        there are no values, the grid's `message` says why.
         """
         session = self.session
         cores = self._cores()

@@ -61,10 +61,10 @@ class HitCounter:
     ) -> list[Hit]:
         """Count a point that a run has reached.
 
-        Return a list with its hit if it stops the run, else an empty list. Short names in the
-        condition refer to `viewpoint`, short names in a dprintf's text to `place`. `by` names the
-        core or place that caused the hit. `values` are the values of the announcement. `change` is
-        the old and the new value of a watch.
+        Return a list with the hit if the point stops the run, else an empty list. Short names in
+        the condition refer to `viewpoint`, short names in a dprintf's text to `place`. `by` names
+        the core or place that caused the hit. `values` are the values of the announcement. `change`
+        is the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -27,7 +27,7 @@ class Interrupts:
         return self._event.is_set()
 
     def request(self) -> None:
-        """Request that the present run or command stops soon; without one, the next one stops."""
+        """Request that the present run or command stops soon, or else the next run or command."""
         self._event.set()
         thread = self._user_thread
         if thread is not None and not self.running:

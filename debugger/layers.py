@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class LayerState:
     """A layer of the network at the present moment.
 
-    `state` is "done", "running", "to come" or "not seen". The last one means that the session has
+    `state` is "done", "running", "to come" or "not seen". "not seen" means that the session has
     jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles` is
-    the number of cycles from there to the start of the next layer, or to now. It is None if the
-    session has jumped over one of these two moments.
+    the number of cycles from there to the start of the next layer, or to now. `cycles` is None if
+    the session has jumped over one of these two moments.
     """
 
     number: int
@@ -91,8 +91,8 @@ class TensorState:
     """A tensor of the network at the present moment.
 
     `state` says what the tensor's bytes contain now. It is "input", "to come" (not computed yet),
-    "in work" (being computed), "there" (complete), "not seen" (like the layer that makes it), or
-    "overwritten by" a layer, which is named.
+    "in work" (being computed), "there" (complete), "not seen" (if the layer that makes it is not
+    seen), or "overwritten by" a layer, which is named.
     """
 
     name: str

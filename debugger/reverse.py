@@ -36,8 +36,8 @@ class InstructionEnd(NamedTuple):
     """The moment when a core has completed an instruction.
 
     `retired` is the number of instructions that the core has completed. `address` is the address of
-    the core's next instruction. If the core is idle at this moment, it is the address at which the
-    core is started next.
+    the core's next instruction. If the core is idle at this moment, `address` is the address at
+    which the core is started next.
     """
 
     position: Position

@@ -413,5 +413,5 @@ class Session(Motion):
         return tensor_states(self._debuggee)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return one record for each waiting core: what it waits for."""
+        """Return the wait of each waiting core, as one record for each."""
         return waits_of(self.device)

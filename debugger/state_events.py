@@ -54,7 +54,7 @@ class StateEvent(ABC):
 
 
 class StallEvent(StateEvent):
-    """The event that a core starts to wait, or a part of a core that waits by itself."""
+    """The event that a core, or a part of a core that waits by itself, starts to wait."""
 
     def begin(self) -> None:
         self.before = self._waits()

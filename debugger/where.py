@@ -32,7 +32,7 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
 
 
 def waits_of(device: Device) -> tuple[Wait, ...]:
-    """Return one record for each waiting core: what it waits for."""
+    """Return the wait of each waiting core, as one record for each."""
     waits = []
     for core in device.order:
         if core.running and core.waiting is not None:

@@ -74,7 +74,7 @@ class Accountant:
         """
 
     def rest(self, time: int) -> None:
-        """Charge the cycles from `at` to `time`, the end of the run: a wait, work, or idle."""
+        """Charge the cycles from `at` to `time`, the end of the run, as a wait, work or idle."""
         waiting = self.core.waiting
         if waiting is not None:
             self.wait_of(waiting, time, self.core.next_address)
@@ -127,8 +127,8 @@ class Accountant:
     def parts(self, until: int, address: int | None, parts: Iterable[tuple[str, int]]) -> int:
         """Charge the cycles from `at` to `until` to several causes, in the order of `parts`.
 
-        `parts` has pairs (cause, number of cycles). At `until` the rest of the parts is dropped.
-        Return the number of cycles up to `until` that are not charged yet.
+        `parts` has pairs (cause, number of cycles). Cycles of `parts` after `until` are not
+        charged. Return the number of cycles up to `until` that are not charged yet.
         """
         for cause, cycles in parts:
             self.span(cause, min(self.at + max(cycles, 0), until), address)

@@ -20,8 +20,8 @@ from macaw.isa import registry
 def accountant(core: Core) -> Accountant:
     """Return a new accountant of a core.
 
-    The module `accountant` in the core's folder makes it. Without such a module, it is an
-    `Accountant`.
+    Its class is in the module `accountant` of the core's folder. For a folder without this module,
+    the class is `Accountant`.
     """
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.accountant"

@@ -35,7 +35,7 @@ _OWN = frozenset(range(MAPPED + 1, EXTERNAL >> REGION_SHIFT))
 
 
 class Guarded(Agent):
-    """A core with its own memory that sets the timing of other cores' accesses to this memory."""
+    """A core that sets the timing of other cores' accesses to its own memory."""
 
     @abstractmethod
     def reached(

@@ -1,4 +1,4 @@
-"""Agents: the base class of cores, with all that memory, the clock and other cores use of a core.
+"""Agents: the part of each core that memory, the clock and other cores use.
 
 `macaw.emu.core.Core` extends `Agent` and adds the rest of a core.
 """
@@ -53,10 +53,10 @@ class Clock:
 
 
 class Agent(ABC):
-    """A core or the dma: it has a number and acts in cycles of the device's clock.
+    """The base class of all cores: a core has a number and acts in cycles of the device's clock.
 
-    It owns the data that others read: its name and number, the cycle of its next act, and the cores
-    for which it waits.
+    The data here are for memory, the clock and other cores: the core's name and number, the cycle
+    of its next act, and the cores for which it waits.
     """
 
     state: State

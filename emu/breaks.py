@@ -51,7 +51,7 @@ class Breakable(Inspectable):
 
     Before the core first tries an instruction, it calls `break_stop`. If the result is a stop,
     `advance` returns this stop. When the run continues, the core executes the instruction without a
-    second stop. So a break stops the core at most once each time that the core arrives at it.
+    second stop. So a break stops the core at most once for each arrival.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})

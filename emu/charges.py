@@ -1,7 +1,7 @@
 """The charges of a core over time: a log that needs few bytes, because it stores only changes.
 
-For a core with several units, too, the log has one charge in each cycle: the charge of most of the
-units, or one that `CoreLog.divide` chose. That method divides a span of cycles among the charges of
+The log of a core with several units also has one charge in each cycle: the charge of most units, or
+the charge that `CoreLog.divide` chose. That method divides a span of cycles among the charges of
 the units.
 """
 
@@ -17,7 +17,7 @@ IDLE = -1  # the number of a charge, for cycles that have no charge
 
 
 class Charge(NamedTuple):
-    """The cause to which the accountant charges some cycles, with the instruction and the cores."""
+    """The cause of some cycles of a core, with the instruction and the cores for which it waits."""
 
     cause: str  # a leaf of `macaw.isa.causes.CAUSES`
     address: int | None = None  # of the instruction that took the cycles or waited

@@ -40,7 +40,7 @@ class _Cursor:
 
 
 def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
-    """Return, for each step, the number of cycles of a run in which it is on the critical path.
+    """Return the number of cycles that each step (core, charge) is on the critical path of a run.
 
     `logs` has the log of each core by the core's number; the core with the least number commands
     the others. The values add up to `cycles`.

@@ -37,7 +37,7 @@ class Device(System):
     program writes. `engine` is the name of the simulation engine (`ENGINES`); all engines give the
     same results and cycles. `jitter` is the seed of noise in the timing of DRAM
     (`macaw.emu.jitter`), None for no noise. `build` replaces the functions that make cores, for
-    tests. Raises `DeviceError` for arguments of another kind.
+    tests. Raises `DeviceError` for wrong arguments.
     """
 
     core_set: CoreSet[Core]

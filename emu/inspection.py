@@ -19,7 +19,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Stall(NamedTuple):
-    """What a core or one of its parts does or waits for.
+    """The present work or wait of a core, or of one of its parts.
 
     A part is a component of a core that waits by itself: a block of an island, a bus, or the run of
     an instruction sequence.
@@ -58,9 +58,9 @@ class Inspectable(Agent):
     def current(self) -> tuple[str, int | None]:
         """Return the instruction that the core executes: a text, and the instruction's address.
 
-        The text is empty if the address is enough. The profiler relies on this method. It stops a
-        run before the cycle in which a recorded instruction begins (with `shows_begun`, one cycle
-        later). Then this method must return that instruction.
+        The text is empty if the address is enough. The profiler stops a run before the cycle in
+        which a recorded instruction begins (with `shows_begun`, one cycle later). Then this method
+        must return that instruction.
         """
         return "", self.next_address
 
@@ -75,8 +75,7 @@ class Inspectable(Agent):
         return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
-        """Return one record for each part of the core: what it does or waits for, and who can wake
-        it.
+        """Return, for each part of the core, its work or wait, and the cores that can wake it.
 
         If a core waits at its own window, any other core may wake it.
         """
@@ -95,7 +94,7 @@ class Inspectable(Agent):
         return (Stall("", on, since, address, cores, (), until, False, doing),)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what one unit of the core does or waits for.
+        """Return the present work or wait of one unit of the core.
 
         `units` has an index for each level of the core's table, such as cluster and PE. The result
         has `ended` set if the unit is idle.

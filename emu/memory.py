@@ -130,7 +130,7 @@ class Memory(MemorySystem):
             port.clear()
 
     def sync(self) -> None:
-        """Write into `state` what the memory system keeps in attributes during a run."""
+        """Write the attributes of the memory system into `state`."""
         self._state.feeding = list(self.feeding)
         self._state.arbiter = self.banks.plain()
         self._state.free = self.channel.free

@@ -1,7 +1,7 @@
 """Meters: each counts the activities of one core (`macaw.isa.activities`), by line and tensor.
 
-A meter listens to its core, so a run without meters costs nothing. Each core's folder of `emu` has
-a meter of its own, in the module `meter`. The class here counts the memory accesses that ports
+A meter listens to its core, so a run without meters costs nothing. The folder of each core in `emu`
+has the core's own meter in the module `meter`. The class here counts the memory accesses that ports
 announce. The meters of the cores also count operations and accesses to a core's own memories.
 """
 
@@ -52,7 +52,7 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port. Return the name of the tensor with its bytes; "" if none.
+        """Count an access of a port. Return the name of the tensor that it accesses; "" if none.
 
         `kind` is "read" or "write".
         """

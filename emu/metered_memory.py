@@ -49,8 +49,9 @@ class MeteredMemory:
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
-        """Return what an access of a port moved; None for a register, a window, or an access of 0
-        bytes.
+        """Return the bytes that a port's access moves, as a `Moved`.
+
+        The result is None for a register, a window, or an access of 0 bytes.
         """
         region = address >> REGION_SHIFT
         if not size or region == MAPPED:

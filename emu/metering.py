@@ -22,7 +22,8 @@ from macaw.isa import registry
 def meter(core: Core, memory: MeteredMemory) -> Meter:
     """Return a new meter of a core.
 
-    The module `meter` in the core's folder makes it. Without such a module, it is a `Meter`.
+    Its class is in the module `meter` of the core's folder. For a folder without this module, the
+    class is `Meter`.
     """
     if core.table.name in registry.names():
         name = f"macaw.emu.{registry.module(core.table.name)}.meter"

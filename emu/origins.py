@@ -53,7 +53,7 @@ class Extent(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A value that a step used to compute another value, and where it was."""
+    """A value that a step used to compute another value, and the place where it was stored."""
 
     what: str  # "weight", "activation", "rs1", ...
     number: int  # an announcement number: the value is the last one before it
@@ -151,10 +151,10 @@ class Origins:
         return ""
 
     def array_size(self, field: str) -> int:
-        """Return the bytes of a field that programs fill piece by piece; 0 for other fields.
+        """Return the size in bytes of a field that programs fill by several writes; else 0.
 
-        If a step used a piece that no step made, the program may have meant the makers of the
-        neighbouring pieces to fill it.
+        If a step used bytes of the field that no step wrote, the steps that wrote the neighbouring
+        bytes may have missed them.
         """
         return 0
 

@@ -129,7 +129,7 @@ class Pages:
         """Return a range around `offset` whose bytes may be written through a view without `touch`.
 
         The range is inside one page: its first offset, and the offset after the last one. It is
-        empty if the word at `offset` may not be written so.
+        empty if the word at `offset` may not be written in this way.
         """
         page = offset >> SHIFT
         begin = page << SHIFT

@@ -15,7 +15,7 @@ from macaw.emu.windows import Window
 
 
 class MemorySystem(AddressSpace):
-    """What ports need: the memories, and the circuits that decide when an access is ready."""
+    """The memories that ports use, and the circuits that decide when an access is ready."""
 
     banks: Banks
     channel: Channel

@@ -1,4 +1,4 @@
-"""Saved devices: the file format for the state of all parts of a device and its configuration."""
+"""Saved devices: the file format for the state and the configuration of a device."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Spans:
     def forget(self, before: int) -> None:
         """Remove the stretches that end before cycle `before`.
 
-        The caller must not add a stretch that begins before this cycle later.
+        From then on the caller must not add a stretch that begins before this cycle.
         """
         past = bisect_left(self.ends, before)
         del self.begins[:past], self.ends[:past]

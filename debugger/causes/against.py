@@ -1,9 +1,10 @@
 """Compares the causes of a wrong value with references, to find where it first became wrong.
 
 The search follows the causes of the value back. If a reference contains the value of a cause, the
-two are compared. From a cause that differs, the search continues to the nearest causes that can be
-compared. If one of these differs too, the search continues from there. If none of them differs, the
-mistake is in the steps between: the result has their instructions and settings.
+search compares the cause with the reference. From a cause that differs, the search continues to the
+nearest causes that can be compared. If one of these differs too, the search continues from there.
+If none of them differs, the mistake is in the steps between: the result has their instructions and
+settings.
 """
 
 from __future__ import annotations

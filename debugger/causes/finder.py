@@ -115,9 +115,9 @@ class CauseFinder:
     ) -> Iterator[Cause]:
         """Yield the causes of bytes in memory, as they were before announcement number `before`.
 
-        There is at least one cause for each group of adjacent bytes with the same last write. Bytes
-        that no step wrote get their name in the layer that is running in cycle `time`, by default
-        now.
+        There is at least one cause for each group of adjacent bytes with the same last write. For
+        bytes that no step wrote, the cause has the name that they have in the layer that is running
+        in cycle `time`. Without `time`, this is the layer that is running now.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
@@ -424,7 +424,7 @@ class CauseFinder:
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
 
     def _where(self, core: str, address: int, time: int) -> Where:
-        """Return where the step of a core in cycle `time` is in the source.
+        """Return the place in the source of the instruction that a core executed in cycle `time`.
 
         If several layers share the code, the result names the layer that is running in that cycle.
         """

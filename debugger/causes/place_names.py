@@ -42,8 +42,8 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
     """Return the name of the tensor element at an address, or else the address with its symbol.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running (`element_at`). An element of a copy of a tensor in a part has the address before its
-    name.
+    running (`element_at`). If a part has a copy of a tensor, the names of the copy's elements begin
+    with their addresses.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in a unit with a

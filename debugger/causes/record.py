@@ -399,7 +399,7 @@ class RecordKey:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The run of a record: from where the record may start, the user's edits, and its end."""
+    """The run of a record: the possible starts of the record, the user's edits, and the end."""
 
     key: RecordKey
     position: Position  # the end
@@ -410,7 +410,8 @@ class RecordedRun:
 def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
     """Return the run up to the debuggee's present position.
 
-    With `whole`, or after edits, its record starts with the run, else at a late checkpoint.
+    If `whole` is set or the user has edited the run, the record starts with the run. Otherwise it
+    may start at a late checkpoint.
     """
     here = debuggee.device.position
     edits = tuple(x for x in history.points if x.has_edits and x.position <= here)
@@ -423,8 +424,8 @@ def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
 def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
     """Return the checkpoints at which partial records start, the earliest first.
 
-    The last one is the last checkpoint; or the one before it, if that is much nearer to the cycle
-    `end`. From each checkpoint to the next earlier one, the time to repeat the run grows by the
+    The last result is the last checkpoint, or the checkpoint before it if that takes much less
+    time. From each checkpoint to the next earlier one, the time to repeat the run grows by the
     factor `_GROWTH`. So an answer that needs the whole run takes not much longer than with a single
     record.
     """

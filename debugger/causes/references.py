@@ -187,7 +187,7 @@ class Comparison:
         return (begin, place.size) if fits and place.size else None
 
     def _moved(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return where a cause's bytes are among all bytes of the transfer that wrote them.
+        """Return the position of a cause's bytes among all bytes of the transfer that wrote them.
 
         The result is the number of the first byte, and the number of bytes.
         """

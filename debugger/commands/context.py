@@ -22,7 +22,7 @@ RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
 
 @dataclass
 class MemoryCursor:
-    """The format and the address that `x` uses if the user gives none of them."""
+    """The format and the address that `x` uses if its line has none."""
 
     form: Format = field(default_factory=Format)
     next: int | None = None  # the address after the memory that `x` has shown
@@ -54,7 +54,7 @@ class Displays:
 
 @dataclass
 class OtherRun:
-    """The second of two runs side by side: a function to execute a line there, and both names."""
+    """The second of two runs: a function to execute a line in it, and the names of both runs."""
 
     session: Session
     execute: Callable[[str], Answer]

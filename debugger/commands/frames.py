@@ -110,7 +110,7 @@ def _down(context: Context, line: Line) -> Answer:
 
 
 def frame_table(context: Context, text: str | None) -> Answer:
-    """Return the table of `info frame`: the chosen call, its caller, where it will return to."""
+    """Return the table of `info frame`: the chosen call, and the place to which it returns."""
     frames = frames_of(context)
     at = min(context.frame, len(frames) - 1)
     rows = [("call", f"#{at} of {len(frames)}"), ("at", where_text(frames[at]))]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Advice(NamedTuple):
-    """A sentence about a difference from GDB, and what to type."""
+    """A sentence about a difference from GDB, and a hint with the line to type."""
 
     message: str
     hint: str = ""
@@ -364,7 +364,7 @@ _PARTS = tuple((re.compile(pattern), advice) for pattern, advice in _EXPRESSIONS
 
 
 def advice_for(text: str) -> Advice | None:
-    """Return what to type instead of a GDB line that has failed; None for any other line."""
+    """Return the advice for a GDB line that has failed; None for any other line."""
     for pattern, advice in _LINES:
         if pattern.fullmatch(text):
             return advice

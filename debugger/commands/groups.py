@@ -95,7 +95,7 @@ def _inside(place: Place) -> str:
 
 
 def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
-    """Return units grouped by their instruction and what they wait for, the largest group first."""
+    """Return units grouped by instruction and reason of their wait, the largest group first."""
     device = session.device
     device.sync()
     by_key: dict[tuple[str, ...], Group] = {}

@@ -65,7 +65,7 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Return a table of the registers of places, or of registers of the focus by their names."""
+    """Return a table of the registers that `text` names, or of all registers of its places."""
     session = context.session
     names = {
         name

@@ -75,7 +75,7 @@ def _first_core(session: Session) -> str | None:
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core with a part of the program that is not the starting core, or ""."""
+    """Return the first core, except the starting core, that has a part of the program; else ""."""
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))
     return next((core.name for core in session.device.order if core.table.name in kinds), "")

@@ -36,7 +36,7 @@ def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Ans
 
 
 def _done(replies: list[Answer]) -> Answer:
-    """Return several answers as one; the debugger ends if one of them ends it."""
+    """Return several answers as one answer, which ends the debugger if any of them does."""
     replies = replies[-MOST_ANSWERS:]
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)

@@ -59,7 +59,7 @@ class Command:
 
     @property
     def is_for_both(self) -> bool:
-        """Whether the command works on both of two runs, if the line does not say on which."""
+        """Whether the command works on both of two runs if its line names neither of them."""
         return self.group in BOTH
 
     @property

@@ -62,7 +62,7 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words that may begin the piece, and its operand's name if that may begin it."""
+        """The words that may begin the piece, and the name of the operand if one may begin it."""
         return (*self.words, self.operand) if self.operand else self.words
 
 
@@ -230,9 +230,9 @@ class _Matcher:
         self.at = end
 
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
-        """Return the offset at which an expression ends.
+        """Return the offset of the end of an expression.
 
-        It ends before a word in `ends` that is outside of brackets and strings.
+        An expression ends before a word in `ends` that is outside of brackets and strings.
         """
         depth, quote = 0, ""
         stops = {word for word in ends if word not in OPERANDS}

@@ -195,7 +195,8 @@ class ObservedRun:
 def registers(config: Mapping[str, Any], engine: str) -> dict[str, tuple[str, ...]]:
     """Return, for each core by name, the fields of its state that are registers and queues.
 
-    These are its register files, and the fields whose origins it can record with this engine.
+    These are the core's register files, and the fields whose origins the core can record with this
+    engine.
     """
     device = Device(config, engine=engine)  # a device is slow while it records origins
     fields = {}

@@ -1,9 +1,9 @@
 """Follows the causes of a value in two runs side by side, to the first step that differs.
 
-At each step it compares the instructions, then the settings, then the values that the step read. If
-the instructions or settings differ, the search ends at this step. Otherwise the search follows the
-first value that differs. If all values that a step read are equal, the step itself made the
-difference.
+At each step the search compares the instructions, then the settings, then the values that the step
+read. If the instructions or settings differ, the search ends at this step. Otherwise the search
+follows the first value that differs. If all values that a step read are equal, the step itself made
+the difference.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PairedWalk:
 
     `reason` says why the walk ended there:
 
-    - "instruction" or "setting": it differs;
+    - "instruction" or "setting": the instructions or a setting differ;
     - "source": one run has one source more;
     - "step": all values that the step read are equal;
     - "origin": the search cannot continue, for example at an input;

@@ -254,7 +254,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the planned run. Answer requests that come during the run between its parts."""
+        """Do the planned run. A request that comes during the run interrupts it and is answered."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:

@@ -46,7 +46,8 @@ class Spec(NamedTuple):
 class EditorPoint:
     """A breakpoint that the editor has sent.
 
-    `number` is the number of the session's point for it, or None if the session could not set it.
+    `number` is the number of the session's point for this breakpoint, or None if the session could
+    not set a point.
     """
 
     id: int

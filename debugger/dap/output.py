@@ -11,7 +11,7 @@ _CATEGORIES = {"stdout": "stdout", "stderr": "stderr"}
 
 
 class Output:
-    """The output of one program. Whole lines are sent at once, the rest at the next stop."""
+    """Sends the output of one program: whole lines at once, an incomplete line at the next stop."""
 
     def __init__(self, notify: Callable[[str, Mapping[str, Any]], object]) -> None:
         self.notify = notify
@@ -29,7 +29,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Send the output that waits."""
+        """Send the incomplete lines."""
         waiting, self._waiting = self._waiting, {}
         for stream, text in waiting.items():
             if text:

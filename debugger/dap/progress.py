@@ -10,7 +10,7 @@ APART = 1.0  # seconds before the first event, and between two
 
 
 class Progress:
-    """The progress of one run at a time: `with progress: ... progress.update("running", cycle)`.
+    """The progress of a run: `with progress: ... progress.update("running", cycle)`.
 
     `notify(event, body)` sends an event to the editor.
     """

@@ -45,7 +45,7 @@ Notify = Callable[[str, Mapping[str, Any]], object]
 
 
 class Run(NamedTuple):
-    """A run that a request has planned. With `can_resume` it may be interrupted and repeated."""
+    """A run that a request has planned. With `can_resume` it can continue after an interruption."""
 
     act: Callable[[], StopRecord]
     can_resume: bool = False

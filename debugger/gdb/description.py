@@ -129,7 +129,7 @@ def _register_xml(row: GdbRegister) -> str:
 
 
 def threads_xml(threads: Iterable[tuple[int, str, str]]) -> str:
-    """Return the list of threads as XML. Each thread has a number, a name, and what it does."""
+    """Return a list of threads as XML; a thread has a number, a name and a text on its activity."""
     rows = [
         f'<thread id="{number:x}" name={quoteattr(name)}>{_text(doing)}</thread>'
         for number, name, doing in threads

@@ -184,7 +184,7 @@ class Screen:
         return pieces
 
     def _click_key(self, key: Key, event: MouseEvent) -> None:
-        """Do what the clicked key of the bar does; after a right click, the key with Shift."""
+        """Do the action of a key that the user has clicked in the bar; a right click adds Shift."""
         if event.event_type is not MouseEventType.MOUSE_UP:
             return
         if event.button is MouseButton.RIGHT:

@@ -1,4 +1,4 @@
-"""Completes command lines, and finds commands by what they do (the palette)."""
+"""Completes command lines, and finds commands by their meaning (the palette)."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ class Area:
     def window(self, rows: int, begin: int = 0) -> range:
         """Return the range of the rows to show, of `rows` rows.
 
-        The range starts at row `begin`, changed by the user's scrolling. It contains only rows that
-        exist.
+        The range starts at row `begin`; the user's scrolling moves the start. It contains only rows
+        that exist.
         """
         last = max(0, rows - self.height)
         begin = min(max(0, begin), last)

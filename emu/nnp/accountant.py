@@ -1,4 +1,4 @@
-"""The accountant of nnp: what its matrix-vector multiplier did in each cycle."""
+"""The accountant of nnp: it charges each cycle by the activity of the matrix-vector multiplier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Wait = tuple[int, int, int, str]  # begin, end, address of the chain, what it w
 
 
 class NnpAccountant(Accountant):
-    """Charges each cycle to what the multiplier did in it.
+    """Charges each cycle by the activity of the multiplier.
 
     A cycle is work if a product uses the multiplier. Other cycles are charged to one of three
     causes: a wait at a network queue, a part of a chain without a product in the multiplier, or the

@@ -1,11 +1,11 @@
-"""How much sooner the chains of a program would end in another order.
+"""Computes how much sooner the chains of a program would end in another order.
 
 Chains execute in the order of the program. So a chain that waits for results also delays the chains
 after it, even if their operands are known. `cycles_saved` moves chains before such a chain, by list
-scheduling: of the chains whose operands are ready, the one with the longest path of dependent
-chains behind it comes first. A chain may move before one that reads the entries that it writes,
-because a program can let it write other entries. Chains that use the same queue stay in their
-order, because the data in the queue are in this order.
+scheduling: of the chains whose operands are ready, it takes the chain with the longest path of
+chains that depend on it. A chain that writes entries may move before a chain that reads these
+entries, because the program could write other entries instead. Chains that use the same queue stay
+in their order, because the data in the queue are in this order.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ class ChainOrder:
     def _by_path(self, simulation: _Simulation, products_last: bool) -> Iterator[_Piece]:
         """Yield the pieces in the other order; the simulation has to execute each at once.
 
-        With `products_last`, pieces without a product come before those with one, because they
-        would pass the other units only after it.
+        With `products_last`, pieces without a product come before pieces with a product, because
+        the other units take pieces in order and would be occupied by the product first.
         """
         left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece
@@ -239,7 +239,8 @@ class ChainOrder:
 
 
 class _Simulation:
-    """Executes pieces in any order in which each comes after those before it and that it follows.
+    """Executes pieces in any order in which each piece comes after all pieces in `before` and
+    `follows`.
 
     `waits` counts the cycles in which pieces waited, if `counts_waits`.
     """
@@ -254,14 +255,14 @@ class _Simulation:
         self.counts_waits = counts_waits
 
     def end(self, piece: _Piece) -> int:
-        """Return when a piece would end if all units were free; its operands are known."""
+        """Return the cycle in which a piece would end if all units were free from cycle 0 on."""
         busy, self.units.free = self.units.free, np.zeros(len(UNITS), np.int64)
         schedule = self._schedule(piece, 0)
         self.units.free = busy
         return max(int(schedule.readable.max()), schedule.stored)
 
     def execute(self, piece: _Piece) -> None:
-        """Execute a piece after the ones before it."""
+        """Execute a piece after all pieces that were executed before."""
         schedule = self._schedule(piece, self.now)
         self.waits += schedule.read_waits
         for unit, free in schedule.free.items():

@@ -1,8 +1,8 @@
-"""Finds the origin of an element that a chain wrote, back to what the chain read.
+"""Finds the origin of an element that a chain wrote, back to the inputs of the chain.
 
 The origin is the instruction that wrote the element. The source of its value is the result of the
-previous instruction in the chain, and so on. The last source is what the chain read: an entry of a
-register file, a vector from NetInQ, or bytes of Dram. The sources of a product are its non-zero
+previous instruction in the chain, and so on. The last source is an input of the chain: an entry of
+a register file, a vector from NetInQ, or bytes of Dram. The sources of a product are its non-zero
 products, each with its weight and activation.
 """
 

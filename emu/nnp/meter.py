@@ -1,4 +1,4 @@
-"""The meter of nnp: what each iteration of a chain computes, reads and writes."""
+"""The meter of nnp: it counts the operations, reads and writes of each iteration of a chain."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NnpMeter(Meter):
     def _parts(self, memory: Memory, engines: int) -> int:
         """Return the number of separate memories of which a memory consists.
 
-        MatrixRf has one for each dot product that the multiplier computes at a time.
+        MatrixRf has one for each dot product that the multiplier computes in parallel.
         """
         return engines * self.native if memory.name == "MatrixRf" else 1
 

@@ -26,7 +26,9 @@ _STEP_ELEMENTS = 64  # the number of recorded elements that count as one step
 
 
 class ChainOrigins(Origins):
-    """The record of the iterations of chains. It finds the origins of what they wrote."""
+    """The record of the iterations of chains. It finds the origins of the values that they
+    wrote.
+    """
 
     can_be_partial = False
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))

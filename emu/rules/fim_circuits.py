@@ -92,7 +92,8 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
     """Return the cycle from which the first `count` columns of a buffer are stored.
 
     `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
-    before `end` are stored, the earliest first. None means that fewer columns have been pushed.
+    before `end` are stored, the earliest first. The result is None if fewer than `count` columns
+    have been pushed.
     """
     later = end - start - count  # number of columns after the first `count`
     if later < 0:

@@ -1,4 +1,4 @@
-"""The accountant of vc: what an instruction costs, and for which result the next one waits."""
+"""The accountant of vc: it charges the cycles of instructions, and their waits for results."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class VectorAccountant(ScalarAccountant):
     These cycles have three parts, in this order: the first cycle of the instruction, the cycles
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
-    the bytes of the previous store, and one store of a vector register could write both.
+    the bytes of the previous store, and one store of a vector register could write the bytes of
+    both stores.
 
     While an instruction waits for a result, the cycles since the issue of the instruction that
-    makes it are hidden: without them, the wait would be longer by as much.
+    makes it are hidden: without these cycles, the wait would be longer by their number.
     """
 
     core: VectorCore

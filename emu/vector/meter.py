@@ -42,7 +42,7 @@ def vector_work(row: Instruction) -> Work:
 def _pmac(name: str) -> Work:
     """Return the operations of a pmac: its products, and as many additions.
 
-    For each result, one of them adds the old sum; it counts even if a pmac has no old sum.
+    For each result, one addition is that of the old sum. It counts even for a pmac without old sum.
     """
     form = PMAC_FORMATS[name]
     if name[0] == "f":

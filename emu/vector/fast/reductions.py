@@ -62,7 +62,7 @@ class Product(NamedTuple):
 
 
 class _Uses:
-    """Which vector registers a pass has loaded, added to, and only read so far."""
+    """The vector registers that a pass has loaded, added to, or only read so far."""
 
     def __init__(self) -> None:
         self.loads: dict[int, Load] = {}
@@ -70,7 +70,9 @@ class _Uses:
         self.reads: set[int] = set()
 
     def load(self, load: Load) -> bool:
-        """Add a load. Return False if it is not the only instruction with its register before."""
+        """Add a load. Return False if an earlier instruction of the pass uses the load's
+        register.
+        """
         register = load.register
         if register in self.loads or register in self.reads or self._results(register):
             return False
@@ -177,8 +179,8 @@ def find_reduction(
 ) -> Reduction | None:
     """Return the reduction of a loop, or None if it is not one.
 
-    `loop` has the instructions of a pass, the last one is a branch to the first. `steps` are the
-    changes of general registers in a pass. `condition` is the text that decides the branch.
+    `loop` has the instructions of a pass; the last one is a branch to the first one. `steps` are
+    the changes of general registers in a pass. `condition` is the text that decides the branch.
     """
     uses, back = _Uses(), len(loop) - 1
     for place, found in enumerate(loop[:-1]):

@@ -62,7 +62,7 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
 
 
 def _later(cycles: int) -> str:
-    """Return the text of a time after `t`."""
+    """Return the text of the time that is `cycles` after `t`."""
     return f"t + {cycles}" if cycles else "t"
 
 
