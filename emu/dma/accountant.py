@@ -1,4 +1,4 @@
-"""The accountant of the dma: in which cycles it moved beats, and for what it waited."""
+"""The accountant of the dma: it charges each cycle of a transfer to a cause."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DmaAccountant(Accountant):
 
     A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
     cycle. If one long row could move the same bytes as the rows of a transfer, it would need fewer
-    beats. The cycles of the beats that it would save are `narrow`.
+    beats. The cycles of the beats that the long row would save are `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, it needs longer for the last beat
     than for the first one. These additional cycles are `channel`.

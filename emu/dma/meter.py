@@ -1,4 +1,4 @@
-"""The meter of the dma: what its transfers read and write, and which tensors they bring where."""
+"""The meter of the dma: the bytes that transfers move, and the tensors that they bring on-chip."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
 
 
 class Layout(NamedTuple):
-    """What the shape of a transfer determines."""
+    """The data that follow from the shape of a transfer."""
 
     offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
     ordered: bool  # whether a row may read what another row writes
@@ -84,7 +84,7 @@ class Transfer(NamedTuple):
         return self[1:7]
 
     def layout(self) -> Layout:
-        """Return what the shape of the transfer determines."""
+        """Return the data that follow from the shape of the transfer."""
         offsets = tuple(unit << UNIT_SHIFT for unit in range(self.further_units + 1))
         low, end = self._span(self.src, self.src_stride)
         first, until = self._span(self.first_copy.dst, self.dst_stride)

@@ -1,4 +1,4 @@
-"""Uses of a transfer: collects what it does to memories, for the report to the trace block."""
+"""Uses of a transfer: collects its accesses and waits, for the report to the trace block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """What the running transfer has used: each occurrence's count, first start and last end."""
+    """The uses of the running transfer: each occurrence's count, first start and last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}

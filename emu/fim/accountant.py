@@ -1,4 +1,4 @@
-"""The accountant of an island: what the block of each bank did in each cycle.
+"""The accountant of an island: it charges each cycle of each bank by the activity of its block.
 
 A block announces three kinds of steps: a word is delayed, a word begins to wait, a word is done.
 Only one block takes a step at a time. So the growth of the island's counters says how the cycles of
@@ -35,7 +35,7 @@ Parts = Iterable[tuple[str, int]]  # causes with their cycles
 
 
 def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
-    """Yield how the cycles of one operation are divided: pairs (cause, cycles) in order of time.
+    """Yield the causes of the cycles of one operation, as pairs (cause, cycles) in order of time.
 
     `fresh` has the growth of the island's counters. The command of the operation takes `step`
     cycles.
@@ -134,20 +134,20 @@ class IslandAccountant(Accountant):
         self.last = max(self.last, until)
 
     def _begin_wait(self, one: _Progress, block: Block) -> None:
-        """Record why a block waits, and the names of the blocks that can end the wait."""
+        """Record the cause of a block's wait, and the names of the blocks that can end the wait."""
         parts = stalls.unit(self.core, block.banks[0]).parts
         names = ", ".join(name for name, _ in parts)
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return why a word was delayed from cycle `at` on, as pairs (cause, cycles)."""
+        """Return the causes of a word's delay from cycle `at` on, as pairs (cause, cycles)."""
         if self.core.program.word(block.pc).row.mnemonic == "end":
             results = max(block.rz_ready, block.columns_ready)
             return [("results", self.core.aligned(results) - at)]
         return [("loads", fresh["cycles_pull"]), ("results", fresh["cycles_alu"])]
 
     def _word(self, address: int, cycles: int, fresh: dict[str, int]) -> Parts:
-        """Return how the `cycles` of a word that a block did are divided: pairs (cause, cycles)."""
+        """Return the causes of the `cycles` of a block's word, as pairs (cause, cycles)."""
         mnemonic, divider = self.core.program.word(address).row.mnemonic, self.core.divider
         if mnemonic in _WORDS:
             return [(_WORDS[mnemonic], cycles)]
@@ -157,9 +157,7 @@ class IslandAccountant(Accountant):
         return [*_of_memory(fresh), ("work", columns * divider)]
 
     def _charge_parts(self, one: _Progress, parts: Parts, until: int, address: int | None) -> None:
-        """Charge the cycles of a block before `until` to the causes in `parts`, and the rest as
-        latency.
-        """
+        """Charge a block's cycles before `until` to the causes in `parts`, the rest as latency."""
         for cause, cycles in parts:
             self._charge_block(one, cause, min(one.at + max(cycles, 0), until), address)
         self._charge_block(one, "latency", until, address)

@@ -1,4 +1,4 @@
-"""The banks of an island as a DRAM: open rows, issued commands, and what commands waited for.
+"""The banks of an island as a DRAM: open rows, issued commands, and the waits of commands.
 
 No command breaks a timing constraint (`macaw.emu.rules.fim_dram`): `do` issues it in the first
 cycle that all constraints allow. Times are device cycles (of tCK). Circuits access the columns of

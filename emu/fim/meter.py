@@ -1,4 +1,4 @@
-"""The meter of an island: what the circuits of its banks compute, and the columns that they use."""
+"""The meter of an island: it counts the operations of circuits, and the columns that they use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = {
 
 
 class IslandMeter(Meter):
-    """Counts what words and operations of the host use, by the address of the word."""
+    """Counts the activities of words and of host operations, by the address of the word."""
 
     core: IslandCore
 

@@ -1,4 +1,4 @@
-"""The word `fim`: does one of the ten operations of the circuits once or several times.
+"""The word `fim`: a block does one of the ten operations of its circuits once or several times.
 
 A word with a repeat count n does its operation n times. Engines do one repeat, or a batch of
 repeats, at a time.

@@ -80,7 +80,7 @@ BankRecord = tuple[Record, int]  # and the index of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """The record of what the circuits of an island did. It finds where their values come from."""
+    """The record of the operations of an island's circuits, which finds the origins of values."""
 
     can_be_partial = False
     fields = frozenset((ROP, GIO, RZ, IOSA))

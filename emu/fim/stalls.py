@@ -1,4 +1,4 @@
-"""Stalls of an island: what its blocks do or wait for, and which blocks could end a wait."""
+"""Stalls of an island: the work or wait of each block, and the blocks that could end a wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.emu.inspection import Stall
 
 
 def stalls(island: Island) -> Iterator[Stall]:
-    """Yield one record for each block: what it does or waits for.
+    """Yield one record for each block: its present work or wait.
 
     For a waiting block the record names the blocks that can end its wait.
     """
@@ -25,7 +25,7 @@ def stalls(island: Island) -> Iterator[Stall]:
 
 
 def unit(island: Island, bank: int) -> Stall:
-    """Return what the block that uses bank number `bank` does or waits for.
+    """Return the present work or wait of the block that uses bank number `bank`.
 
     If no block uses the bank, the result has `ended` set.
     """

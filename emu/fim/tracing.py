@@ -1,9 +1,9 @@
 """Tracing of islands: their reports to the trace block and to listeners (docs/timing-fim.md).
 
 For the trace, an instruction is a word of any block. Words are numbered in the order in which they
-start. What a word has used is the difference of the island's counters before and after it. The fast
-engine may do repeats of a `fim` before words of other blocks that come earlier in time. It reports
-these repeats only when the other blocks have done those words.
+start. The uses of a word are the difference between the island's counters before and after the
+word. The fast engine may do repeats of a `fim` before words of other blocks that come earlier in
+time. It reports these repeats only when the other blocks have done those words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
+"""The accountant of a row: it charges each cycle of each PE to work or to a wait of its cluster.
 
 The counters of the PEs give the causes for the cycles of a mac. For the other cycles of a run, the
 stall report of the row says for what the cluster's oldest step waits. The report changes only when

@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 class Adder:
     """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
-    `overflow` is the setting `pe.overflow`: what happens to a sum outside the type's range. Integer
+    `overflow` is the setting `pe.overflow`, the treatment of sums outside the type's range. Integer
     results are exact. Each floating-point product and sum is rounded to `sum_type`. If a result is
     too large, `wrap` gives the infinity of IEEE 754, and `saturate` the greatest finite number.
     """

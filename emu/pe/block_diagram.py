@@ -1,7 +1,7 @@
-"""Shows one PE as the boxes of seed 000, Fig. 5a and 5b: what each box contains or passes on now.
+"""Shows one PE as the boxes of seed 000, Fig. 5a and 5b, with their present contents or outputs.
 
 Most boxes are fields of the declared state. Selectors, adder and multiplier store nothing; this
-module computes what they pass on from the state.
+module computes their outputs from the state.
 """
 
 from __future__ import annotations

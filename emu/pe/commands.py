@@ -1,4 +1,4 @@
-"""Commands of packets: what each command of `macaw.isa.pe.COMMANDS` requires in its packet."""
+"""Commands of packets: the rules for packets with each command of `macaw.isa.pe.COMMANDS`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 @dataclass(frozen=True)
 class Command:
-    """What one command requires in its packet, and which units of a cluster it needs."""
+    """The rule for the packets of a command, and the units of a cluster that it needs."""
 
     # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"

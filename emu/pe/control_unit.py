@@ -1,10 +1,10 @@
 """The control unit 602 of a cluster: it decides when each instruction of each buffer starts.
 
 An exe starts a *run* of an instruction buffer. The steps of a run start in the order of the
-sequence. A step starts when its unit is free and no earlier step still uses what it needs. Earlier
-steps are the steps before it in its run, and all steps in runs of earlier packets. Two steps
-conflict if they share an accumulator, an output-queue block, or an input-buffer block that one of
-them fills. So results do not depend on which buffers run at the same time.
+sequence. A step starts when its unit is free and no earlier step still uses anything that the step
+needs. Earlier steps are the steps before it in its run, and all steps in runs of earlier packets.
+Two steps conflict if they share an accumulator, an output-queue block, or an input-buffer block
+that one of them fills. So results do not depend on which buffers run at the same time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delivery: what packets do when they arrive in clusters and in the trace, for each command."""
+"""Delivery: the effects of packets that arrive in clusters and in the trace, for each command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """How packets of one command are delivered. The methods of this base class do nothing."""
+    """Delivers the packets of one command. The methods of this base class do nothing."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units

@@ -126,7 +126,7 @@ class Distribution:
 
         A compressed segment is sent as pairs of index + value. In each cycle the compressor reads
         at most one bus width of dense bytes, and sends at most one bus width. So the segment takes
-        the cycles of the longer of these two forms; the caller computes them.
+        the cycles of the longer form, dense or compressed; the caller computes these cycles.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if segment["form"] != COMPRESS:

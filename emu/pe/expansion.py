@@ -252,8 +252,8 @@ class Expansion:
     def _wants(self, kind: int) -> bool:
         """Return whether an ld takes a segment of the type `kind`.
 
-        In the first iteration an ld always takes one; later it does so only if the next segment has
-        this type.
+        In the first iteration an ld always takes a segment; in later iterations it does so only if
+        the next segment has this type.
         """
         return self.first or self._next_type() == kind
 
@@ -446,7 +446,7 @@ class Expansion:
     def _target(self, op: Op) -> tuple[int, int]:
         """Return the entry of PE 0's output queue that a step writes.
 
-        The second result is how much the number of this entry grows from a PE to the next one.
+        The second result is the increase of this entry's number from each PE to the next PE.
         """
         if op["implied"]:
             return op["implied"][1], 0

@@ -1,4 +1,4 @@
-"""The contents of instruction buffers, and what their sequences may use.
+"""The contents of instruction buffers, and everything that their sequences may use.
 
 A buffer contains a header, instructions, their operands, and the increment (step) of each operand,
 which scalar unit 604 adds at each loopback (seed 000 ¶104, ¶112). So the value of an operand in any
@@ -138,7 +138,7 @@ def _buffer(
 def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
     """Return the contents of an instruction buffer.
 
-    Its header has count 0 if it is not configured.
+    If the buffer is not configured, its header has count 0.
     """
     return _buffer(
         state.headers[cluster, number].tobytes(),

@@ -17,7 +17,7 @@ Counts = NDArray[Any] | int  # integers: an element for each PE, or one for all
 
 @dataclass
 class MacOutcome:
-    """What a mac, or some of its cycles, did in some PEs, as arrays of one common shape.
+    """The effects of a mac, or of some of its cycles, in some PEs, as arrays of one common shape.
 
     Both engines make these records, and only `add_to` changes counters. To add a counter that macs
     change, add a row to `macaw.isa.pe.PE_COUNTERS` and a line to `counters` or `peaks` here.
@@ -39,7 +39,7 @@ class MacOutcome:
     q2_most: Counts | None = None
 
     def counters(self) -> Mapping[str, NDArray[Any]]:
-        """Return what the mac adds to each counter, by counter name.
+        """Return the numbers that the mac adds to counters, by counter name.
 
         Counters to which a mac without balance adds nothing are left out.
         """

@@ -1,4 +1,4 @@
-"""The meter of a row: the products of its MACs, and what its queues and buffers read and write."""
+"""The meter of a row: it counts products of MACs, and accesses to queues and buffers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row of the PE array as a core: what both engines share, and the phases of a cycle."""
+"""A row of the PE array as a core: the code that both engines share, and the phases of a cycle."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Row(Core, Dispatchable):
         return context.provenance
 
     def stalls(self) -> Sequence[Stall]:
-        """Return what the bus and the runs of the clusters do or wait for."""
+        """Return the present work or wait of the bus and of the runs of the clusters."""
         stalls = tuple(self.stall_report.stalls()) if self.running else ()
         return stalls or super().stalls()
 
@@ -143,7 +143,7 @@ class Row(Core, Dispatchable):
         return entries_of(self.context, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what a cluster, or a PE of the cluster, does or waits for.
+        """Return the present work or wait of a cluster, or of a PE of the cluster.
 
         `units` is (cluster,) or (cluster, PE).
         """

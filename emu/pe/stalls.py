@@ -1,4 +1,4 @@
-"""Reports what the bus and the runs of a row wait for, and who can end each wait."""
+"""Reports the waits of the bus and the runs of a row, and the cores that can end each wait."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StallReport:
                 yield self._run(name, cluster, run)
 
     def unit(self, number: int, pe: int | None = None) -> Stall:
-        """Return what cluster `number` does, or what PE `pe` of this cluster does.
+        """Return the present work or wait of cluster `number`, or of PE `pe` of this cluster.
 
         The result is for the cluster's oldest run that executes a step. If no run executes a step,
         it is for the oldest run. A PE that has finished its part of the current mac waits for the
@@ -132,7 +132,7 @@ class StallReport:
         return self._reason(found, cluster, run, op) or found._replace(until=self.core.time)
 
     def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
-        """Return `found` with what the step waits for, and which runs could end this wait.
+        """Return `found` with the reason of the step's wait, and the runs that could end this wait.
 
         The result is None if the step can start.
         """

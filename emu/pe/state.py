@@ -139,7 +139,7 @@ class Segment(TypedDict):
 
 
 class Out(TypedDict):
-    """Where the results of an exe are stored; the fields are those of `macaw.isa.pe.OUT`."""
+    """The places of an exe's results in memory; the fields are those of `macaw.isa.pe.OUT`."""
 
     offset: int
     stride: int

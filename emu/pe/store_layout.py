@@ -1,4 +1,4 @@
-"""The layout of a store: where its results go in memory, and which results each beat carries."""
+"""The layout of a store: the addresses of its results, and the results that each beat carries."""
 
 from __future__ import annotations
 

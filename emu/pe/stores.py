@@ -23,7 +23,7 @@ _CACHED_ELEMENTS = 4096  # the greatest number of elements in a store whose layo
 
 
 class Stores:
-    """Computes what the `st` instructions of a row write: addresses and bytes, beat by beat."""
+    """Computes the addresses and bytes that the `st` instructions of a row write, beat by beat."""
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape

@@ -28,9 +28,7 @@ class ScalarAccountant(Accountant):
         self.blocked, self.channel = self._traffic()
 
     def _traffic(self) -> tuple[int, int]:
-        """Return how many cycles the core's accesses have waited so far: for banks, and for the
-        channel.
-        """
+        """Return the cycles that accesses have waited so far: for banks, and for the channel."""
         port = self.core.port
         return port.reads_blocked + port.writes_blocked, port.external_blocked
 

@@ -144,8 +144,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return int(row.family in COMPUTING)
 
     def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
-        """End the instruction in cycle `until` (None: in `time`). The next one begins in cycle
-        `time`.
+        """End the instruction in cycle `until` (None: `time`); the next one begins in cycle `time`.
 
         `uses` is the number of compute units that the instruction used.
         """

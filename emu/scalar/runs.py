@@ -21,7 +21,7 @@ ENDS = frozenset(("branch", "jump"))
 
 
 class Uses(NamedTuple):
-    """How the instructions of a run use compute units, for the trace.
+    """The uses of compute units by the instructions of a run, for the trace.
 
     Times are relative to the start of the run.
     """

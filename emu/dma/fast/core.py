@@ -208,8 +208,8 @@ class FastDma(DmaCore):
     def _sleep(self, limit: int) -> bool:
         """Sleep until the last write if no other core can notice a difference before that write.
 
-        If no other core acts before it either, do all cycles up to it at once. `limit` is the first
-        cycle in which another core may act. Return whether the dma sleeps now.
+        If no other core acts before the last write either, do all cycles up to that write at once.
+        `limit` is the first cycle in which another core may act. Return whether the dma sleeps now.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:

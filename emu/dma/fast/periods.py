@@ -153,7 +153,7 @@ class Periods:
         self.restart()
 
     def _ready_after(self, times: int, earlier: _Present, present: _Present) -> list[int]:
-        """Return from when the dma can write the beats in the buffer after `times` periods.
+        """Return when the dma can write each beat in the buffer after `times` periods.
 
         In each period the dma reads as many beats as it writes. It reads the last beats of the
         buffer in the period before `present`.

@@ -1,4 +1,4 @@
-"""Tables of what index comparator 505 and its load queues do, as a finite automaton.
+"""Tables of index comparator 505 and its load queues, as a finite automaton.
 
 A PE examines two weights at a time, a pair. Two things decide when it examines the next pair: the
 number of loads in its queues, and how many weights of the earlier pairs were effectual. A block is

@@ -273,7 +273,7 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append(BusCall(self.acted, True, call))
 
     def _extend(self, extend: Callable[[], None], now: int = NEVER) -> None:
-        """Call `extend`, which computes the group's times from what the bus has delivered.
+        """Call `extend`, which computes the group's times from the data that the bus has delivered.
 
         This splits the group at the start of cycle `now` (`split`) if `extend` raises `Unplannable`
         or `Fault`.

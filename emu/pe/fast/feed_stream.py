@@ -59,10 +59,10 @@ class FeedStream:
         return min(self.last_beat(now) + 2, now)
 
     def write(self, bus: Distribution, group: LockstepGroup, now: int) -> int:
-        """Deliver the beats before cycle `now`; if the last of them is in cycle `now` - 1, it is on
-        the bus then. Return the number of these beats.
+        """Deliver the beats before cycle `now`. Return the number of these beats.
 
-        The calls that the bus makes to the control units are recorded for a split of the group.
+        A beat of cycle `now` - 1 is on the bus afterwards. The calls that the bus makes to the
+        control units are recorded for a split of the group.
         """
         stream, state = self.stream, bus.state
         packet, beats = stream.packet, stream.beats

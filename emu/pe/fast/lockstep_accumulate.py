@@ -212,7 +212,7 @@ class LockstepAccumulator:
         return True
 
     def _places(self, source: int) -> dict[int, NDArray[Any]]:
-        """Return, by accumulator, what a load from output queues adds, of shape (clusters, PEs).
+        """Return, by accumulator, the sums that a load from output queues adds, (clusters, PEs).
 
         Raises `Unplannable` if a cluster has written none of the entries.
         """

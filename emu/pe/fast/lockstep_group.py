@@ -9,7 +9,7 @@ The declared state of the clusters stays as it was in the cycle in which the gro
 run of a cluster ends, the cluster leaves the group, and the group writes its state of that cycle.
 The group splits if the state is read earlier, or if something happens that the group does not
 handle. Then the control units of the remaining clusters repeat their cycles up to the present one
-(`lockstep_split`). So the state is always what the control units would have computed.
+(`lockstep_split`). So the state is always that which the control units would have computed.
 """
 
 from __future__ import annotations
@@ -250,8 +250,10 @@ class LockstepGroup:
         return True
 
     def _skip_iterations(self, known: Ints) -> Ints:
-        """Compute many of the next iterations at once if possible, the first of which begins in
-        cycle `known` (clusters,). Return the first cycle of the iteration after them.
+        """Compute many of the next iterations at once, if possible.
+
+        The first one begins in cycle `known` (clusters,). Return the first cycle of the iteration
+        after all of them.
         """
         start = Start(known, self.issue, self.ends)
         found = repetition(self.loop, self.steps, self.macs, start, self._next_packet)
@@ -336,8 +338,8 @@ class LockstepGroup:
     def triggers(self) -> bool:
         """Whether the group's runs trigger another buffer when they end.
 
-        If so, they reserve what the chain of buffers may use while the group exists (`Run.ahead`).
-        The declared state has this reservation.
+        If so, the runs reserve everything that the chain of buffers may use (`Run.ahead`), as long
+        as the group exists. The declared state has this reservation.
         """
         return bool(self.run["chain"])
 

@@ -95,8 +95,8 @@ class ResidentWeights:
     def find(self, activations: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Return the effectual entries, as a mask, and the sums of macs.
 
-        `activations` (entries, macs, PEs of all clusters) are what the macs read. The mask has
-        shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
+        `activations` (entries, macs, PEs of all clusters) are the values that the macs read. The
+        mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
         """
         hit = activations != 0  # this gives the bitmask of what is loaded
         if self.valid is not None:

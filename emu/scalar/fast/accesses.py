@@ -2,8 +2,8 @@
 
 Consecutive accesses whose addresses have the same register as base form a group. The first of them
 tests the base for all of them: that they are inside the memory and aligned, and that the stores
-need no call of `Pages.touch`. If a test fails, the function ends before the first access, and the
-interpreter executes it. A group with stores has a window: a range of the base in which all its
+need no call of `Pages.touch`. If a test fails, the function ends before the first access, which the
+interpreter executes. A group with stores has a window: a range of the base in which all its
 accesses have passed the tests.
 
 If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
@@ -60,7 +60,7 @@ class Group(NamedTuple):
 
     @property
     def stores(self) -> tuple[Access, ...]:
-        """The stores, without those to a place of an earlier one."""
+        """The stores, except those to the place of an earlier store."""
         kinds = {(x.immediate, x.size): x for x in self.accesses if x.stores}
         return tuple(kinds.values())
 
@@ -312,7 +312,7 @@ def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
 
 
 def _words(watched: str, at: str, store: Access) -> str:
-    """Return an expression that is true if a word is watched to which a program would store."""
+    """Return an expression that is true if a word that `store` would change is watched."""
     first = _sum(at, store.immediate)
     if store.size <= 4:
         return f"{watched}[{first} >> 2]"
@@ -324,5 +324,5 @@ def _register(number: int) -> str:
 
 
 def _sum(text: str, number: int) -> str:
-    """Return the text of a sum; nothing is added if the number is 0."""
+    """Return the text of the sum of `text` and `number`; if `number` is 0, return `text`."""
     return f"{text} {'-' if number < 0 else '+'} {abs(number)}" if number else text

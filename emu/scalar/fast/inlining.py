@@ -39,7 +39,7 @@ class Inlined(NamedTuple):
 
 
 class Spans(dict[str, tuple[int, int]]):
-    """The least and the greatest value that variables may have, as far as the text shows it."""
+    """The least and the greatest value that variables may have, if the text determines them."""
 
     def of(self, name: str) -> tuple[int, int]:
         """Return the least and the greatest value of a register's variable."""
@@ -120,9 +120,9 @@ def inline(
 ) -> Inlined:
     """Return the text of `act`, which the function `make` of `module` has made.
 
-    The function adds the names that the text uses to `names`, with their values. `spans` has what
-    is known of the registers before the act, and afterwards of a register that the act writes.
-    Raises `OSError` if the module has no source.
+    The function adds the names that the text uses to `names`, with their values. `spans` has the
+    known ranges of registers before the act. The function adds the range of a register that the act
+    writes. Raises `OSError` if the module has no source.
     """
     assert isinstance(act, FunctionType)
     code = act.__code__
@@ -154,8 +154,8 @@ def _simplify(line: str, spans: Spans) -> list[str]:
     """Return lines with the same effect as an assignment, whose value may be masked to 32 bits.
 
     A mask without effect is left out. A sum wraps only if it does not fit into 32 bits: Python
-    takes longer for `&` with a mask of 32 bits than for an addition and a comparison. `spans` gets
-    what is known of the variable.
+    takes longer for `&` with a mask of 32 bits than for an addition and a comparison. The function
+    stores the known range of the variable in `spans`.
     """
     statement = ast.parse(line).body[0]
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):

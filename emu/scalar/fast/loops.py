@@ -1,4 +1,4 @@
-"""What a loop changes by a constant in each pass, such as pointers and the number of passes."""
+"""Finds the registers that a loop changes by a constant in each pass, such as pointers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Step(NamedTuple):
-    """How a register changes in a loop, seen from one of its instructions."""
+    """The change of a register in a loop, seen from one instruction of the loop."""
 
     by: int  # what each pass adds to it; 0 if the loop does not write it
     before: int  # what the present pass has added before the instruction
@@ -30,7 +30,7 @@ class Steps:
                 self._writers.setdefault(register, []).append(place)
 
     def of(self, register: int, place: int) -> Step | None:
-        """Return how a register changes, seen from the instruction with index `place`.
+        """Return the change of a register, seen from the instruction with index `place`.
 
         The result is None if the change is not the same in each pass, or if the instruction is not
         part of the loop.
@@ -47,7 +47,7 @@ class Steps:
 
 
 def added(found: Decoded) -> int | None:
-    """Return what an instruction adds to the register that it writes, if that is a constant."""
+    """Return the constant that an instruction adds to its result register; None without one."""
     values = found.values
     is_sum = found.row.mnemonic == "addi" and values["rd"] == values["rs1"] != 0
     return values["imm"] if is_sum else None

@@ -354,7 +354,8 @@ class Translator(Counting):
 
 
 def _wrap_once(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the wrap of a sum that the next instruction only adds to.
+    """Return the lines, but leave out the wrap of a sum if the next instruction only adds to the
+    sum.
 
     A sum of three registers wraps as two sums do.
     """
