@@ -16,6 +16,7 @@ SETTINGS = (
     Setting("nnp.native",              32,     "the native dimension N: elements of a vector, rows and columns of a tile",       "elements",         1, 1024),
     Setting("nnp.lanes",               8,      "of a tile engine: elements of a row that it multiplies a cycle",                 "elements",         1, 1024),
     Setting("nnp.engines",             4,      "tile engines",                                                                   "",                 1, 64),
+    Setting("nnp.mapping",             "tiles", "what decides which tile engine multiplies a tile: its number, its row or its column", choices=("tiles", "rows", "columns")),
     Setting("nnp.divider",             1,      "device cycles to a cycle of nnp",                                                "cycles",           1, 64),
     Setting("nnp.megahertz",           250,    "clock, where cycles are shown as time",                                          "MHz",              1, 10000),
     Setting("nnp.host_format",         "fp16", "numbers outside the multiplier",                                                 choices=("fp16", "fp32")),

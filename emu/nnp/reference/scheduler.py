@@ -99,9 +99,7 @@ class ReferenceScheduler:
         depth = timing.read + (0 if chain.source.memory.setting else timing.latency)
         ends = None
         if chain.product is not None:
-            begin, times = self._product(chain, first, times, before, depth)
-            passes = -(-chain.scalars["rows"] * chain.scalars["cols"] // timing.engines)
-            free[MULTIPLY] = begin + passes * timing.pass_cycles
+            times, free[MULTIPLY] = self._product(chain, first, times, before, depth)
             ends = np.array([free[MULTIPLY]], np.int64)
             before, depth = [timing.pass_cycles] * len(times), timing.multiplier
         for unit, name in MFUS:
@@ -180,8 +178,8 @@ class ReferenceScheduler:
 
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
-    ) -> tuple[int, list[int]]:
-        """Return when the multiplier starts, and when it starts the last pass of each row of tiles.
+    ) -> tuple[list[int], int]:
+        """Return when the multiplier starts the last pass of each row of tiles, and when it ends.
 
         `times` has the cycles in which the vectors entered the reading unit, `before` their rates
         there. `depth` is the depth of that unit.
@@ -192,10 +190,12 @@ class ReferenceScheduler:
         rows, cols = chain.scalars["rows"], chain.scalars["cols"]
         entries = chain.product.addresses(first, chain.volume)
         ready = [self._entry_ready(chain.product, place) for place in entries]
-        passes = [range(k, min(k + timing.engines, rows * cols))
-                  for k in range(0, rows * cols, timing.engines)]  # fmt: skip
-
-        offsets = {tile: number * cycles for number, tiles in enumerate(passes) for tile in tiles}
+        queues: list[list[int]] = [[] for _ in range(timing.engines)]
+        for tile in range(rows * cols):
+            row, column = divmod(tile, cols)
+            number = {"tiles": tile, "rows": row, "columns": column}[timing.mapping]
+            queues[number % timing.engines].append(tile)
+        offsets = {tile: number * cycles for tiles in queues for number, tile in enumerate(tiles)}
 
         def arrives(cycle: int) -> bool:
             """Return whether each vector arrives before the first pass that needs it.
@@ -214,11 +214,11 @@ class ReferenceScheduler:
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)
-        starts = []
-        for row in range(rows):
-            last = next(n for n, tiles in enumerate(passes) if (row + 1) * cols - 1 in tiles)
-            starts.append(begin + last * cycles)
-        return begin, starts
+        starts = [
+            begin + max(offsets[row * cols + column] for column in range(cols))
+            for row in range(rows)
+        ]
+        return starts, max(starts) + cycles
 
     def _write_rates(self, chain: Chain, first: int, count: int) -> list[int]:
         """Return the cycles for which each of `count` vectors occupies the writing unit."""

@@ -105,11 +105,11 @@ class FastScheduler:
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
-        columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles
-        arrived = (arrivals - columns).max(axis=1)
+        rows, cols = chain.scalars["rows"], chain.scalars["cols"]
+        begins = timing.tile_passes(rows, cols) * timing.pass_cycles
+        arrived = (arrivals - begins[0]).max(axis=1)
         tiles = chain.addresses(chain.product, first, len(arrivals))
-        passes = np.arange(tiles.shape[1]) // timing.engines * timing.pass_cycles
-        ready = (state.ready(chain.product.memory)[tiles] - passes).max(axis=1)
+        ready = (state.ready(chain.product.memory)[tiles] - begins.ravel()).max(axis=1)
         spans = np.full(arrived.shape, timing.product(chain), np.int64)
         unit_free = int(state.free[MULTIPLY])
         times = enter(np.maximum(arrived, ready), spans, unit_free)

@@ -9,6 +9,7 @@ unit. Then the vector enters later, so that its last elements arrive when the un
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,8 @@ class Timing:
         self.rate = -(-native // int(config["nnp.vector_lanes"])) * self.divider
         self.pass_cycles = -(-native // int(config["nnp.lanes"])) * self.divider
         self.engines = int(config["nnp.engines"])
+        self.mapping = str(config["nnp.mapping"])
+        self.tile_passes = lru_cache(maxsize=256)(self._tile_passes)
         self.lanes = int(config["nnp.lanes"])
         self.latency = self._aligned(int(config["mem.external_latency"]))
         self.width = int(config["mem.external_width"])
@@ -76,18 +79,30 @@ class Timing:
             depth += self.softmax if item.does == "v_softmax" else self.blocks[item.block]
         return depth
 
+    def _tile_passes(self, rows: int, cols: int) -> NDArray[np.int64]:
+        """Return the number of the pass in which each tile of a matrix is multiplied, (rows, cols).
+
+        Each engine multiplies its tiles one after the other in row-major order.
+        """
+        row, column = np.arange(rows)[:, None], np.arange(cols)
+        if self.mapping == "rows":
+            return np.asarray(row // self.engines * cols + column)
+        if self.mapping == "columns":
+            of_engine = (cols - 1 - column % self.engines) // self.engines + 1
+            return np.asarray(row * of_engine + column // self.engines)
+        return np.asarray((row * cols + column) // self.engines)
+
     def passes(self, chain: Chain) -> NDArray[np.int64]:
         """Return, for each row of tiles, the number of the pass that multiplies its last tile.
 
         The result has shape (rows,).
         """
-        rows, cols = chain.scalars["rows"], chain.scalars["cols"]
-        return ((np.arange(rows) + 1) * cols - 1) // self.engines
+        scalars = chain.scalars
+        return np.asarray(self.tile_passes(scalars["rows"], scalars["cols"]).max(axis=1))
 
     def product(self, chain: Chain) -> int:
         """Return the cycles for which a product occupies the multiplier."""
-        tiles = chain.scalars["rows"] * chain.scalars["cols"]
-        return -(-tiles // self.engines) * self.pass_cycles
+        return (int(self.passes(chain).max()) + 1) * self.pass_cycles
 
     def beats(self, addresses: NDArray[np.int64], length: int) -> NDArray[np.int64]:
         """Return how many beats of external memory each access of `length` bytes takes."""

@@ -74,7 +74,12 @@ def _vectors(
             tiles = scalars["rows"] * scalars["cols"]
             found["reads"] += tiles
             found["unit"] += tiles * config["nnp.native"]
-            passes = -(-tiles // config["nnp.engines"])
+            rows, cols, engines = scalars["rows"], scalars["cols"], config["nnp.engines"]
+            passes = {
+                "tiles": -(-tiles // engines),
+                "rows": -(-rows // engines) * cols,
+                "columns": rows * -(-cols // engines),
+            }[config["nnp.mapping"]]
             found["array"] += passes * -(-config["nnp.native"] // config["nnp.lanes"])
             count = scalars["rows"]
         elif name.startswith("vv_"):

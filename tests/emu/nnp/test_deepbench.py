@@ -6,6 +6,9 @@ and lanes. So passes and cycles are the same, but a matrix has a hundredth of th
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from benchmarks.deepbench import DEVICE, WITHIN, cycles
@@ -36,6 +39,22 @@ def test_the_order_of_chains_matters() -> None:
         few, more = (cycles("GRU", 256, steps, NARROW, before) for steps in (3, 5))
         found[before] = (more - few) / 2
     assert found == {1: 741, 2: 694, 3: 718}
+
+
+@pytest.mark.once
+def test_the_mapping_of_tiles_to_engines_matters() -> None:
+    """The table of docs/timing-nnp.md: cycles of a step by `nnp.mapping` (seed 003 ¶46)."""
+    page = (Path(__file__).parents[3] / "docs" / "timing-nnp.md").read_text("utf-8")
+    head, _, rest = page.partition("| layer | tiles of a matrix |")[2].partition("|---:|\n")
+    mappings = re.findall(r"`(\w+)`", head)
+    rows = re.findall(r"\| (\w+) (\d+) \| [^|]+ \|([\d |]+)\|", rest)
+    assert len(rows) == 4
+    assert len(mappings) == 3
+    for kind, hidden, numbers in rows:
+        for mapping, number in zip(mappings, numbers.split("|"), strict=True):
+            device = NARROW.changed({"nnp.mapping": mapping})
+            few, more = (cycles(kind, int(hidden) // 10, steps, device) for steps in (3, 5))
+            assert (more - few) / 2 == int(number), (kind, hidden, mapping)
 
 
 def test_large_layers_are_bound_by_the_multiplier() -> None:

@@ -77,6 +77,31 @@ def test_engines_share_the_tiles(engine: str) -> None:
     assert ready(device, "mul_vrf", 1) == begin + 2 + behind
 
 
+@pytest.mark.parametrize(
+    ("mapping", "passes", "waits"),
+    [("rows", (2, 2, 5), 0), ("columns", (1, 3, 5), 2), ("tiles", (1, 2, 4), 2)],
+)
+def test_engines_take_tiles_by_their_row_or_column(
+    mapping: str, passes: tuple[int, ...], waits: int, engine: str
+) -> None:
+    """Two tile engines multiply 3 x 3 tiles (seed 003 ¶46; which engine takes a tile is ours).
+
+    By rows engine 0 has rows 0 and 2, engine 1 has row 1: rows 0 and 1 leave with pass 2, row 2
+    with pass 5. By columns engine 0 has columns 0 and 2: a row takes two passes. By tiles, tile k
+    is in pass k // 2. Vectors come 2 cycles apart, as passes do. So if pass 0 has two columns, it
+    waits for the second vector.
+    """
+    source = "SetRowsCols(3, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
+    device = nnp_device(source, engine, nnp__engines=2, nnp__mapping=mapping)
+    device.run(1000)
+    behind = PRODUCT + MFU_CROSSBARS + WRITE + 2
+    begin, free = 4 + READ + waits, 0
+    for row, number in enumerate(passes):
+        leaves = max(begin + 2 * number, free)
+        free = leaves + 2
+        assert ready(device, "mul_vrf", row) == leaves + behind
+
+
 def test_the_input_half_hides_behind_the_tail(engine: str) -> None:
     """A product that needs an earlier result waits, and so do the products after it.
 
