@@ -56,6 +56,8 @@ class Scalar:
     meaning: str
     reset: int = 1
     low: int = 1
+    vertical: str = ""  # the register for the vertical direction, which gets the same value
+    resets: tuple[str, ...] = ()  # registers that get their values after reset
 
 
 # fmt: off
@@ -66,20 +68,26 @@ SCALARS = (
     Scalar("valid",      4,  "SetValid",        "elements of the chain's vectors over which v_softmax is computed"),
     Scalar("width",      5,  "SetWindowWidth",  "width of the volume that windows slide over, in positions"),
     Scalar("height",     6,  "SetWindowHeight", "height of that volume"),
-    Scalar("kernel",     7,  "SetKernel",       "width and height of a window"),
-    Scalar("stride",     8,  "SetStride",       "positions from a window to the next"),
-    Scalar("pad",        9,  "SetPad",          "positions of zeros around the volume", 0, 0),
+    Scalar("kernel",     7,  "SetKernel",       "positions of a window in x direction; also sets kernel_y, and dilation and dilation_y to 1", vertical="kernel_y", resets=("dilation", "dilation_y")),
+    Scalar("stride",     8,  "SetStride",       "positions from a window to the next; also sets stride_y", vertical="stride_y"),
+    Scalar("pad",        9,  "SetPad",          "positions of zeros to the left and right of the volume; also sets pad_y", 0, 0, vertical="pad_y"),
     Scalar("depth",      10, "SetDepth",        "native vectors for each position"),
     Scalar("unit",       11, "SetIncrementUnit", "native vectors for each unit of inc"),
+    Scalar("kernel_y",   12, "SetKernelY",      "positions of a window in y direction"),
+    Scalar("stride_y",   13, "SetStrideY",      "positions from a row of windows to the next"),
+    Scalar("pad_y",      14, "SetPadY",         "positions of zeros above and below the volume", 0, 0),
+    Scalar("dilation",   15, "SetDilation",     "distance of a window's positions in the volume; also sets dilation_y", vertical="dilation_y"),
+    Scalar("dilation_y", 16, "SetDilationY",    "this distance in y direction"),
 )
 # fmt: on
-WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
+SQUARE = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
+WINDOW = (*SQUARE, "kernel_y", "stride_y", "pad_y", "dilation", "dilation_y")
 RESET = {scalar.name: scalar.reset for scalar in SCALARS}
 FILE = RegisterFile(
     "scalars",
     16,
     tuple((scalar.name,) for scalar in SCALARS),
-    "The registers that s_wr sets. At reset all are 1, except pad, which is 0. Their numbers in a word begin with 1.",
+    "The registers that s_wr sets. At reset all are 1, except pad and pad_y, which are 0. Their numbers in a word begin with 1.",
     tuple(scalar.meaning for scalar in SCALARS),
 )
 
@@ -150,9 +158,9 @@ _RULES = (
     Rule("entries",  "Over all its iterations, a chain does not both read and write the same entry of a register file."),
     Rule("in place", "A chain that reads entries of InitialVrf does not write them."),
     Rule("range",    "Every entry that a chain needs is in its register file."),
-    Rule("windows",  "The window of each iteration is in the volume, and for a product of windows cols is kernel * kernel * depth."),
+    Rule("windows",  "The window of each iteration is in the volume, and for a product of windows cols is kernel * kernel_y * depth."),
     Rule("valid",    "v_softmax covers only elements that the chain has."),
-    Rule("value",    "The value of an s_wr is at least 1; for pad it is at least 0."),
+    Rule("value",    "The value of an s_wr is at least 1; for pad and pad_y it is at least 0."),
     Rule("end",      "A part ends with end_chain."),
 )
 # fmt: on
@@ -160,7 +168,7 @@ RULES = {rule.name: rule.meaning for rule in _RULES}
 _MOVED = "The address advances by inc * unit in each iteration."
 _STEPPED = (
     "The address advances by inc * unit in each iteration. If windows are set, it advances by"
-    " stride times as much from a window to the next one, and by stride * width times as much from"
+    " stride times as much from a window to the next one, and by stride_y * width times as much from"
     " a row of windows to the next one."
 )
 
@@ -217,14 +225,14 @@ _ROUNDED = "Each result is rounded once, half to even."
 
 # fmt: off
 INSTRUCTIONS = (
-    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core, which keeps its value until it is set again. Only allowed between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
+    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core, which keeps its value until it is set again. The registers kernel, stride, pad and dilation set the register for the y direction, too; kernel also sets dilation and dilation_y to 1. Only allowed between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, step in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain: read cols native vectors, the first one at an address. If windows are set, v_rd reads the window of the iteration: kernel * kernel * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain: read cols native vectors, the first one at an address. If windows are set, v_rd reads the window of the iteration: kernel * kernel_y * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
     *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors, the first one at an address. A chain may have several v_wr; each writes all vectors.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
     *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row. The next instruction must be m_wr. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
     *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf stores them quantised.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
-    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
+    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes); mapping may change the first factor", "0"),
     *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
@@ -276,9 +284,9 @@ PSEUDOS = (
     *_sets(),
     _set_all("SetRowsCols", ("rows", "cols"), "Set rows and cols.", "SetRowsCols(2, 3)"),
     _set_all(
-        "Set2dWindows", WINDOW,
-        "Set the volume and its windows. Windows are set while one of these registers does not have"
-        f" its value after reset ({', '.join(str(RESET[name]) for name in WINDOW)}).",
+        "Set2dWindows", SQUARE,
+        "Set the volume and its windows, which are square. Windows are set while one of the registers"
+        f" {', '.join(WINDOW)} does not have its value after reset.",
         "Set2dWindows(8, 8, 3, 1, 1, 2)",
     ),
     _queued("v_rd", _READ, "Begin a chain with cols vectors of a queue."),

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from macaw.isa.codec import Decoded
-from macaw.isa.nnp import BEGIN, RULES, SCALARS, STAGE, STEPS, WRITE, Step
+from macaw.isa.nnp import BEGIN, RESET, RULES, SCALARS, STAGE, STEPS, WRITE, Step
 from macaw.isa.nnp_layouts import BY_CODE, BY_NAME, TILE, UNITS, Memory
 
 _PLACE = {unit.name: place for place, unit in enumerate(UNITS)}
-_LOW = {scalar.name: scalar.low for scalar in SCALARS}
-_BY_CODE = {scalar.code: scalar.name for scalar in SCALARS}
+_BY_CODE = {scalar.code: scalar for scalar in SCALARS}
 
 
 class ChainError(ValueError):
@@ -42,20 +41,22 @@ def memory(instruction: Decoded) -> Memory | None:
     return BY_NAME[own] if own else None
 
 
-def register(instruction: Decoded) -> str:
-    """Return the name of the register that an s_wr sets."""
-    return _BY_CODE[instruction.values["reg"]]
+def registers(instruction: Decoded) -> tuple[str, ...]:
+    """Return the names of the registers that an s_wr sets."""
+    own = _BY_CODE[instruction.values["reg"]]
+    return tuple(name for name in (own.name, own.vertical, *own.resets) if name)
 
 
-def scalar(instruction: Decoded) -> tuple[str, int]:
-    """Return the name of the register that an s_wr sets, and the value.
+def settings(instruction: Decoded) -> dict[str, int]:
+    """Return the registers that an s_wr sets, with their values.
 
     Raises `ChainError` if the register cannot have the value.
     """
-    own, value = register(instruction), instruction.values["value"]
-    if value < _LOW[own]:
-        raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
-    return own, value
+    own, value = _BY_CODE[instruction.values["reg"]], instruction.values["value"]
+    if value < own.low:
+        raise ChainError("value", 0, f"{own.name} is at least {own.low}, not {value}")
+    values = {name: RESET[name] for name in own.resets} | {own.name: value}
+    return values | {own.vertical: value} if own.vertical else values
 
 
 # --- the order of instructions ---

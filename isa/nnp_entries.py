@@ -8,6 +8,7 @@ smallest set of entries that is possible, so that every reported error is certai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from macaw.isa.codec import Decoded
 from macaw.isa.lazy_dataclass import dataclass
@@ -21,10 +22,12 @@ _MOST = 0xFFFF  # vectors of a chain at most: the greatest value of cols
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume [y][x][depth] of native vectors, and the square windows of a convolution over it.
+    """A volume [y][x][depth] of native vectors, and the windows of a convolution over it.
 
-    A window has `kernel` x `kernel` positions. `stride` is the distance from a window to the next
-    one, in positions. `pad` is the number of positions of zeros on each side of the volume.
+    A window has `kernel` x `kernel_y` positions, with `dilation` and `dilation_y` from one to the
+    next. `stride` and `stride_y` are the distances from a window to the next one, in positions.
+    `pad` is the number of positions of zeros to the left and to the right of the volume, and
+    `pad_y` the number above and below it.
     """
 
     width: int
@@ -33,27 +36,42 @@ class Volume:
     stride: int
     pad: int
     depth: int
+    kernel_y: int
+    stride_y: int
+    pad_y: int
+    dilation: int
+    dilation_y: int
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The positions from the first to the last one of a window, in x and in y direction."""
+        return (self.kernel - 1) * self.dilation + 1, (self.kernel_y - 1) * self.dilation_y + 1
 
     @property
     def across(self) -> int:
         """The number of windows side by side in x direction; less than 1 if no window fits."""
-        return (self.width + 2 * self.pad - self.kernel) // self.stride + 1
+        return (self.width + 2 * self.pad - self.reach[0]) // self.stride + 1
 
     @property
     def down(self) -> int:
         """The number of windows below each other in y direction; less than 1 if no window fits."""
-        return (self.height + 2 * self.pad - self.kernel) // self.stride + 1
+        return (self.height + 2 * self.pad_y - self.reach[1]) // self.stride_y + 1
 
     @property
     def vectors(self) -> int:
         """The number of native vectors in a window."""
-        return self.kernel * self.kernel * self.depth
+        return self.kernel * self.kernel_y * self.depth
 
     def misfit(self) -> str:
         """Return the error message for a window that is larger than the volume."""
-        around = f" with {self.pad} of padding around it" if self.pad else ""
+        around = ""
+        if self.pad == self.pad_y != 0:
+            around = f" with {self.pad} of padding around it"
+        elif self.pad or self.pad_y:
+            around = f" with {self.pad} of padding at its sides, {self.pad_y} above and below it"
+        x, y = self.reach
         return (
-            f"a window of {self.kernel} x {self.kernel} positions"
+            f"a window of {x} x {y} positions"
             f" is larger than the volume, {self.width} x {self.height}{around}"
         )
 
@@ -63,7 +81,7 @@ class Volume:
         The address of an instruction with `_inc` advances by this number times its inc.
         """
         y, x = divmod(iteration, self.across)
-        return (y * self.width + x) * self.stride
+        return y * self.stride_y * self.width + x * self.stride
 
     def window(self, iteration: int) -> tuple[int | None, ...]:
         """Return the offset in the volume of each vector in the window of an iteration.
@@ -71,15 +89,20 @@ class Volume:
         None in the result means a vector in the padding.
         """
         down, over = divmod(iteration, self.across)
-        top, left = down * self.stride - self.pad, over * self.stride - self.pad
+        left = over * self.stride - self.pad
         return tuple(
             (y * self.width + x) * self.depth + d
             if 0 <= y < self.height and 0 <= x < self.width
             else None
-            for y in range(top, top + self.kernel)
-            for x in range(left, left + self.kernel)
+            for y in self._lines(down)
+            for x in range(left, left + self.reach[0], self.dilation)
             for d in range(self.depth)
         )
+
+    def _lines(self, down: int) -> range:
+        """Return the y of each line of the windows in row `down` of windows."""
+        top = down * self.stride_y - self.pad_y
+        return range(top, top + self.reach[1], self.dilation_y)
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
         """Yield ranges (first, end) of the vectors that the windows of the first iterations read.
@@ -88,15 +111,16 @@ class Volume:
         """
         for first in range(0, iterations, self.across):
             row = range(min(self.across, iterations - first))
-            joined = self.stride <= self.kernel
+            # A line of a window is one run of positions, or single positions at a distance.
+            run = self.kernel if self.dilation == 1 else 1
+            joined = self.stride <= run
             lefts = (0,) if joined else row
-            reach = (len(row) - 1) * self.stride + self.kernel if joined else self.kernel
-            top = first // self.across * self.stride - self.pad
-            for y in range(max(top, 0), min(top + self.kernel, self.height)):
-                for over in lefts:
-                    left = over * self.stride - self.pad
+            reach = (len(row) - 1) * self.stride + run if joined else run
+            for y in self._lines(first // self.across):
+                for over, x in product(lefts, range(0, self.reach[0], run * self.dilation)):
+                    left = over * self.stride - self.pad + x
                     begin, end = max(left, 0), min(left + reach, self.width)
-                    if begin < end:
+                    if begin < end and 0 <= y < self.height:
                         line = y * self.width
                         yield (line + begin) * self.depth, (line + end) * self.depth
 
@@ -109,7 +133,8 @@ class Access:
     `inc` is the operand times the register `unit`.
 
     If `sliding`, the address is `base` + `inc` * p, where p is the position in the volume at which
-    the window of iteration i begins. For output position (oy, ox), p is (oy * width + ox) * stride.
+    the window of iteration i begins. For output position (oy, ox), p is oy * stride_y * width + ox *
+    stride.
 
     If `window`, the instruction is a v_rd without `_inc` and a volume is set. Then each iteration
     reads all vectors of its window; `inc` and `count` have no effect.
@@ -333,7 +358,7 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
         if plain and step(row).block == "product" and "cols" in scalars:
             cols = scalars["cols"]
             if cols != vectors.vectors:
-                text = f"cols is {cols}, a window has {vectors.vectors} vectors (kernel * kernel"
+                text = f"cols is {cols}, a window has {vectors.vectors} vectors (kernel * kernel_y"
                 raise ChainError("windows", at, f"{text} * depth)")
 
 

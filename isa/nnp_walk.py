@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from macaw.isa.codec import Decoded, DecodeError, decode
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import BEGIN, CORE, FINISH, RESET
-from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, register, scalar, step
+from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, registers, settings, step
 from macaw.isa.nnp_entries import check
 
 
@@ -76,11 +76,11 @@ class _Walk:
         if step(instruction).role == BEGIN:
             self._chain, self._begin = [instruction], place
         elif "reg" in instruction.values:
-            name = register(instruction)
             try:
-                self._scalars.update([scalar(instruction)])
+                self._scalars.update(settings(instruction))
             except ChainError as error:
-                self._scalars.pop(name, None)
+                for name in registers(instruction):
+                    self._scalars.pop(name, None)
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:

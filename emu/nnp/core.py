@@ -21,7 +21,7 @@ from macaw.emu.nnp.state import HOST_FILES
 from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded, DecodeError
 from macaw.isa.nnp import BEGIN, BETWEEN, MEMORY, SCALARS, STAGE, WRITE
-from macaw.isa.nnp_chains import ChainError, scalar, step
+from macaw.isa.nnp_chains import ChainError, settings, step
 
 _PROGRAM = MEMORY[0]
 _MARKERS = {"trace_begin": True, "trace_end": False}
@@ -174,12 +174,13 @@ class NnpCore(ChainCore, Breakable):
             self.mark(_MARKERS[does], group, self.time, until)
             return
         try:
-            name, value = scalar(instruction)
+            registers = settings(instruction)
         except ChainError as error:
             raise Fault("broken chain", str(error), {"rule": error.rule}) from None
-        self.state.scalars[_PLACES[name]] = value
-        if self.chain_origins is not None:
-            self.chain_origins.set_register(name, value)
+        for name, value in registers.items():
+            self.state.scalars[_PLACES[name]] = value
+            if self.chain_origins is not None:
+                self.chain_origins.set_register(name, value)
 
     def _append(self, instruction: Decoded) -> None:
         """Add the instruction at `pc` to the open chain.

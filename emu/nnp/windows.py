@@ -15,7 +15,7 @@ from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.nnp import CORE, MESSAGE, SCALARS
-from macaw.isa.nnp_chains import ChainError, scalar
+from macaw.isa.nnp_chains import ChainError, settings
 
 START = MESSAGE.members[2].legal.parse("start")
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
@@ -34,12 +34,12 @@ def _missing(head: bytes) -> int:
     return MESSAGE.size + 4 * words - len(head)
 
 
-def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """Return the registers that a message's head sets, as pairs (register number, value).
+def registers_of(head: bytes) -> list[list[tuple[int, int]]]:
+    """Return for each s_wr of a message's head the registers that it sets, with their values.
 
-    Raises `Fault`.
+    A register is given by its index in `SCALARS`. Raises `Fault`.
     """
-    settings = []
+    pairs = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):
         try:
             row = decode(CORE, word, 32)
@@ -47,14 +47,14 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
                 raise Fault(
                     "illegal instruction", f"a message with {row.row.mnemonic}", {"word": word}
                 )
-            name, value = scalar(row)
+            registers = settings(row)
         except DecodeError as error:
             text = f"a message with the word {word:#010x}: {error.detail.lstrip(': ')}"
             raise Fault(error.kind, text, {"word": word}) from None
         except ChainError as error:
             raise Fault("broken chain", f"a message: {error}", {"rule": error.rule}) from None
-        settings.append((_PLACES[name], value))
-    return settings
+        pairs.append([(_PLACES[name], value) for name, value in registers.items()])
+    return pairs
 
 
 class WindowCore(Core, Startable, Windowed):
@@ -155,8 +155,9 @@ class WindowCore(Core, Startable, Windowed):
         if self.chain_origins is not None:
             self._record_message(self.chain_origins, state.message)
         head = unpack(MESSAGE, state.message[: MESSAGE.size])
-        for place, value in registers_of(state.message):
-            state.scalars[place] = value
+        for pairs in registers_of(state.message):
+            for place, value in pairs:
+                state.scalars[place] = value
         state.message = b""
         state.payload = head["vectors"] * self.timing.vector_bytes
         if head["control"] == START:
@@ -171,7 +172,8 @@ class WindowCore(Core, Startable, Windowed):
                     value,
                     slice_pieces(pieces, MESSAGE.size + _WORD * number, _WORD),
                 )
-                for number, (place, value) in enumerate(registers_of(head))
+                for number, pairs in enumerate(registers_of(head))
+                for place, value in pairs
             ]
         )
 

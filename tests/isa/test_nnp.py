@@ -72,7 +72,7 @@ def test_every_row_has_its_word_above() -> None:
     ("word", "fault"),
     [
         (0x00_00_0001, "illegal instruction"),  # s_wr of no register
-        (0x00_0C_0001, "illegal instruction"),
+        (0x00_11_0001, "illegal instruction"),
         (0x02_02_0000, "illegal instruction"),  # v_rd NetOutQ
         (0x02_06_0000, "illegal instruction"),  # no memory has this number
         (0x05_03_0000, "illegal instruction"),  # v_wr NetInQ

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from macaw.isa import codec, config
 from macaw.isa.codec import Decoded
 from macaw.isa.nnp import CORE, RESET, STAGE, STEPS, WINDOW
-from macaw.isa.nnp_chains import ChainError, complete, follow, memory
+from macaw.isa.nnp_chains import ChainError, complete, follow, memory, settings
 from macaw.isa.nnp_entries import Volume, accesses, check, flow, runs, volume
 from macaw.isa.nnp_layouts import VECTOR
 from macaw.isa.nnp_walk import broken
@@ -115,6 +115,8 @@ VOLUMES = st.builds(
     Volume,
     width=st.integers(1, 6), height=st.integers(1, 6), kernel=st.integers(1, 4),
     stride=st.integers(1, 3), pad=st.integers(0, 2), depth=st.integers(1, 3),
+    kernel_y=st.integers(1, 4), stride_y=st.integers(1, 3), pad_y=st.integers(0, 2),
+    dilation=st.integers(1, 3), dilation_y=st.integers(1, 3),
 ).filter(lambda found: found.across > 0 and found.down > 0)  # fmt: skip
 
 
@@ -124,16 +126,27 @@ def test_windows_are_numpy_s(found: Volume) -> None:
     """The windows of a convolution are those of NumPy's `sliding_window_view` (seed 003 ¶56-57)."""
     count = found.height * found.width * found.depth
     places = np.arange(count).reshape(found.height, found.width, found.depth)
-    edge = ((found.pad, found.pad), (found.pad, found.pad), (0, 0))
+    edge = ((found.pad_y, found.pad_y), (found.pad, found.pad), (0, 0))
     padded = np.pad(places, edge, constant_values=-1)
-    views = np.lib.stride_tricks.sliding_window_view(padded, (found.kernel, found.kernel), (0, 1))
-    views = views[:: found.stride, :: found.stride]
+    reach = (found.kernel_y - 1) * found.dilation_y + 1, (found.kernel - 1) * found.dilation + 1
+    views = np.lib.stride_tricks.sliding_window_view(padded, reach, (0, 1))
+    views = views[:: found.stride_y, :: found.stride, :, :: found.dilation_y, :: found.dilation]
     assert views.shape[:2] == (found.down, found.across)
     for iteration in range(found.down * found.across):
         view = views[divmod(iteration, found.across)].transpose(1, 2, 0)
         assert [
             x if x is not None else -1 for x in found.window(iteration)
         ] == view.ravel().tolist()
+
+
+@pytest.mark.parametrize("name", ["kernel", "stride", "pad", "dilation"])
+def test_a_register_of_windows_also_sets_the_one_for_the_y_direction(name: str) -> None:
+    """Sources with square windows, as those of seed 003 ¶56, set no register for y."""
+    found = settings(chain(f"s_wr {name}, 5")[0])
+    assert found == {name: 5, f"{name}_y": 5} | (
+        {"dilation": 1, "dilation_y": 1} if name == "kernel" else {}
+    )
+    assert settings(chain(f"s_wr {name}_y, 6")[0]) == {f"{name}_y": 6}
 
 
 def scalars(found: Volume | None, rows: int, cols: int, iterations: int) -> dict[str, int]:

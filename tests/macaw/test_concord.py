@@ -178,7 +178,8 @@ def test_time_steps_are_a_loop() -> None:
 
 def test_a_convolution_is_windows() -> None:
     found = api.concord(SAMPLES / "conv.s")
-    assert "windows(image, height=4, width=6, kernel=3, stride=1, pad=1)" in found.text
+    windows = "size=(4, 6), kernel=(3, 3), strides=(1, 1), pads=(1, 1), dilations=(1, 1)"
+    assert windows in found.text
     assert found.text.count(" = mv_mul(") == 1
     data = found.random()
     assert found.check(data) is None

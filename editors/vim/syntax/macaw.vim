@@ -85,8 +85,9 @@ syntax keyword macawMnemonic contained vst vsts.b vsts.d vsts.h vsts.w vsub.b vs
 syntax keyword macawMnemonic contained vsub.h vsub.w vsum.b vsum.f16 vsum.f32 vsum.h vsum.w vsumu.b
 syntax keyword macawMnemonic contained vsumu.h vsumu.w vwiden.b vwiden.h vwidenu.b vwidenu.h xor
 syntax keyword macawMnemonic contained xori zext.b zext.h
-syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIncrementUnit SetIterations
-syntax keyword macawMnemonic contained SetKernel SetPad SetRows SetRowsCols SetStride SetValid
+syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetDilation SetDilationY
+syntax keyword macawMnemonic contained SetIncrementUnit SetIterations SetKernel SetKernelY SetPad
+syntax keyword macawMnemonic contained SetPadY SetRows SetRowsCols SetStride SetStrideY SetValid
 syntax keyword macawMnemonic contained SetWindowHeight SetWindowWidth end_chain m_rd m_wr mv_mul
 syntax keyword macawMnemonic contained mv_mul_inc s_wr trace_begin trace_end v_add_inc v_quantise
 syntax keyword macawMnemonic contained v_rd v_rd_inc v_relu v_sigm v_softmax v_tanh v_wr v_wr_inc
@@ -114,31 +115,31 @@ syntax keyword macawRegister contained b0_low b0_start b1_end b1_high b1_low b1_
 syntax keyword macawRegister contained b2_low b2_start b3_end b3_high b3_low b3_start b4_end b4_high
 syntax keyword macawRegister contained b4_low b4_start b5_end b5_high b5_low b5_start b6_end b6_high
 syntax keyword macawRegister contained b6_low b6_start b7_end b7_high b7_low b7_start cols cycle
-syntax keyword macawRegister contained cycleh depth e_array0 e_array1 e_array2 e_array3 e_bus0
-syntax keyword macawRegister contained e_bus1 e_bus2 e_bus3 e_cu0 e_cu1 e_cu2 e_cu3 e_rd0 e_rd1
-syntax keyword macawRegister contained e_rd2 e_rd3 e_rd_blocked0 e_rd_blocked1 e_rd_blocked2
-syntax keyword macawRegister contained e_rd_blocked3 e_wr0 e_wr1 e_wr2 e_wr3 e_wr_blocked0
-syntax keyword macawRegister contained e_wr_blocked1 e_wr_blocked2 e_wr_blocked3 e_xwr0 e_xwr1
-syntax keyword macawRegister contained e_xwr2 e_xwr3 e_xwr_partial0 e_xwr_partial1 e_xwr_partial2
-syntax keyword macawRegister contained e_xwr_partial3 format fp gio gp gr0 gr1 gr10 gr11 gr12 gr13
-syntax keyword macawRegister contained gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22 gr23 gr24
-syntax keyword macawRegister contained gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6 gr7 gr8
-syntax keyword macawRegister contained gr9 height instret instreth iterations kernel mhartid op pad
-syntax keyword macawRegister contained ra rop row0 row1 row2 row3 rows rz rz_slot rz_step s0 s1 s10
-syntax keyword macawRegister contained s11 s2 s3 s4 s5 s6 s7 s8 s9 sp stride t0 t1 t2 t3 t4 t5 t6
-syntax keyword macawRegister contained t_begin0 t_begin1 t_begin2 t_begin3 t_cu_begin0 t_cu_begin1
-syntax keyword macawRegister contained t_cu_begin2 t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2
-syntax keyword macawRegister contained t_cu_end3 t_end0 t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1
-syntax keyword macawRegister contained t_rd_begin2 t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2
-syntax keyword macawRegister contained t_rd_end3 t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3
-syntax keyword macawRegister contained t_wr_end0 t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp
-syntax keyword macawRegister contained trace_begin trace_loops trace_lost trace_mode trace_next
-syntax keyword macawRegister contained trace_num trace_overhead trace_spill trace_spill_end
-syntax keyword macawRegister contained trace_status trace_step transpose unit valid vr0 vr1 vr10
-syntax keyword macawRegister contained vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9
-syntax keyword macawRegister contained width x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20
-syntax keyword macawRegister contained x21 x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8
-syntax keyword macawRegister contained x9 zero
+syntax keyword macawRegister contained cycleh depth dilation dilation_y e_array0 e_array1 e_array2
+syntax keyword macawRegister contained e_array3 e_bus0 e_bus1 e_bus2 e_bus3 e_cu0 e_cu1 e_cu2 e_cu3
+syntax keyword macawRegister contained e_rd0 e_rd1 e_rd2 e_rd3 e_rd_blocked0 e_rd_blocked1
+syntax keyword macawRegister contained e_rd_blocked2 e_rd_blocked3 e_wr0 e_wr1 e_wr2 e_wr3
+syntax keyword macawRegister contained e_wr_blocked0 e_wr_blocked1 e_wr_blocked2 e_wr_blocked3
+syntax keyword macawRegister contained e_xwr0 e_xwr1 e_xwr2 e_xwr3 e_xwr_partial0 e_xwr_partial1
+syntax keyword macawRegister contained e_xwr_partial2 e_xwr_partial3 format fp gio gp gr0 gr1 gr10
+syntax keyword macawRegister contained gr11 gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21
+syntax keyword macawRegister contained gr22 gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5
+syntax keyword macawRegister contained gr6 gr7 gr8 gr9 height instret instreth iterations kernel
+syntax keyword macawRegister contained kernel_y mhartid op pad pad_y ra rop row0 row1 row2 row3 rows
+syntax keyword macawRegister contained rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8 s9 sp
+syntax keyword macawRegister contained stride stride_y t0 t1 t2 t3 t4 t5 t6 t_begin0 t_begin1
+syntax keyword macawRegister contained t_begin2 t_begin3 t_cu_begin0 t_cu_begin1 t_cu_begin2
+syntax keyword macawRegister contained t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2 t_cu_end3 t_end0
+syntax keyword macawRegister contained t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1 t_rd_begin2
+syntax keyword macawRegister contained t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2 t_rd_end3
+syntax keyword macawRegister contained t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3 t_wr_end0
+syntax keyword macawRegister contained t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp trace_begin
+syntax keyword macawRegister contained trace_loops trace_lost trace_mode trace_next trace_num
+syntax keyword macawRegister contained trace_overhead trace_spill trace_spill_end trace_status
+syntax keyword macawRegister contained trace_step transpose unit valid vr0 vr1 vr10 vr11 vr12 vr13
+syntax keyword macawRegister contained vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 width x0 x1 x10 x11
+syntax keyword macawRegister contained x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x25
+syntax keyword macawRegister contained x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
 syntax keyword macawWord contained add aim all balance base both broadcast bw_a10 bw_s10 bw_s5

@@ -122,7 +122,7 @@ class Chain:
         steps = iterations
         if access.sliding and self.volume is not None:
             y, x = np.divmod(iterations, self.volume.across)
-            steps = (y * self.volume.width + x) * self.volume.stride
+            steps = y * self.volume.stride_y * self.volume.width + x * self.volume.stride
         begins = access.base + access.inc * steps
         return np.asarray(begins[:, None] + np.arange(access.count))
 
@@ -133,9 +133,10 @@ class Chain:
         vector outside the volume.
         """
         down, over = np.divmod(iterations, volume.across)
-        kernel = np.arange(volume.kernel)
-        y = (down * volume.stride - volume.pad)[:, None, None] + kernel[:, None]
-        x = (over * volume.stride - volume.pad)[:, None, None] + kernel
+        lines = volume.dilation_y * np.arange(volume.kernel_y)
+        columns = volume.dilation * np.arange(volume.kernel)
+        y = (down * volume.stride_y - volume.pad_y)[:, None, None] + lines[:, None]
+        x = (over * volume.stride - volume.pad)[:, None, None] + columns
         inside = (y >= 0) & (y < volume.height) & (x >= 0) & (x < volume.width)
         position = np.where(inside, (y * volume.width + x) * volume.depth, 0)
         entries = base + position[..., None] + np.arange(volume.depth)

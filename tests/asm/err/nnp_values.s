@@ -1,8 +1,8 @@
 # What s_wr sets is not 0 but for pad.
         .core   nnp
-        s_wr    rows, 0                   #! error 9-24: rows is at least 1, not 0 | rule value: The value of an s_wr is at least 1; for pad it is at least 0.
+        s_wr    rows, 0                   #! error 9-24: rows is at least 1, not 0 | rule value: The value of an s_wr is at least 1; for pad and pad_y it is at least 0.
         s_wr    pad, 0
-        s_wr    0, 4                      #! error 17-18: '0' is no register | one of rows, cols, iterations, valid, width, height, kernel, stride, pad, depth, unit
+        s_wr    0, 4                      #! error 17-18: '0' is no register | one of rows, cols, iterations, valid, width, height, kernel, stride, pad, depth, unit, kernel_y, stride_y, pad_y, dilation, dilation_y
         s_wr    rowss, 4                  #! error 17-22: 'rowss' is no register | did you mean 'rows'?
         s_wr    depth, 65536              #! error 24-29: value: 65536 is out of range, 0 to 65535
         SetIterations(0)                  #! error 23-24: n: 0 is out of range, 1 to 65535

@@ -11,6 +11,11 @@
         s_wr    pad, 0
         s_wr    depth, 1
         s_wr    unit, 16
+        s_wr    kernel_y, 1
+        s_wr    stride_y, 3
+        s_wr    pad_y, 0
+        s_wr    dilation, 2
+        s_wr    dilation_y, 1
         SetRows 2
         SetCols(3)
         SetRowsCols(N, N + 1)
@@ -24,6 +29,11 @@
         SetPad(1)
         SetDepth(2)
         SetIncrementUnit(2)
+        SetKernelY(1)
+        SetStrideY(3)
+        SetPadY(0)
+        SetDilation(2)
+        SetDilationY(1)
         Set2dWindows(1, 1, 1, 1, 0, 1)
         SetIterations(1)
         trace_begin 3

@@ -20,6 +20,10 @@ def chains(case: Case) -> list[tuple[list[Line], dict[str, int]]]:
     for name, values in case.lines:
         if name == "s_wr":
             scalars[REGISTERS[values["reg"]]] = values["value"]
+            if f"{REGISTERS[values['reg']]}_y" in scalars:
+                scalars[f"{REGISTERS[values['reg']]}_y"] = values["value"]
+            if REGISTERS[values["reg"]] == "kernel":
+                scalars["dilation"] = scalars["dilation_y"] = 1
         elif name.startswith(("v_rd", "m_rd")):
             found.append(([(name, values)], dict(scalars)))
         elif name not in ("end_chain", "trace_begin", "trace_end"):
@@ -100,18 +104,21 @@ def _source(
     get = scalars.__getitem__
     windows = any(get(x) != nnp.RESET[x] for x in nnp.WINDOW)
     begin = values["a"]
-    across = (get("width") + 2 * get("pad") - get("kernel")) // get("stride") + 1
+    last = (get("kernel") - 1) * get("dilation")
+    across = (get("width") + 2 * get("pad") - last - 1) // get("stride") + 1
+    row, column = divmod(iteration, across)
+    top, left = row * get("stride_y"), column * get("stride")
     if not windows or name.endswith("_inc"):
         steps = iteration
         if windows:
-            steps = (iteration // across * get("width") + iteration % across) * get("stride")
+            steps = top * get("width") + left
         begin += values.get("inc", 0) * scalars["unit"] * steps
         return list(range(begin, begin + get("cols")))
     found: list[int | None] = []
-    for ky in range(get("kernel")):
+    for ky in range(get("kernel_y")):
         for kx in range(get("kernel")):
-            y = iteration // across * get("stride") - get("pad") + ky
-            x = iteration % across * get("stride") - get("pad") + kx
+            y = top - get("pad_y") + ky * get("dilation_y")
+            x = left - get("pad") + kx * get("dilation")
             inside = 0 <= y < get("height") and 0 <= x < get("width")
             place = begin + (y * get("width") + x) * get("depth")
             found += [place + d if inside else None for d in range(get("depth"))]

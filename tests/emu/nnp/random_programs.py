@@ -16,7 +16,7 @@ from macaw.isa import config, nnp
 from macaw.isa.codec import Decoded, decode, encode
 from macaw.isa.descriptors.nnp import vector_bytes
 from macaw.isa.memory_map import EXTERNAL
-from macaw.isa.nnp_chains import ChainError, complete, follow
+from macaw.isa.nnp_chains import ChainError, complete, follow, settings
 from macaw.isa.nnp_elements import MX_ELEMENTS
 from macaw.isa.nnp_entries import check
 from macaw.isa.nnp_layouts import BY_NAME
@@ -78,6 +78,7 @@ def configuration(chance: random.Random) -> config.Configuration:
     native = upto(6)
     values: dict[str, Any] = {
         "native": native, "lanes": upto(4), "engines": upto(4), "vector_lanes": upto(4),
+        "mapping": chance.choice(["tiles", "rows", "columns"]),
         "divider": chance.choice([1, 1, 2, 3]), "quantise": kind,
         "host_format": chance.choice(["fp16", "fp32"]),
         "vector_bits": chance.randint(3, 16), "matrix_bits": chance.randint(3, 16),
@@ -187,13 +188,19 @@ def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
         wanted |= {"width": chance.randint(1, 5), "height": chance.randint(1, 4)}
         wanted |= {name: chance.randint(1, 2) for name in ("kernel", "stride", "depth")}
         wanted["pad"] = chance.randrange(2)
+        wanted["dilation"] = chance.choice((1, 1, 2))
+        for name in ("kernel", "stride", "pad", "dilation"):
+            value = wanted[name]
+            wanted[f"{name}_y"] = chance.choice((value, value, chance.randint(name != "pad", 2)))
         across, down = (
-            max(0, wanted[side] + 2 * wanted["pad"] - wanted["kernel"]) // wanted["stride"] + 1
-            for side in ("width", "height")
+            max(0, wanted[side] + 2 * wanted["pad" + way] - wanted["kernel" + way])
+            // wanted["stride" + way]
+            + 1
+            for side, way in (("width", ""), ("height", "_y"))
         )
         wanted["iterations"] = chance.randint(1, min(8, across * down))
         if chance.random() < 0.7:
-            wanted["cols"] = wanted["kernel"] ** 2 * wanted["depth"]
+            wanted["cols"] = wanted["kernel"] * wanted["kernel_y"] * wanted["depth"]
     else:
         wanted |= {name: nnp.RESET[name] for name in nnp.WINDOW}
     codes = {scalar.name: scalar.code for scalar in nnp.SCALARS}
@@ -201,7 +208,7 @@ def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
     for name, value in wanted.items():
         if scalars[name] != value:
             lines.append(("s_wr", {"reg": codes[name], "value": value}))
-            scalars[name] = value
+            scalars.update(settings(found(lines[-1])))
     return lines
 
 
@@ -251,7 +258,7 @@ def _count(
     count = scalars["cols"]
     windows = any(scalars[name] != nnp.RESET[name] for name in nnp.WINDOW)
     if windows and names[0] == "v_rd":
-        count = scalars["kernel"] ** 2 * scalars["depth"]
+        count = scalars["kernel"] * scalars["kernel_y"] * scalars["depth"]
     case.pops += times * count * (made[0][1].get("mem") == netin)
     if any(name.startswith("mv_mul") for name in names):
         count = scalars["rows"]

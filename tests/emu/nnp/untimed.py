@@ -62,7 +62,12 @@ class Model:
                     self.chain(chain, iteration)
                 chain = []
             if name == "s_wr":
-                self.scalars[codes[values["reg"]]] = values["value"]
+                register = codes[values["reg"]]
+                self.scalars[register] = values["value"]
+                if register in ("kernel", "stride", "pad", "dilation"):  # for both directions
+                    self.scalars[f"{register}_y"] = values["value"]
+                if register == "kernel":
+                    self.scalars["dilation"] = self.scalars["dilation_y"] = 1
             elif not name.startswith(("end_chain", "trace")):
                 chain.append((name, values))
 
@@ -72,24 +77,30 @@ class Model:
     def slides(self) -> bool:
         return any(self.scalars[name] != nnp.RESET[name] for name in nnp.WINDOW)
 
+    @property
+    def across(self) -> int:
+        """The number of windows side by side."""
+        s = self.scalars
+        fits = range(0, s["width"] + 2 * s["pad"] - (s["kernel"] - 1) * s["dilation"], s["stride"])
+        return len(fits)
+
     def begin(self, name: str, values: dict[str, int], iteration: int, reads: bool) -> int:
         """The first address that an instruction uses in an iteration."""
         s = self.scalars
         base, inc = values.get("a", values.get("m", 0)), values.get("inc", 0) * s["unit"]
         if name.endswith("_inc") and reads and self.slides:
-            across = (s["width"] + 2 * s["pad"] - s["kernel"]) // s["stride"] + 1
-            y, x = iteration // across, iteration % across
-            return base + inc * (y * s["stride"] * s["width"] + x * s["stride"])
+            y, x = divmod(iteration, self.across)
+            return base + inc * (y * s["stride_y"] * s["width"] + x * s["stride"])
         return base + inc * iteration
 
     def window(self, iteration: int) -> list[int | None]:
         """The addresses that v_rd reads, relative to the volume's begin; None is padding."""
         s, found = self.scalars, []
-        across = (s["width"] + 2 * s["pad"] - s["kernel"]) // s["stride"] + 1
-        y, x = iteration // across, iteration % across
-        for ky in range(s["kernel"]):
+        y, x = divmod(iteration, self.across)
+        for ky in range(s["kernel_y"]):
             for kx in range(s["kernel"]):
-                row, column = y * s["stride"] + ky - s["pad"], x * s["stride"] + kx - s["pad"]
+                row = y * s["stride_y"] + ky * s["dilation_y"] - s["pad_y"]
+                column = x * s["stride"] + kx * s["dilation"] - s["pad"]
                 inside = 0 <= row < s["height"] and 0 <= column < s["width"]
                 for d in range(s["depth"]):
                     found.append((row * s["width"] + column) * s["depth"] + d if inside else None)

@@ -9,10 +9,10 @@ import numpy as np
 
 from macaw.isa.codec import Decoded, decode, describe, encode
 from macaw.isa.config import Configuration, load
-from macaw.isa.nnp import CORE, HOST_TYPES, RESET
-from macaw.isa.nnp_chains import ChainError, complete, follow
+from macaw.isa.nnp import CORE, HOST_TYPES, RESET, SCALARS, WINDOW
+from macaw.isa.nnp_chains import ChainError, complete, follow, settings
 from macaw.isa.nnp_elements import MX_ELEMENTS
-from macaw.isa.nnp_entries import check, flow
+from macaw.isa.nnp_entries import Volume, check, flow
 from macaw.isa.nnp_layouts import BY_NAME
 
 ROWS = {row.mnemonic: row for row in CORE.instructions}
@@ -21,6 +21,9 @@ NET_OUT = BY_NAME["NetOutQ"].code
 DRAM = 96  # native vectors
 ENTRIES = 12  # of each register file and of Dram, so that programs meet what they wrote
 TILES = 8  # of MatrixRf, likewise
+
+
+_CODES = {scalar.name: scalar.code for scalar in SCALARS}
 
 
 def one(mnemonic, **values):
@@ -51,7 +54,7 @@ class Writer:
         for name, value in values.items():
             if self.scalars[name] != value:
                 self.lines.append(f"        s_wr {name}, {value}")
-                self.scalars[name] = value
+                self.scalars.update(settings(one("s_wr", reg=_CODES[name], value=value)))
 
     def chain(self, rows):
         """Append a chain; return False if it breaks a rule."""
@@ -160,23 +163,23 @@ class Writer:
             windows = {
                 "width": self.upto(4, 2), "height": self.upto(3, 1), "kernel": self.upto(2, 1),
                 "stride": self.upto(2, 1), "pad": self.upto(1), "depth": self.upto(2, 1),
+                "dilation": self.pick(1, 1, 2),
             }  # fmt: skip
-        plain = {
-            name: RESET[name] for name in ("width", "height", "kernel", "stride", "pad", "depth")
-        }
-        sizes = plain | windows
+            for name in ("kernel", "stride", "dilation", "pad"):
+                least = 0 if name == "pad" else 1
+                windows[f"{name}_y"] = self.pick(windows[name], self.upto(2, least))
+        sizes = {name: RESET[name] for name in WINDOW} | windows
         product = self.rng.random() < 0.5
         cols = self.upto(3, 1)
         read = self.addressed("v_rd", source)
         iterations = self.pick(1, 1, 2, 3)
         if windows:
-            across = (sizes["width"] + 2 * sizes["pad"] - sizes["kernel"]) // sizes["stride"] + 1
-            down = (sizes["height"] + 2 * sizes["pad"] - sizes["kernel"]) // sizes["stride"] + 1
-            iterations = max(across, 0) * max(down, 0)
+            image = Volume(**sizes)
+            iterations = max(image.across, 0) * max(image.down, 0)
             if iterations < 1:
                 return False
             if "inc" not in read.values:
-                cols = sizes["kernel"] ** 2 * sizes["depth"]
+                cols = image.vectors
         rows = self.upto(2, 1)
         if product and rows * cols > self.tiles:
             return False

@@ -130,27 +130,42 @@ class Draft:
 
     def convolution(self) -> None:
         _, channels, height, width = self.shape
-        kernel = int(self.random.integers(1, min(3, height, width) + 1))
-        pad = int(self.random.integers(0, kernel))
-        stride = int(self.random.integers(1, 3))
+        kernel, strides, pads, dilations, sizes = self.windows(height, width)
         outputs = self.size(6)
         groups = channels if self.random.integers(4) == 0 else 1
         outputs *= groups
         inputs = [
-            self.value, self.weights(outputs, channels // groups, kernel, kernel),
+            self.value, self.weights(outputs, channels // groups, *kernel),
             *([self.weights(outputs)] if self.random.integers(2) else []),
         ]  # fmt: skip
-        sizes = [(size + 2 * pad - kernel) // stride + 1 for size in (height, width)]
-        attributes = {"pads": [pad] * 4, "strides": [stride] * 2, "group": groups}
+        attributes = {"pads": pads, "strides": strides, "dilations": dilations, "group": groups}
         self.put("Conv", inputs, (1, outputs, *sizes), **attributes)
+
+    def windows(self, *image: int) -> tuple[list[int], ...]:
+        """Kernel, strides, pads, dilations and numbers of windows; a third of them are squares."""
+        kernel, strides, pads, dilations = (
+            self.random.integers(1, [min(3, size) + 1 for size in image]),
+            self.random.integers(1, 3, 2), self.random.integers(0, 3, 4), self.random.integers(1, 3, 2),
+        )  # fmt: skip
+        if self.random.integers(3) == 0:
+            for pairs in (kernel, strides, pads, dilations):
+                pairs[:] = pairs.min()
+        pads = np.minimum(pads, np.tile(kernel - 1, 2))
+        room = np.array(image) + pads[:2] + pads[2:]
+        dilations = np.where((kernel - 1) * dilations < room, dilations, 1)
+        sizes = (room - (kernel - 1) * dilations - 1) // strides + 1
+        return tuple(x.tolist() for x in (kernel, strides, pads, dilations, sizes))
 
     def pool(self) -> None:
         _, channels, height, width = self.shape
-        kernel = int(self.random.integers(1, min(3, height, width) + 1))
-        stride = int(self.random.integers(1, 3))
-        sizes = [(size - kernel) // stride + 1 for size in (height, width)]
+        kernel, strides, _, dilations, _ = self.windows(height, width)
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        if reach[0] > height or reach[1] > width:
+            dilations, reach = [1, 1], kernel
+        sides = zip((height, width), reach, strides, strict=True)
+        sizes = [(size - far) // stride + 1 for size, far, stride in sides]
         kind = str(self.random.choice(["MaxPool", "AveragePool"]))
-        attributes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2}
+        attributes = {"kernel_shape": kernel, "strides": strides, "dilations": dilations}
         self.put(kind, [self.value], (1, channels, *sizes), **attributes)
 
     def attention(self) -> None:

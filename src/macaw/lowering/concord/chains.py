@@ -9,7 +9,7 @@ from macaw.asm.program import Line, Program, Section
 from macaw.isa.codec import Decoded, DecodeError, decode, describe
 from macaw.isa.config import Configuration
 from macaw.isa.nnp import BEGIN, BETWEEN, CORE, FINISH, RESET
-from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
+from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, settings, step
 from macaw.isa.nnp_entries import Access, accesses, check
 from macaw.lowering.errors import LowerError
 
@@ -116,8 +116,7 @@ def _run(
             rows.append(instruction)
             places.append(place)
         elif "reg" in instruction.values:
-            name, value = scalar(instruction)
-            scalars[name] = value
+            scalars.update(settings(instruction))
 
 
 _SIZES = tuple(item.name for item in CORE.settings if not item.choices)

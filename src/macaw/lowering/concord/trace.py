@@ -167,8 +167,13 @@ class Tracer:
             whole = self.graph.add(
                 "take", (whole,), positions, whole.blocks, lines=(0,) * positions
             )
-        names = ("height", "width", "kernel", "stride", "pad")
-        sides = {name: getattr(window, name) for name in names}
+        sides = {
+            "size": (window.height, window.width),
+            "kernel": (window.kernel_y, window.kernel),
+            "strides": (window.stride_y, window.stride),
+            "pads": (window.pad_y, window.pad),
+            "dilations": (window.dilation_y, window.dilation),
+        }
         every = window.across * window.down
         windows = self.graph.add("windows", (whole,), every, window.vectors, place, **sides)
         if last - first == every:

@@ -20,8 +20,10 @@ from macaw.lowering.onnx.model_file import message_name
 
 START = (0, 0)  # the first chain; its loads are among the constants
 NO_WINDOW = Window(
-    RESET["width"], RESET["height"], RESET["kernel"], RESET["stride"], RESET["pad"], RESET["depth"]
-)
+    (RESET["height"], RESET["width"]), (RESET["kernel_y"], RESET["kernel"]),
+    (RESET["stride_y"], RESET["stride"]), (RESET["pad_y"], RESET["pad"]),
+    (RESET["dilation_y"], RESET["dilation"]), RESET["depth"],
+)  # fmt: skip
 _FUNCTIONS = {
     ops.SIGMOID: "v_sigm", ops.TANH: "v_tanh", ops.RELU: "v_relu", ops.SOFTMAX: "v_softmax",
 }  # fmt: skip
@@ -71,10 +73,22 @@ class ChainWriter:
         if "unit" in new:
             self.put(f"SetIncrementUnit({new['unit']})")
         if "window" in new:
-            w = new["window"]
-            sizes = f"{w.width}, {w.height}, {w.kernel}, {w.stride}, {w.pad}, {w.depth}"
-            self.put(f"Set2dWindows({sizes})", 6)
+            self.window(new["window"])
         self.settings.update(new)
+
+    def window(self, new: Window) -> None:
+        """Write instructions that set windows."""
+        (height, width), (_, kernel) = new.size, new.kernel
+        (_, stride), (_, pad) = new.strides, new.pads
+        self.put(f"Set2dWindows({width}, {height}, {kernel}, {stride}, {pad}, {new.depth})", 6)
+        for name, (y, x) in (("Kernel", new.kernel), ("Stride", new.strides), ("Pad", new.pads)):
+            if y != x:
+                self.put(f"Set{name}Y({y})")
+        if new.dilations != NO_WINDOW.dilations:
+            y, x = new.dilations
+            self.put(f"SetDilation({x})")
+            if y != x:
+                self.put(f"SetDilationY({y})")
 
     def put(self, statement: str, words: int = 1, comment: str = "") -> None:
         """Append a statement that becomes `words` instructions."""

@@ -99,32 +99,37 @@ def _result(builder: Builder, node: Node, keys: Indices, zeros: bool, suffix: st
     return builder.result(node.outputs[0] + suffix, shape, table, zeros)
 
 
-def _square(geometry: Geometry) -> tuple[int, int]:
-    """Return kernel and pad of square windows that contain the node's windows.
+@dataclass(frozen=True)
+class _Line:
+    """A node's windows along one dimension, with the same padding at both ends.
 
-    Raises `LowerError` if there are none.
+    `taps` has the index in the window of each of the node's positions. Other positions of the
+    window have zeros as weights.
     """
-    if geometry.strides[0] != geometry.strides[1]:
-        raise LowerError(f"its strides {geometry.strides} differ")
-    stride = geometry.strides[0]
-    reach = [d * (k - 1) + 1 for d, k in zip(geometry.dilations, geometry.kernel, strict=True)]
-    most = max(*reach, *geometry.pads) * 2 + 1
-    for kernel in range(max(reach), most + 1):
-        for pad in range(max(geometry.pads[:2]), kernel):
-            fits = all(
-                pad - before + far <= kernel
-                and (size + 2 * pad - kernel) // stride + 1 == result
-                and size + 2 * pad >= kernel
-                for before, far, size, result in zip(
-                    geometry.pads[:2], reach, geometry.size, geometry.result, strict=True
-                )
-            )
-            if fits:
-                return kernel, pad
-    raise LowerError(
-        f"no square windows with equal padding contain its windows: kernel {geometry.kernel},"
-        f" strides {geometry.strides}, pads {geometry.pads}"
-    )
+
+    kernel: int
+    pad: int
+    dilation: int
+    taps: Indices
+
+
+def _line(geometry: Geometry, axis: int) -> _Line:
+    """Return the windows along dimension `axis`, 0 for vertical.
+
+    If the node's padding at the ends differs, the window is longer by the difference.
+    """
+    size, result = geometry.size[axis], geometry.result[axis]
+    kernel, stride = geometry.kernel[axis], geometry.strides[axis]
+    before, after = geometry.pads[axis], geometry.pads[axis + 2]
+    own = geometry.dilations[axis] if kernel > 1 else 1
+    for dilation, taps in ((own, np.arange(kernel)), (1, own * np.arange(kernel))):
+        for more in range(abs(after - before) + 1):
+            for left in range(more + 1):
+                length, pad = int(taps[-1]) + 1 + more, before + left * dilation
+                room = size + 2 * pad - (length - 1) * dilation - 1
+                if room >= 0 and room // stride + 1 == result:
+                    return _Line(length, pad, dilation, left + taps)
+    raise AssertionError(f"no window for {geometry}")
 
 
 def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
@@ -147,28 +152,21 @@ def convolution(
     if weights.ndim == 3:
         weights = weights[:, :, None]
     whole = _dense_weights(weights, divide, channels)
-    if (
-        geometry.size[0] == geometry.kernel[0] == geometry.result[0] == 1
-        and not (geometry.pads[0] or geometry.pads[2])
-        and geometry.strides[0] in (1, geometry.strides[1])
-    ):
-        source, taps, window = _line(builder, node, image, geometry)
-        kernel, offsets = (1, taps), (0, 0)
+    lines = _line(geometry, 0), _line(geometry, 1)
+    kernel, depth = (lines[0].kernel, lines[1].kernel), image.value.vectors
+    count, vectors = math.prod(geometry.result), math.prod(kernel) * depth
+    source = Place(image.value.tensor, count, vectors, image.value.first)
+    window = None
+    if geometry.size[0] == kernel[0] == 1 and lines[1].pad == 0 and lines[1].dilation == 1:
+        # the windows of a line without padding are overlapping rows
+        source = replace(source, stride=geometry.strides[1] * depth)
     else:
-        side, pad = _square(geometry)
-        depth = image.value.vectors
-        window = Window(*geometry.size[::-1], side, geometry.strides[0], pad, depth)
-        source = Place(
-            image.value.tensor, math.prod(geometry.result), side * side * depth, image.value.first
-        )
-        kernel = (side, side)
-        offsets = pad - geometry.pads[0], pad - geometry.pads[1]
+        window = Window(
+            geometry.size, kernel, geometry.strides, (lines[0].pad, lines[1].pad),
+            (lines[0].dilation, lines[1].dilation), depth,
+        )  # fmt: skip
     square = np.zeros((*whole.shape[:2], *kernel), np.float64)
-    y, x = (
-        offset + d * np.arange(k)
-        for offset, d, k in zip(offsets, geometry.dilations, whole.shape[2:], strict=True)
-    )
-    square[:, :, y[:, None], x] = whole
+    square[:, :, lines[0].taps[:, None], lines[1].taps] = whole
     taps_ = np.arange(math.prod(kernel))[:, None]
     columns = np.where(image.keys >= 0, image.keys * math.prod(kernel) + taps_, PADDING).reshape(-1)
     keys = pattern(len(whole), len(whole), builder.native)
@@ -181,32 +179,6 @@ def convolution(
         return result
     wide = np.broadcast_to(bias.reshape(-1, *[1] * (len(result.shape) - 2)), result.shape)
     return add_constant(builder, node, result, wide, "b")
-
-
-def _line(
-    builder: Builder, node: Node, image: Image, geometry: Geometry
-) -> tuple[Place, int, None]:
-    """Return the windows of an image of height 1 as overlapping rows, and their length.
-
-    Such windows are consecutive vectors. If there is padding, the image is copied between zeros.
-    """
-    value, depth = image.value, image.value.vectors
-    reach = geometry.dilations[1] * (geometry.kernel[1] - 1) + 1
-    _, left, _, right = geometry.pads
-    tensor, first = value.tensor, value.first
-    if left or right:
-        total = left + value.rows + right
-        tensor, first = builder.tensor(f"{node.label}_padded", total * depth), 0
-        for start, count in ((0, left), (left + value.rows, right)):
-            if count:
-                zeros = builder.constant(f"{node.label}_zeros", np.zeros((1, depth * value.native)))
-                target = Place(tensor, count, depth, start * depth, depth)
-                source = replace(zeros, count=count, stride=0)
-                builder.emit(Operation(node.label, ops.COPY, (source,), target))
-        target = Place(tensor, value.rows, depth, left * depth, depth)
-        builder.emit(Operation(node.label, ops.COPY, (value.place,), target))
-    stride = geometry.strides[1] * depth
-    return Place(tensor, geometry.result[1], reach * depth, first, stride), reach, None
 
 
 def _conv(builder: Builder, node: Node) -> list[Value]:
@@ -325,13 +297,10 @@ def _pool_window(geometry: Geometry, depth: int) -> Window | None:
     """Return the windows that move a pool's addresses; None for an image of height 1."""
     if geometry.size[0] == 1:
         return None
-    reach = [d * (k - 1) + 1 for d, k in zip(geometry.dilations, geometry.kernel, strict=True)]
-    if geometry.strides[0] != geometry.strides[1] or reach[0] != reach[1]:
-        raise LowerError(
-            f"its windows are not square: kernel {geometry.kernel}, strides {geometry.strides}"
-        )
-    width, height = geometry.size[::-1]
-    return Window(width, height, reach[0], geometry.strides[0], 0, depth, reads=False)
+    return Window(
+        geometry.size, geometry.kernel, geometry.strides, (0, 0), geometry.dilations, depth,
+        reads=False,
+    )  # fmt: skip
 
 
 RULES: Mapping[str, Rule] = {

@@ -69,24 +69,25 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Window:
-    """The square windows of a convolution or a pool, as `Set2dWindows` takes them.
+    """The windows of a convolution or a pool. All but the depth are pairs (vertical, horizontal).
 
     `depth` is the number of native vectors of a position. With `reads`, the operation reads all
     vectors of a window; otherwise it reads one position, and windows only move its address.
     """
 
-    width: int
-    height: int
-    kernel: int
-    stride: int
-    pad: int
+    size: tuple[int, int]  # of the image
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    pads: tuple[int, int]  # the same on both sides of the image
+    dilations: tuple[int, int]
     depth: int
     reads: bool = True
 
     @property
     def sequential(self) -> bool:
         """Whether the addresses of windows advance by one position for each window."""
-        return self.stride == 1 and self.width + 2 * self.pad - self.kernel + 1 == self.width
+        reach = (self.kernel[1] - 1) * self.dilations[1]
+        return self.strides == (1, 1) and 2 * self.pads[1] == reach
 
 
 @dataclass(frozen=True)
