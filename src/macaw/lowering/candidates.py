@@ -47,9 +47,9 @@ def _partitions(
 ) -> list[Partition]:
     """Return the partitions to try: `array_partition`, and with `aligns` also an aligned one.
 
-    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition a row is
-    one beat. Its parts of N are multiples of 16 bytes, or of the outputs that a cluster computes at
-    once.
+    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition such a row
+    is one beat, and the parts of N are multiples of 16 bytes, or of the outputs that a cluster
+    computes at once.
     """
     part = array_partition(product, split, size)
     if not aligns:

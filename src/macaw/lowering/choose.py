@@ -34,7 +34,7 @@ class Choice:
     """The result of `choose`: the selected plan and the other candidates.
 
     `others` has the best candidate of each mapping and split, the cheapest first, and includes the
-    selected one. `preferred` is the name of the mapping that the device prefers
+    selected candidate. `preferred` is the name of the mapping that the device prefers
     (`lower.preferred`).
     """
 
@@ -64,7 +64,7 @@ class Choice:
         return lines
 
     def prediction(self) -> str:
-        """Return a line of text with the predicted cycles and bytes, and what limits them."""
+        """Return a line of text: the predicted cycles and bytes, and the cores that limit them."""
         price = self.selection.cost
         return (
             f"{price.cycles:,} cycles, {price.traffic.external:,} bytes outside predicted;"
@@ -92,10 +92,11 @@ def choose(
 ) -> Choice:
     """Return the plan with the least predicted cycles. Raises `LowerError` if none fits.
 
-    The preferred mapping is selected if it costs at most 2% more. `product` must be a result of its
-    method `validated`. `density` is the share of activations that are not zero. A `mapping` or
-    `split` restricts the search. A `split` is over all rows and clusters of the device. Without
-    `split`, plans may also use half of the rows or clusters, a quarter, and so on.
+    The preferred mapping is selected if it costs at most 2% more than the cheapest mapping.
+    `product` must be a result of its method `validated`. `density` is the share of activations that
+    are not zero. A `mapping` or `split` restricts the search. A `split` is over all rows and
+    clusters of the device. Without `split`, plans may also use half of the rows or clusters, a
+    quarter, and so on.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:

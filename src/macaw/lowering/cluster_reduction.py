@@ -71,7 +71,7 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     """Return the sequences that activate, requantise and store the sums of all positions.
 
     If clusters or rows have to add their sums, the first sequence only stores raw sums. `what` is
-    the comment of the final sequence, `raw` that of a sequence that stores raw sums.
+    the comment of the final sequence, `raw` the comment of a sequence that stores raw sums.
     """
     steps = finish(plan, [0])
     body = [*steps.body, "st base=0"]

@@ -23,15 +23,15 @@ class Convolution(Product):
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows. With `turned`, x and
-    y have a single row. The plan then treats each element of this row as a row of its own, because
+    y have a single row. The plan then treats each element of this row as a separate row, because
     the bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
     channels of other groups. These zeros are neither stored nor multiplied. If `images` is not 0, x
     and y have an additional first axis of this length.
 
-    If `paired`, two tensors of equal shape form the image: the first one has its even rows, the
-    second one its odd rows. Then the layout is `hwc`, and there is no padding, and the vertical
+    If `paired`, two tensors of equal shape form the image: the first tensor has the even rows, the
+    second tensor the odd rows. Then the layout is `hwc`, there is no padding, and the vertical
     stride is 2.
     """
 

@@ -1,8 +1,9 @@
 """Estimates the cycles of all tiles of a convolution at once, without reading single weights.
 
-The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best ones. The
+The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best tiles. The
 estimates use the rules of the cost model with two differences. They take the mean number of weights
-of an output, not the largest number in each tile. They leave out what is the same for all tiles.
+of an output, not the largest number in each tile. They leave out cycles that are equal for all
+tiles.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 class TileGrid:
     """Tiles of a convolution, as arrays of equal shape: their rows, columns and input channels.
 
-    All have `n` output channels, and take a part of size `taps` (height, width) of the kernel.
+    All tiles have `n` output channels, and take a part of size `taps` (height, width) of the
+    kernel.
     """
 
     groups: Numbers
@@ -74,8 +76,8 @@ def tile_grid(
 ) -> TileGrid:
     """Return the tiles to try for a part of an image, with a part of size `taps` of the kernel.
 
-    For each number of columns and of channels, there are two tiles: the highest one that fits the
-    buffers, and one of about half its height.
+    For each number of columns and of channels, there are two tiles: the highest tile that fits the
+    buffers, and a tile of about half this height.
     """
     n, taps = even_tile(part.length("N"), config["pe.pes"]), taps or product.kernel
     length = part.length("K")

@@ -330,8 +330,8 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
     """Return the transfers of the bias into the on-chip units.
 
-    There is one for each row of the array, or a multicast to all. If partial sums return, the
-    transfer writes the bias once for each output position.
+    There is one transfer for each row of the array, or a multicast to all rows. If partial sums
+    return, the transfer writes the bias once for each output position.
     """
     grid = TransferGrid(plan.start_rows, 1, plan.partition.rows)
     return [

@@ -116,7 +116,7 @@ def layer_subroutine(
 
 
 def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
-    """Return what the sources of all layers of the same shape have in common."""
+    """Return the lines that are equal in the sources of all layers of the same shape."""
     out, data = Listing(), Listing()
     name = plan.mapping.name.capitalize()
     out.comment(f"{name} stationary, split {plan.partition.split}{plan.variant}. {_split(plan)}")

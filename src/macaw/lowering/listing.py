@@ -1,4 +1,4 @@
-"""Collects an assembly source line by line; `macaw fmt` formats the whole."""
+"""Collects an assembly source line by line, and formats the source as `macaw fmt` does."""
 
 from __future__ import annotations
 

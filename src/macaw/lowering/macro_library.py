@@ -73,7 +73,7 @@ class _Form:
 
 
 class MacroLibrary:
-    """The macros of a network's sources. All sources must be added before one is written."""
+    """The macros of a network's sources. All sources must be added before any source is written."""
 
     def __init__(self, sources: Sequence[Listing]) -> None:
         self._forms: dict[tuple[str, tuple[str, ...]], _Form] = {}

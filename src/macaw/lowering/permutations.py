@@ -76,8 +76,9 @@ def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
     """Return whether each order moves the first `filled` weights, in an array of shape (count,).
 
     `orders` has shape (count, lanes). An order moves weights if two conditions are true, assuming
-    that all weights differ. Their sequence changes, and at least two weights leave their lanes.
-    Two, because one weight may be zero like the padding. A single weight must leave its lane.
+    that all weights differ. Their sequence changes, and at least two weights leave their lanes. One
+    weight is not enough, because it may be zero like the padding. A single weight must leave its
+    lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

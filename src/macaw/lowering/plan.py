@@ -155,7 +155,7 @@ class ProductPlan:
 
     @property
     def variant(self) -> str:
-        """The name of the mapping's variant, for reports; empty if there is only one."""
+        """The name of the mapping's variant, for reports; empty if there is only one variant."""
         return self.product.form + (", balanced" if self.balance else "")
 
     @property

@@ -144,7 +144,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     """Write the part of the rows (`.core pe, row=0`).
 
     Its arrays are views of the memory at the symbol `memory`. If `memory` is empty, each array has
-    memory of its own. In the first case the text does not depend on numbers that differ among
+    separate memory. In the first case the text does not depend on numbers that differ among
     layers of one shape: weights are the last array, and symbols stand for their bytes and the
     shift.
     """

@@ -1,6 +1,6 @@
 """Lets the layers of a network share cp's code; each layer has a record with its numbers.
 
-This module first takes a layer's code as written for a program of its own. If an `li` or `la` has a
+This module first takes a layer's code as written for a separate program. If an `li` or `la` has a
 number or a label that may differ between layers, the module replaces it by a load from the layer's
 record. gp has the address of this record. Layers whose code is then the same text call the same
 subroutine.
@@ -83,7 +83,7 @@ class SharedCode:
 class CodeLibrary:
     """The subroutines for the layers of a network. Each subroutine is a combination of parts.
 
-    Each part has a file of its own. Subroutines with the same part include the same file.
+    Each part has a separate file. Subroutines with the same part include the same file.
     """
 
     def __init__(self, includes: IncludeLibrary) -> None:

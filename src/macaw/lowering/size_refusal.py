@@ -62,7 +62,7 @@ def _least(
 ) -> dict[str, int]:
     """Return `values` with each setting halved as often as a tile still fits.
 
-    No value becomes as small as the device's present one. This undoes doublings that only another
+    Each value stays larger than the device's present value. This undoes doublings that only another
     setting needed.
     """
     for name in values:

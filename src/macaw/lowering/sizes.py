@@ -14,9 +14,9 @@ def even_tile(length: int, most: int) -> int:
 def even_sizes(length: int) -> list[int]:
     """Return the sizes of 1, 2, 3, ... tiles that divide `length` evenly, the largest first.
 
-    Each is the least size with which that many tiles are enough for the length. All numbers of
-    tiles up to 16 are tried; after that, each number is a quarter larger than the previous one. The
-    last size is 1.
+    Each is the least size with which this number of tiles is enough for the length. All numbers of
+    tiles up to 16 are tried; after that, each number is a quarter larger than the previous number.
+    The last size is 1.
     """
     sizes, tiles = [], 1
     while tiles < length:

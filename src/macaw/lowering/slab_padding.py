@@ -216,7 +216,7 @@ def write_kernel_parts(out: Listing, plan: ImagePlan) -> None:
 
 
 def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
-    """Write cp's code that loads the slabs of a tile, with zeros for what is outside the image."""
+    """Write cp's code that loads the slabs of a tile, with zeros for pixels outside the image."""
     product = plan.product
     for place, name in enumerate(_RECORD):
         if name not in ("", "DST", "SRC", "BYTES", "BASE"):

@@ -34,7 +34,7 @@ from macaw.lowering.weight_stationary import WeightStationaryPlan
 class RowGrid:
     """Tiles of a product, as arrays of equal shape: their rows of activations and their inputs.
 
-    All have `n` outputs. `whole` says whether all rows are loaded before the first product.
+    All tiles have `n` outputs. `whole` says whether all rows are loaded before the first product.
     """
 
     rows: Numbers
@@ -127,7 +127,7 @@ class _Estimate(TileEstimate):
 
     @property
     def clusters(self) -> int:
-        """The number of clusters of a row that need activations of their own."""
+        """The number of clusters of a row that need separate activations."""
         return 1 if self.some.shares_activations else self.part.clusters
 
     @cached_property

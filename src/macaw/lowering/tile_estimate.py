@@ -1,4 +1,4 @@
-"""Computes what the estimates of all kinds of tiles have in common: numbers and sizes of tiles."""
+"""Computes numbers and sizes of tiles, which the estimates of all kinds of tiles use."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 class CauseCycles:
     """The cycles of a cause of `macaw.isa.causes`, and of the causes below it.
 
-    The cycles of the causes below add up to those of the cause. `whom` says, for a wait, who was
-    waited for: names of cores or units, or the instruction whose result was needed.
+    The cycles of the causes below add up to those of the cause. For a wait, `whom` has the names of
+    the cores or units that the core waited for, or the instruction whose result it needed.
     """
 
     name: str
@@ -30,7 +30,7 @@ class LineCycles:
 
     `place` is empty for cycles that have no line.
 
-    An instruction without a line of the source is a line of its own, without `file` and `number`.
+    An instruction without a line of the source counts as a line without `file` and `number`.
     """
 
     place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"

@@ -106,8 +106,8 @@ def _cause_lines(
 def _names_text(word: str, names: Mapping[str, int], room: int) -> str:
     """Return `word` and the names with most cycles, in at most `room` characters.
 
-    A place of the source is never cut. If not even one name fits, the statement is left out; if
-    its place does not fit either, the result is empty.
+    The place in a name is never cut. If not even one name fits, its statement is left out; if the
+    place does not fit either, the result is empty.
     """
     chosen = list(names.items())[:MOST_NAMES]
     for count in range(len(chosen), 0, -1):

@@ -1,6 +1,6 @@
 """Makes the accounts of a run: where the cycles of each core went, and on which lines.
 
-The accounts come from a run of its own, in which `macaw.emu.accounting` charges every cycle.
+The accounts come from a separate run, in which `macaw.emu.accounting` charges every cycle.
 """
 
 from __future__ import annotations
@@ -188,5 +188,5 @@ class _Places(SourceLines):
     """Finds the lines of addresses of one core, and what the core waited for."""
 
     def whom(self, charge: Charge) -> str:
-        """Return what the core waited for: a name, or the line of an instruction with its text."""
+        """Return the name of a core or unit waited for, or the line and text of an instruction."""
         return charge.whom if charge.producer is None else self.line(charge.producer).sentence

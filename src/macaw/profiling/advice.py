@@ -228,7 +228,8 @@ def next_step(report: Profile) -> Step:
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
     """Return the next step if the bottleneck is known (steps 708 to 718).
 
-    If a ratio of the bottleneck misses its threshold, the step is to edit that instruction.
+    If an instruction of the bottleneck misses the threshold of a ratio, the step is to edit this
+    instruction.
     """
     rows = {item.core: item.row for item in report.tracks}
     least = max(LEAST_SHARE * report.cycles, 1)

@@ -1,7 +1,7 @@
-"""Annotates the lines of a program with what a run cost: cycles, causes, MACs and bytes.
+"""Annotates the lines of a program with the costs of a run: cycles, causes, MACs and bytes.
 
-The costs come from runs of their own, in which accountants charge every cycle and meters count
-every activity (`macaw.emu.cost_run`).
+The costs come from separate runs, in which accountants charge every cycle and meters count every
+activity (`macaw.emu.cost_run`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def annotate(
     name: str = "",
     **keyword_inputs: object,
 ) -> Annotation:
-    """Run a program, or the program in a file, and return what each line of its source cost.
+    """Run a program, or the program in a file, and return the costs of each line of its source.
 
     The inputs are arrays, given in a mapping, as keywords, or both. If they have a batch axis,
     `item` is the index on it. `device` overrides the device of the program, `jitter` is the seed of
@@ -71,7 +71,7 @@ def annotate(
 
 
 def annotate_job(job: Job, name: str) -> Annotation:
-    """Run a job and return what each line of its program cost.
+    """Run a job and return the costs of each line of its program.
 
     Raises `ProfileError` if the program does not end by itself.
     """
@@ -121,7 +121,7 @@ class _CoreSums:
     bytes: Counter[str] = field(default_factory=Counter)
 
     def add(self, cost: InstructionCost, places: SourceLines) -> None:
-        """Add what an instruction cost."""
+        """Add the costs of an instruction."""
         for charge, cycles in cost.run.items():
             self.run[charge.cause] += cycles
             self.whom[_whom(charge, places)] += cycles
@@ -144,7 +144,7 @@ class _CoreSums:
 
 
 def _whom(charge: Charge, places: SourceLines) -> str:
-    """Return what the core waited for: a name, or the line of an instruction with its text."""
+    """Return the name of a core or unit waited for, or the line and text of an instruction."""
     return charge.whom if charge.producer is None else places.line(charge.producer).sentence
 
 

@@ -1,4 +1,4 @@
-"""The annotation of a program as frozen dataclasses: what a run cost, by line of the source.
+"""The annotation of a program as frozen dataclasses: the costs of a run, by line of the source.
 
 Two kinds of cycles occur. `run` are device cycles on the critical path (`macaw.emu.critical_path`):
 each cycle of the run belongs to one line of one core. So work that overlaps other work is not
@@ -39,7 +39,7 @@ class LineCost:
 class AnnotatedLine:
     """A line of the source with its costs.
 
-    An instruction without a line of the source is a line of its own, without `file` and `number`.
+    An instruction without a line of the source counts as a line without `file` and `number`.
     The line with an empty `place` has the cycles of no instruction.
     """
 

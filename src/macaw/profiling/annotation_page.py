@@ -14,7 +14,7 @@ CAUSES = 3  # of a line in the table
 
 
 def annotation_data(annotation: Annotation | None) -> list[dict[str, Any]] | None:
-    """Return what the lines cost, as the page's script reads it; None without an annotation."""
+    """Return the costs of lines, as the page's script reads them; None without an annotation."""
     if annotation is None:
         return None
     return [

@@ -1,4 +1,4 @@
-"""Prints an annotation on the terminal: each line of the source with what it cost.
+"""Prints an annotation on the terminal: each line of the source with its costs.
 
 On a narrow screen the text of the source is cut, but numbers never are. Colours only repeat what
 the signs of heat say.

@@ -1,4 +1,4 @@
-"""Chooses and orders the rows that show an annotation: lines of the source, and what is left out.
+"""Chooses and orders the rows that show an annotation: lines of the source, and sums of lines.
 
 The rows of a view add up to the annotation, because lines that are left out are summed up.
 """
@@ -23,7 +23,7 @@ NO_LINE = "(no instruction)"
 class Choice:
     """The lines that a view shows, and their order.
 
-    It leaves out lines whose share is below `least`, and all lines after the first `most`.
+    The view leaves out lines whose share is below `least`, and all lines after the first `most`.
     """
 
     sort: str = ""  # of `KEYS`; empty: in the order of the source, with its other lines

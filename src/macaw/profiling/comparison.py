@@ -219,7 +219,7 @@ def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Differ
 
 
 def _direction(key: str, before: float, after: float) -> int:
-    """Return 1 if a higher value of the metric is better, -1 if a lower one is, else 0.
+    """Return 1 if a higher value of the metric is better, -1 if a lower value is, else 0.
 
     For the metric `match`, a value nearer to a whole number is better.
     """

@@ -33,7 +33,7 @@ def distinct_names(
 
 
 def _cut(name: str, least: int, width: int, mark: str) -> str:
-    """Return what a column of `width` characters shows of a name."""
+    """Return the part of a name that a column of `width` characters shows."""
     return name if len(name) <= width else name[: max(least, width - len(mark))]
 
 

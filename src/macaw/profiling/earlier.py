@@ -41,5 +41,5 @@ class LineDifference:
 
     @property
     def change(self) -> int:
-        """The cycles of the line in the new profile minus its cycles in the earlier one."""
+        """The cycles of the line in the new profile minus its cycles in the earlier profile."""
         return (self.after or 0) - (self.before or 0)

@@ -1,4 +1,4 @@
-"""Finds what makes a run longer: causes with advice, each priced by what the run would save.
+"""Finds causes that make a run longer, each with advice and a price: the cycles it would save.
 
 The causes come from the charges of a run (`macaw.profiling.accounting`), the advice from
 `macaw.isa.advice`. The price of a finding comes from a simulation of the same run
@@ -77,7 +77,7 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
     """Yield a finding for each row of the timeline whose cores have work, but not equal work.
 
-    The line is the one with most cycles of the core that has most work.
+    The finding is at the line with most cycles on the core with most work.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -233,7 +233,7 @@ def _avoidable(
 def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
     """Return the indices of the waits by charge, without the first wait of each instruction.
 
-    If the work of two cores overlaps, the second one still waits for the first piece.
+    If the work of two cores overlaps, the second core still waits for the first piece of work.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()

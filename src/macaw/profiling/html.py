@@ -201,7 +201,7 @@ class _PageData:
 
     @staticmethod
     def link(item: Slice) -> dict[str, Any]:
-        """Return what a link into the page needs: a core, a line, and a span of cycles."""
+        """Return the data of a link into the page: a core, a line, and a span of cycles."""
         return {"core": item.core, "place": item.place, "begin": item.begin, "until": item.end}
 
     def metrics(self) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def _inside(intervals: Sequence[Interval], begin: int, end: int) -> int:
 
 
 def with_layers(tracks: Sequence[Track], spans: Sequence[LayerSpan]) -> tuple[Track, ...]:
-    """Return the tracks with the layer of each slice: the one in which it began."""
+    """Return the tracks with the layer of each slice: the layer in which the slice began."""
     if not spans:
         return tuple(tracks)
     starts = [span.begin for span in spans]

@@ -1,6 +1,6 @@
-"""Measures a run: what `macaw.emu.metering` counts, as rooflines and a chart of memories.
+"""Measures a run: makes rooflines and a chart of memories from the counts of `macaw.emu.metering`.
 
-The counts come from a run of its own.
+The counts come from a separate run.
 """
 
 from __future__ import annotations

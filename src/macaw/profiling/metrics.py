@@ -1,7 +1,7 @@
 """Computes metrics from records: characteristic parameters and trace-back ratios (seed 001).
 
-A metric's sentence says only what was measured, because the counters do not tell what it costs or
-how to improve it.
+A metric's sentence gives only the measured value, because the counters do not show which cost a
+missed threshold has, or how to improve the program.
 """
 
 from __future__ import annotations

@@ -151,10 +151,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Finding:
-    """A cause that makes the run longer, at one place of the source, and what to do about it.
+    """A cause that makes the run longer, at one place of the source, with advice.
 
-    The place is a line, or several lines near each other. Equal findings of the cores of a row are
-    one.
+    The place is a line, or several lines near each other. Equal findings of the cores of a row form
+    one finding.
     """
 
     core: str  # the row's name if it is for several cores of a row

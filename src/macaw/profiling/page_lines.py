@@ -15,7 +15,7 @@ def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[s
     """Return the cycles of the lines that the accounts name, added up over cores.
 
     An item has the place, the cycles on the critical path, and the cycles of all cores, times their
-    units. Its last part has the latter cycles by cause.
+    units. Its last member has the cycles of all cores by cause.
     """
     runs: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {}

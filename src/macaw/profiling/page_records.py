@@ -1,7 +1,7 @@
 """The records of a profile as columns of numbers, as its HTML page reads them.
 
-A page may have a million records. So each column is an array of small integers in base64, and
-texts are numbers of strings that the page has once.
+A page may have a million records. So each column is an array of small integers in base64. In place
+of a text, a column has the number of a string, which the page contains once.
 """
 
 from __future__ import annotations

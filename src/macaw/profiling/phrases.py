@@ -65,7 +65,7 @@ def cause_sentence(finding: Finding) -> str:
 
 
 def saved_note(finding: Finding, cycles: int) -> str:
-    """Return what a run of `cycles` would save at most without the cause of a finding."""
+    """Return a note with the cycles, and their share of `cycles`, that a finding saves at most."""
     return f"saves at most {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
 
 

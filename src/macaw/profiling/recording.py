@@ -197,7 +197,7 @@ def run_job(job: Job) -> Recording:
 def _log_layers(device: Device, program: Program) -> dict[int, int]:
     """Return a dictionary to which a run will add the begin of each layer of a network.
 
-    The number after the last layer has the cycle in which all are done.
+    The number after the last layer has the cycle in which all layers are done.
     """
     log: dict[int, int] = {}
     control = device.order[0]
@@ -268,7 +268,7 @@ def cycling_parameters(num: int, groups: int) -> Parameters:
 def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
     """Return the parameters that record segment `number`: `groups` records of `num` instructions.
 
-    The first `shared` records of a segment have the same instructions as the last ones of the
+    The first `shared` records of a segment have the same instructions as the last records of the
     previous segment (seed 001, Fig. 6).
     """
     return {

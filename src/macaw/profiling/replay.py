@@ -77,7 +77,7 @@ def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Trac
 
 
 def choose_slices(cores: Sequence[Track]) -> list[Slice]:
-    """Return the slices that get a name: the longest ones of each core."""
+    """Return the slices that get a name: the longest slices of each core."""
     share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
     return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
 
@@ -142,8 +142,8 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
 def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
     """Return the bytes per cycle that all cores read from and write to external memory.
 
-    They come from the counters; the bytes of a slice are spread evenly between its first and last
-    access. `width` is the number of bytes that external memory can transfer in a cycle.
+    These numbers come from the counters; the bytes of a slice are spread evenly between its first
+    and last access. `width` is the number of bytes that external memory can transfer in a cycle.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []

@@ -21,8 +21,8 @@ def profile_tables(profile: Profile) -> dict[str, Table]:
     All columns of a table have the same length. A table without rows has no columns. Cycles are
     device cycles; in `causes` and `lines` they are multiplied by the units of the core.
 
-    `slices` has what each register group recorded, with its counters; `metrics` what was computed
-    from a slice; `causes` the tree of each core's account, one row for each cause; `lines` the
+    `slices` has the records of the register groups, with their counters; `metrics` the metrics of
+    slices; `causes` the tree of each core's account, one row for each cause; `lines` the
     lines of each account; `annotation` the lines of the source; `roofs` a row for each memory of a
     core; `energy` a row for each kind of activity of a core. Raises `InputError` if `profile` is no
     profile.

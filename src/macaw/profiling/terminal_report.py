@@ -254,7 +254,7 @@ class _Report:
         self._print_lost()
 
     def _print_busy_records(self, slowest: str) -> None:
-        """Print what the timeline shows as a record for each row."""
+        """Print the timeline as a record for each row."""
         for track in self.profile.rows:
             first, last = (track.busy[0][0], track.busy[-1][1]) if track.busy else (0, 0)
             cells = (

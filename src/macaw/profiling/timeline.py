@@ -176,7 +176,7 @@ class Start:
 
     @property
     def late(self) -> int:
-        """The number of cycles between the earliest possible start and the actual one."""
+        """The number of cycles between the earliest possible start and the actual start."""
         return self.begin - self.earliest
 
 

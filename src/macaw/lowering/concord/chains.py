@@ -60,9 +60,8 @@ def chains(
 ) -> Iterator[Chain]:
     """Yield the chains that a program executes, in order of execution.
 
-    Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and how many
-    times the program starts there. Scalar registers keep their values between starts. Raises
-    `LowerError`.
+    Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and the number
+    of starts there. Scalar registers keep their values between starts. Raises `LowerError`.
     """
     section = part(program)
     scalars = dict(RESET)

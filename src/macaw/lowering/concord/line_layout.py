@@ -13,8 +13,8 @@ WIDTH = 88
 class Group:
     """A comma-separated list of texts in brackets.
 
-    If the list does not fit on the line of the text before it, the items get lines of their own.
-    The arguments of a call may share one line; other items get one line each.
+    If the list does not fit on the line of the text before it, the items are on further lines. The
+    arguments of a call may share one such line; each other item has a separate line.
     """
 
     items: tuple[str | Group, ...]

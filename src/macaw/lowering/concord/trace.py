@@ -29,7 +29,7 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
     """Return the graph of a program of nnp.
 
-    Raises `LowerError` if concordant software cannot express what the program does.
+    Raises `LowerError` if concordant software cannot express the program.
     """
     tracer = Tracer(hints, config)
     for chain in chains:
@@ -385,7 +385,7 @@ class Tracer:
     # --- the end ---
 
     def finish(self) -> None:
-        """Add the outputs to the graph: what was pushed to NetOutQ or written to Dram."""
+        """Add the outputs to the graph: the cells pushed to NetOutQ or written to Dram."""
         queue = np.array([item[:2] for item in self.push_log], np.int64).reshape(-1, 2)
         places = [item[2] for item in self.push_log]
         self._collect(_OUT, np.arange(len(queue)), queue, dict(enumerate(places)))

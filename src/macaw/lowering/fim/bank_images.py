@@ -1,6 +1,6 @@
 """Describes constants that stay in the banks of an island.
 
-The loader writes them to the banks. A job with such constants has rows of its own. Other jobs never
+The loader writes them to the banks. A job with such constants has separate rows. Other jobs never
 write to these rows, so the constants remain there for all runs of the program.
 """
 

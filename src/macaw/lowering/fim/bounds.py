@@ -43,8 +43,8 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
 def _least_stages(table: OptionTable, islands: int) -> int:
     """Return a lower bound from the tasks that nothing overlaps; 0 if there are none.
 
-    A stage are the tasks between two of them. Their work fits in no fewer cycles than
-    `_least_work`, and their longest path is the difference of two levels.
+    A stage consists of the tasks between two such tasks. It takes at least `_least_work` cycles,
+    and at least the cycles of its longest path, which is the difference of two levels.
     """
     alone = _alone(table)
     if not alone:

@@ -90,7 +90,7 @@ class DmaTiming:
     def copies(self, several: Iterable[Copy], begin: int) -> int:
         """Return the cycle in which the last of several copies completes.
 
-        The dma starts the first one in cycle `begin` and makes them one after the other.
+        The dma starts the first copy in cycle `begin` and makes them one after the other.
         """
         for copy in several:
             begin = self.copy(copy, begin)

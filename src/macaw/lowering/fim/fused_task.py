@@ -2,8 +2,8 @@
 results, or a sum of products with functions of it.
 
 The second operand of a function has to be a constant whose rows are all equal. The banks store one
-such row beside the tiles. The products of a sum are one product for the island, whose k is the k of
-all of them, one after the other: A1 · B1 + A2 · B2 = [A1 A2] · [B1; B2].
+such row beside the tiles. The products of a sum are one product for the island, whose dimension k
+joins the dimensions k of these products: A1 · B1 + A2 · B2 = [A1 A2] · [B1; B2].
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _OPERANDS = {row.name: row.operands for row in FUNCTIONS} | MANY_STEPS
 class Tensor:
     """A matrix of shape (rows, columns), stored row by row; `data` has the numbers of a constant.
 
-    A view has no memory of its own: its numbers are numbers of `base`, starting at index `offset`.
+    A view has no separate memory: its numbers are numbers of `base`, starting at index `offset`.
     If the output of a task is a view, the task writes this part of `base`.
     """
 

@@ -1,7 +1,7 @@
 """Does gather and scatter on the host, by copies of the dma.
 
-The data pass through cp's local memory, one piece of the result at a time. The dma makes one copy
-after the other, so all large results can share the same bytes of local memory.
+The data of each piece of the result pass through cp's local memory. The dma makes one copy after
+the other, so all large results can share the same bytes of local memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Describes what an island does in a step, and predicts its cycles.
 
 A job consists of copies into banks, blocks, and copies out of banks. If the job's constants stay in
-the banks, the loader writes them there, and no copies bring them. Such a job uses rows of its own.
+the banks, the loader writes them there, and no copies bring them. Such a job uses separate rows.
 The cycles do not depend on the numbers of these rows.
 """
 
@@ -173,7 +173,7 @@ class ProductJob:
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the image of the windows, from the first number that they need on.
+        """Return the image of the windows, starting at the first number that they need.
 
         `size` is the size of a number in bytes.
         """
@@ -331,12 +331,12 @@ def predict(job: Job, config: Configuration) -> Cycles:
 def _slack(
     first: Phase, last: Phase, cycles: tuple[int, int, int], config: Configuration, island: int
 ) -> tuple[int, ...]:
-    """Return how many cycles less the parts of a job can take after other steps, at most.
+    """Return the most cycles that the parts of a job can save after other steps.
 
     The parts are the copies in `first` that bring the inputs, the blocks, and the copies in `last`
-    that fetch the results. Copies take less if each row that they need is open. The dma sets up the
-    first fetch while the blocks still run. Earlier accesses delay the first commands of blocks: an
-    open row must be closed, at the earliest after its data are written, and another one opened.
+    that fetch the results. Copies save cycles if each row that they need is open. The dma sets up
+    the first fetch while the blocks still run. Earlier accesses delay the first commands of blocks:
+    an open row must be closed, at the earliest after its data are written, and another row opened.
     """
     carrier = DmaTiming(config, {island: BankTiming(config, ANY)})
     bring = carrier.copies(copies(first.bring), 0)

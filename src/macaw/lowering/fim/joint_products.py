@@ -43,7 +43,7 @@ def joined(graph: Graph) -> Graph | None:
 
 
 def _groups(graph: Graph) -> list[_Group]:
-    """Return the groups of a graph. A product may be in a group of its own."""
+    """Return the groups of a graph. A group may have a single product."""
     sums = _sums(graph)
     inside = {product.output.name for tasks in sums.values() for product in tasks[:-1]}
     results = {tensor.memory.name for tensor in graph.results}

@@ -1,7 +1,7 @@
 """Expresses ONNX operators as products and functions: norms, average pools, sums and means.
 
 A sum over some axes is a product with a matrix of ones. A mean is a product with a matrix of 1 / n.
-So each has the roundings of a product on an island.
+So sums and means have the roundings of a product on an island.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a
 
 @dataclass(frozen=True)
 class TaskValue(Value):
-    """A value of an ONNX graph. A tensor of the graph of tasks or a constant has its numbers."""
+    """A value of an ONNX graph. Its numbers are in a tensor of the graph of tasks or a constant."""
 
     tensor: Tensor | None = None
 

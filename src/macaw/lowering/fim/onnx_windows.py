@@ -27,7 +27,7 @@ def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
 
 
 def whole_window(window: Window, image: Sequence[int]) -> Window:
-    """Return the window with a frame so large that the last window does not end outside of it."""
+    """Return the window with a frame so large that the last window ends inside the framed image."""
     sizes = output_sizes(window, image)
     rows = zip(sizes, window.strides, window.reach, image, window.before, strict=True)
     ends = ((size - 1) * stride + reach - n - before for size, stride, reach, n, before in rows)

@@ -72,7 +72,7 @@ def options(
     whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
     without constants have the same options in both cases. With `together`, there are also options
     in which several islands share a product. `results` are the outputs of functions that are to be
-    stored; by default only the last one.
+    stored; by default only the last output.
     """
     place = place or BankRows(geometry(config).rows)
     if place.resident and not has_constants(tasks):
@@ -285,8 +285,9 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
     With `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are
-    those of the simulation. For a large product only the first tiling is simulated, because this
-    takes long. Without `follow`, the tiling and the cycles are those of the lowest estimate.
+    those of the simulation. For a large product only the first tiling is simulated, because a
+    simulation takes long. Without `follow`, the tiling and the cycles are those of the lowest
+    estimate.
     """
     candidates = _rank(query)
     if not candidates:

@@ -140,7 +140,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Action:
-    """An action of cp for a step: copy the inputs, start, copy the results, or do it on the host.
+    """An action of cp for a step: copy inputs, start, copy results, or do the task on the host.
 
     `bring` and `fetch` are queued at the dma, which makes copies one after the other. A copy waits
     while a block runs in its banks. `start` waits for its step's inputs and for the island; `host`

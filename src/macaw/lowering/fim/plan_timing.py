@@ -1,9 +1,9 @@
 """Predicts the times of a chosen plan, action by action.
 
-`macaw.lowering.fim.clock` adds numbers of each option, which are predicted for an option alone. It
-is fast enough for a search. This module follows one plan: each instruction of cp, each copy and
-each block, with the state in which earlier steps leave the banks. So it knows which rows are open,
-and which parts of a copy pass while blocks run.
+`macaw.lowering.fim.clock` adds numbers of each option, which are predicted for an option alone.
+That module is fast enough for a search. This module follows one plan: each instruction of cp, each
+copy and each block, with the state in which earlier steps leave the banks. So its times include
+the effects of open rows, and of copies that pass while blocks run.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Planner:
 
         The graph is also planned with joint products, and with products divided along k. A graph
         that takes long is also planned with its tasks divided by rows. The plan's bound is the
-        least of those of all these graphs.
+        least bound of all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)

@@ -299,7 +299,7 @@ def pointwise(
     form: int,
     place: BankRows,
 ) -> PointwiseJob | str:
-    """Return the job that computes functions on an island, or why the island cannot do it.
+    """Return the job that computes functions on an island, or the reason why it cannot do this.
 
     The tasks of the job only have functions that the ALU has (`expand`). `results` are the outputs
     that go to external memory.

@@ -73,8 +73,8 @@ def _partition(
 def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> bool:
     """Return whether one start can compute the tasks whose numbers are in `group`.
 
-    No path from one task of the group to another one leaves the group. No task reads a part of
-    another one's output.
+    Each path between two tasks of the group stays in the group. No task reads only a part of
+    another task's output.
     """
     tasks = [graph.tasks[number] for number in sorted(group)]
     if len(tasks) > MOST_TASKS:

@@ -28,7 +28,7 @@ _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 class Call(NamedTuple):
     """A function of values, which are numbered: first all operands in memory, then all results.
 
-    If `stores`, the result of the call is also written to a column of its own.
+    If `stores`, the result of the call is also written to a separate column.
     """
 
     function: str

@@ -1,11 +1,11 @@
 """Computes (A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig.
 2).
 
-The producer computes A B strip by strip, including functions, and pushes each strip when it is
-done. It pushes tiles in the form in which the consumer pulls them, so nothing is stored or copied
-in between. Two layouts produce such tiles: dot (a tile is part of a row) and tensor (a tile is a
-square). A chain of more products has more blocks: those between the first and the last one are
-consumers and producers.
+The producer computes A B strip by strip, including functions, and pushes each finished strip. The
+tiles have the form in which the consumer pulls them, so nothing is stored or copied in between. Two
+layouts produce such tiles: dot (a tile is part of a row) and tensor (a tile is a square). A chain
+of more products has more blocks: those between the first and the last one are consumers and
+producers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The products of a plan, as islands round them: which island sums what, and the sums in NumPy.
+"""The products of a plan, as islands round them: the part of each island, and sums in NumPy.
 
 The bits of a sum depend on the layout in which an island multiplies, and so on the plan.
 """
@@ -37,7 +37,7 @@ class ProductPart:
 
 
 def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
-    """Return the parts of a plan that has only products, each a task of its own."""
+    """Return the parts of a plan that has only products, each in a separate task."""
     parts = []
     for step in plan.steps:
         (task,) = step.tasks
@@ -74,7 +74,7 @@ def whole_products(graph: Graph) -> tuple[ProductPart, ...]:
 def sum_products(a: NDArray[Any], b: NDArray[Any], layout: int) -> NDArray[Any]:
     """Return the product of two matrices (m, k) and (k, n), rounded as an island rounds it.
 
-    The island takes some products of a sum at a time: as many as a tile of the layout has. It adds
+    The island takes the products of a sum in groups, each the products of one tile. It adds
     neighbours, then neighbours of these sums, and so on; then it adds the tile's sum to the sum of
     the tiles before. Places of the last tile after the end of a sum count as 0. Each product and
     each sum is rounded to the type of the operands.

@@ -47,7 +47,7 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
 def is_sum(unit: Sequence[Task]) -> bool:
     """Return whether a unit of tasks begins with a sum of products.
 
-    It does if the unit has several products and no product reads a result of the unit.
+    The result is true if the unit has several products and no product reads a result of the unit.
     """
     products = [task for task in unit if task.kind == PRODUCT]
     makers = Makers(unit)

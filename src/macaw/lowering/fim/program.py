@@ -205,7 +205,7 @@ class ProgramWriter:
         return self.phases[step.number]
 
     def wait_for_inputs(self) -> None:
-        """Write code that waits for the last copy of a step's inputs, the one queued last."""
+        """Write code that waits for the copy of a step's inputs that was queued last."""
         self.code.append("dma.wait s7")
 
     def _start(self, step: Step) -> None:
@@ -302,7 +302,7 @@ class ProgramWriter:
             self._resident(out, island)
 
     def end_island(self, out: Listing) -> None:
-        """Write what follows the last block of an island: nothing, as the program ends there."""
+        """Write the lines after the last block of an island: none, because the program ends."""
 
     def _resident(self, out: Listing, island: int) -> None:
         """Write the constants that the loader puts into the banks of an island."""

@@ -283,8 +283,8 @@ class ResultRouter:
         """Yield copies of one line of the tiles in all banks of a block, one for each item.
 
         `row` and `at` are the row of C and the first column of C to which the first item's line
-        belongs; `rows` is the number of rows of C to copy. A last tile that is narrower has a copy
-        of its own.
+        belongs; `rows` is the number of rows of C to copy. A narrower last tile has a separate
+        copy.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile

@@ -1,4 +1,4 @@
-"""Divides the tasks of a graph by rows, so that one part is computed while another one is copied.
+"""Divides tasks of a graph by rows, so that one part is computed while another part is copied.
 
 Each row of a product's result depends on one row of A, and each row of a function's result on the
 same row of its operands. So chains of such tasks are independent for each part of the rows, for

@@ -191,7 +191,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
     """Return the cost of an option if issued next, as described in `list_schedule`.
 
-    The end is that of the option and of the work that must follow it.
+    The cost counts up to the end of the option and of the work that must follow the option.
     """
     trial, before = track.copy(), track.clock.copies_end
     trial.issue(option)
@@ -383,7 +383,7 @@ def _least_copies(table: OptionTable) -> dict[str, float]:
     """Return a lower bound of the dma cycles that each task needs, by its output's name.
 
     For a unit it is the least number of cycles to bring and fetch, divided equally among the unit's
-    tasks. Of the units that contain a task, the one with the least share counts.
+    tasks. Of the units that contain a task, the unit with the least share counts.
     """
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():
@@ -399,7 +399,7 @@ def _bounds(
 ) -> Iterator[float]:
     """Yield lower bounds of the end of any plan that begins with the steps of a track.
 
-    `outputs` are the names of what these steps compute. `work` is the result of `_least_copies`.
+    `outputs` are the names of the outputs of these steps. `work` is the result of `_least_copies`.
     """
     clock = track.clock
     yield clock.end

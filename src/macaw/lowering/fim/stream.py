@@ -44,7 +44,7 @@ class Link:
 
     `bank` and `buffer` are the numbers of the first bank and buffer that the stream may use.
     `pushes` is the number of the buffer to which it pushes its results, or None. If `takes_pushed`,
-    it pulls the tiles of its A, which the other stream pushes.
+    the stream pulls the tiles of its A, which the other stream pushes.
     """
 
     bank: int = 0

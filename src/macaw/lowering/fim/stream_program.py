@@ -125,7 +125,7 @@ def _item(
 ) -> Iterator[Item]:
     """Yield the words that compute an item of round `number`; `item` is the item's number.
 
-    `pulls` has the words of the pulls, from the second one of the round on.
+    `pulls` has the words of the round's pulls, starting with the second pull.
     """
     slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth

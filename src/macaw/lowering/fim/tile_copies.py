@@ -29,7 +29,7 @@ from macaw.lowering.fim.windows import adjacent_lines, line_groups
 class Operand:
     """An operand of a product in external memory: a tensor row by row, or tiles made in advance.
 
-    The tiles of a sum's constants are together in one operand, the first one.
+    The tiles of a sum's constants are together in the first operand.
     """
 
     place: Location

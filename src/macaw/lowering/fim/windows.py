@@ -1,7 +1,7 @@
 """Stores each tile of A once in a buffer, if the rows of A are windows of an image.
 
 A gather makes the rows of A from segments of another tensor, the image. The windows of a
-convolution overlap, so many tiles of A are equal. The buffer has each of them once, in the order of
+convolution overlap, so many tiles of A are equal. The buffer has equal tiles once, in the order of
 the image, and the block moves the buffer's start to the tile that it pulls next.
 """
 
@@ -79,8 +79,8 @@ def distinct_tiles(
 ) -> DistinctTiles:
     """Return the distinct tiles of `strips` strips from strip `first` on.
 
-    `tile` has the sides (m, k) of a tile. Strips after the last one are like the last one, and rows
-    after the last one are like the last row.
+    `tile` has the sides (m, k) of a tile. Strips after the last strip equal the last strip, and
+    rows after the last row equal the last row.
     """
     high, deep = tile
     numbers = np.arange(first, first + strips).clip(max=(windows.rows - 1) // high)
@@ -95,8 +95,8 @@ def distinct_tiles(
 class LineGroups:
     """An image in another order, in which lines of one tile are side by side.
 
-    The image has `pixels` pixels of `pitch` numbers each. Group g consists of the `deep` numbers
-    from g * `deep` on of each pixel, one pixel after the other; the groups follow each other.
+    The image has `pixels` pixels of `pitch` numbers each. Group g has the `deep` numbers of each
+    pixel that start at number g * `deep`, pixel after pixel; the groups follow each other.
     `counts` has the number of pixels that have all numbers of a group.
     """
 

@@ -1,7 +1,8 @@
 """Converts operations of vc to depthwise convolutions, which the array computes with equal results.
 
-For a mean all weights are 1, and its factor is the scale of the results. For a product by channels
-the weights are the second input. Both definitions round f32(sum) · m once, with the same m.
+For a mean all weights are 1, and the factor of the mean is the scale of the results. For a product
+by channels the weights are the second input. The operation and the convolution both round
+f32(sum) · m once, with the same m.
 
 An operation on single elements treats all channels alike. So any image with the same bytes may
 stand for its tensors: here the image has as many channels as a cluster has PEs. For a sum of two

@@ -27,8 +27,8 @@ class Lifetime:
 class Arena:
     """The offsets of tensors in bytes, by name, and the size of the arena in bytes.
 
-    All are multiples of `ALIGN`. The bytes from the end of a tensor to the next multiple are
-    unused.
+    All offsets and the size are multiples of `ALIGN`. The bytes from the end of a tensor to the
+    next multiple are unused.
     """
 
     offsets: dict[str, int]

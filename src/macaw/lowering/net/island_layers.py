@@ -115,7 +115,7 @@ def append_island_product(
 
 
 def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """Return the layers of a network; each one for islands has a share of their instructions.
+    """Return a network's layers; each layer for islands has a share of the islands' instructions.
 
     The programs of all layers are in the islands' memory at once.
     """
@@ -131,7 +131,7 @@ def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
 def _graph(
     left: tuple[int, ...], right: tuple[int, ...]
 ) -> tuple[Graph, tuple[tuple[int, int], ...]]:
-    """Return a graph of products of two tensors, and the shapes of both as stacks of matrices.
+    """Return a graph of products of two tensors, and the tensors' shapes as stacks of matrices.
 
     `left` and `right` are the shapes of the tensors. Raises `LowerError`.
     """

@@ -55,7 +55,7 @@ def products(tasks: Sequence[Task]) -> int:
 
 
 def products_a_cycle(config: Configuration, form: int) -> float:
-    """Return how many products the circuits of all islands with a number format compute a cycle."""
+    """Return the products that circuits of all islands with a number format compute in a cycle."""
     name = FORMATS[form].name
     islands = [f"fim.island.{number}" for number in range(int(config["fim.islands"]))]
     rates = (

@@ -1,7 +1,7 @@
 """Checks that a network's layers on fim islands fit the memories that they share.
 
-The programs of all layers are in the islands' memories at once. Copies of each layer go through
-local memory of cp that is the layer's own.
+The programs of all layers are in the islands' memories at once. Copies of each layer go through a
+separate region of cp's local memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from macaw.lowering.net.network import IslandLayer, Network
 
 
 def check_room(network: Network, config: Configuration) -> None:
-    """Raise `LowerError` if the layers on islands do not fit; it names the first that does not."""
+    """Raise `LowerError`, which names the first layer on islands that does not fit."""
     layers = [layer for layer in network.layers if isinstance(layer, IslandLayer)]
     words = [words_of_islands(layer.product.plan) for layer in layers]
     for island in sorted({island for row in words for island in row}):

@@ -1,7 +1,6 @@
 """Lets layers of the array write their results into the columns of a concatenated tensor.
 
-Then no core copies the results. The results are columns of this tensor and have no tensor of their
-own.
+Then no core copies the results. The results are columns of this tensor, not separate tensors.
 """
 
 from __future__ import annotations

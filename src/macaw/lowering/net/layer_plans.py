@@ -143,7 +143,7 @@ def _plan(
     known: Known,
     density: float,
 ) -> LayerPlan:
-    """Return the plan of a layer. If vc and the array can both compute it, the faster one does.
+    """Return the plan of a layer. If vc and the array can both compute it, the faster core does.
 
     `density` is the share of nonzero elements of the layer's first input.
     """

@@ -21,8 +21,8 @@ from macaw.lowering.onnx.operators.table import compute
 def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
     """Return, for each element of the result, the number of the input's element that it copies.
 
-    The elements of both are numbered in the order of the device. -1 stands for a value that is no
-    element of the input.
+    Elements of input and result are numbered in the order of the device. -1 stands for a value that
+    is no element of the input.
     """
     shape = model.tensors[layer.inputs[0]].shape
     numbers = np.arange(np.prod(shape, dtype=np.int64))

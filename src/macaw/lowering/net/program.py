@@ -238,7 +238,7 @@ def _typed(symbol: str, tensor: NetTensor) -> str:
 
 
 def _what(item: LayerPlan) -> str:
-    """Return a description of what a layer computes."""
+    """Return a description of a layer's operation."""
     if item.operation is not None:
         return describe(item.operation)
     if isinstance(item.layer, ProductLayer):

@@ -26,11 +26,11 @@ _ALL = (float("-inf"), float("inf"))
 
 
 def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a product of two real tensors for vc, or for islands if asked; return True.
+    """Append a product of two real tensors for vc, or for islands if the user named it.
 
-    Its bias and its activation become further layers. Constant operands become tensors. If several
-    products share an operand and vc cannot read it several times, a layer repeats it. Raises
-    `LowerError`.
+    Return True. The bias and the activation of the product become further layers. Constant operands
+    become tensors. If several products share an operand and vc cannot read it several times, a
+    layer repeats the operand. Raises `LowerError`.
     """
     _append_product(rewriting, layer, is_on_islands(rewriting, layer))
     return True
@@ -98,9 +98,9 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
 
 
 def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a Softmax, with transposes before and after it that make its axis the last one.
+    """Append a Softmax, with transposes before and after it that make its axis the last axis.
 
-    Return False if no transposes are necessary: its axis is the last one on the device.
+    Return False if its axis is already the last axis on the device.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:

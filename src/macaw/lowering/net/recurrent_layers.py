@@ -131,7 +131,7 @@ def _add_result(
     """Gather tensor `name` from the elements of `vectors` with the numbers `places`.
 
     If only movements read the tensor, the function does not gather it. The movements later gather
-    their own results from `vectors`, which is one movement less (`gather_movement`).
+    their own results from `vectors` (`gather_movement`), which saves a movement.
     """
     shape = rewriting.tensors[name].shape
     if _is_moved_only(rewriting, name):

@@ -25,7 +25,7 @@ from macaw.lowering.operation import Product, Types
 
 @dataclass(frozen=True)
 class LayerReport:
-    """One layer of a compiled network: what computes it, its amount of work, and its cost.
+    """One layer of a compiled network: its core, its amount of work, and its cost.
 
     `name` is the name of the node in the model, `tensor` the name of its result. `symbol` is the
     name of the layer's subroutine in the program. `macs` counts the products of nonzero weights.

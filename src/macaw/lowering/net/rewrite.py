@@ -75,12 +75,13 @@ def rewrite(
     refused: dict[str, LowerError] | None = None,
     islands: Iterable[str] = (),
 ) -> Network:
-    """Return the network with each layer replaced for which there is a rule.
+    """Return the network in which rules have replaced layers.
 
     `islands` has names of layers and operators: islands compute these products of two tensors.
 
-    Raises `LowerError` that names the node. If `refused` is a dictionary, this function does not
-    raise: it keeps such a layer, and adds the error to `refused` under the layer's name.
+    Raises `LowerError`, which names the node, if a rule refuses a layer. If `refused` is a
+    dictionary, this function does not raise the error: it keeps the refused layer, and adds the
+    error to `refused` under the layer's name.
     """
     model, names = replace_one_hot(model), frozenset(islands)
     check_names(model, names)
@@ -319,7 +320,7 @@ class _Rewriter(Rewriting):
         return True
 
     def _signed_integers(self, layer: FloatLayer) -> bool:
-        """Append a QuantizeLinear that makes signed integers at once, if only those are needed.
+        """Append a QuantizeLinear that makes signed integers, if all readers make signed integers.
 
         Return False if unsigned integers are needed.
         """

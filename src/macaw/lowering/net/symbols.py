@@ -36,9 +36,9 @@ _LABEL_OF_NUMBER = re.compile(
 def layer_symbols(names: Iterable[str], others: Iterable[str] = ()) -> dict[str, str]:
     """Return a symbol of the assembly language for the name of each layer.
 
-    All are different, and none is in `others`, which are symbols inside of layers' sources. Symbols
-    are names of files, too. So they differ in more than case, and none is the name of a device of
-    Windows.
+    All symbols are different, and none is in `others`, the symbols inside of layers' sources.
+    Symbols are names of files, too. So they differ in more than case, and none is the name of a
+    device of Windows.
     """
     return _symbols(names, {*_LAYER_LABELS, *VECTOR_LABELS, *NATIVE_LABELS, *others})
 

@@ -33,7 +33,7 @@ def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
 
 
 def _framed(state: Rewriting, layer: WeightLayer) -> WeightLayer:
-    """Return a convolution that reads its padding from a new image, or the same layer."""
+    """Return a convolution that reads its padding from a new image, or the unchanged layer."""
     window, (name,) = layer.window, layer.inputs
     x = state.tensors[name]
     if window is None or len(window.kernel) != 2 or len(x.shape) != 4:

@@ -142,7 +142,7 @@ class _Former:
         return False
 
     def _may_move(self, draft: _Draft) -> bool:
-        """Return whether a chain may run after all others instead of at its place.
+        """Return whether a chain may run after all other chains instead of at its place.
 
         A chain that reads NetInQ may not if a later chain reads it, too: a queue gives its vectors
         in order.

@@ -103,7 +103,7 @@ class _Run:
         """Execute a chain.
 
         `before` counts the instruction words between the previous chain and the last word of this
-        one.
+        chain.
         """
         state = self.state
         self.time += before * self.timing.issue

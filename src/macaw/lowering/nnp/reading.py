@@ -216,7 +216,7 @@ def rows_of_groups(
     """Return the value with one row for each group.
 
     Append copies if its rows are arranged differently. `group` and `key` are as for `groups`.
-    Raises `LowerError` if copies of vectors cannot do it.
+    Raises `LowerError` if copies of vectors cannot arrange the rows in this way.
     """
     arranged = groups(value, group, key)
     if arranged is not None:

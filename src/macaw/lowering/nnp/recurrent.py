@@ -200,7 +200,7 @@ def _check_weights(layer: Layer, width: int, arrays: Sequence[Array | None]) -> 
 
 
 def _layer(builder: Builder, node: Node) -> Layer:
-    """Return the sizes of a node. Raises `LowerError` for what is not supported."""
+    """Return the sizes of a node. Raises `LowerError` for a node that is not supported."""
     attributes = node.attributes
     if len(node.inputs) > 4 and node.inputs[4]:
         lengths, steps = builder.array(node.inputs[4]), builder.shape(node.inputs[0])[0]

@@ -61,8 +61,8 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    These are layers with weights, all other nodes with a rule for integers whose inputs are
-    results of such nodes, and nodes that move numbers for such nodes, or choose the largest. Raises
+    These are layers with weights; other nodes with a rule for integers, if their inputs are results
+    of such nodes; and nodes that move numbers, or choose the largest number, for such nodes. Raises
     `LowerError` for names that the graph does not have, and for nodes that cannot have the type
     that the user wants.
     """
@@ -99,7 +99,7 @@ def _add_moves(
 ) -> None:
     """Add nodes that keep the integers, if all nodes that read their result are of integers.
 
-    Their real inputs are then quantised, and no longer their results: a MaxPool after an LRN.
+    Their real inputs are then quantised instead of their results, as for a MaxPool after an LRN.
     """
     readers: dict[str, list[str]] = {}
     for node in graph.nodes:

@@ -1,8 +1,8 @@
 """Changes the number of samples in a batch, and checks that no node mixes samples of a batch.
 
 The batch is the first axis of the inputs, and all dimensions with the name of such an axis. The
-model is read once with one sample and once with all. Each value has its batch along the axis in
-which both readings differ.
+model is read once with one sample and once with all samples. Each value has its batch along the
+axis in which the two readings differ.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _split(draft: Draft, node: Node) -> list[Node]:
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
-    """Return nodes that replace a Softmax of an operator set before 13 by one over one axis.
+    """Return nodes that replace a Softmax of an operator set before 13 by a Softmax over one axis.
 
     In the earlier operator sets, `axis` and all axes after it count as one axis, so the nodes
     flatten them.

@@ -2,7 +2,7 @@
 
 A node whose inputs are dequantised and whose result is quantised becomes a layer on integers, if
 there is a formula for it. Every other node stays as ONNX defines it. Unsigned integers become
-signed ones, minus 128 or 32768, which changes no real number.
+signed integers by the subtraction of 128 or 32768; the real numbers stay the same.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _Builder:
     def _rescale(self, node: Node) -> bool:
         """Add a layer for a dequantisation and the quantisation after it.
 
-        It multiplies integers once. Return False if integers are not possible.
+        The layer multiplies integers once. Return False if integers are not possible.
         """
         source, result = node.inputs[0], node.outputs[0]
         view, target = self.views.get(source), target_of(self.graph, [node], 1)

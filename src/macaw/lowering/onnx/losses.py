@@ -22,9 +22,9 @@ RUNS = 32  # number of samples that are compared
 class LayerLoss:
     """The loss of one layer: name, operator, types of input and result, scale of the result.
 
-    `own` is the signal-to-noise ratio in decibels if only this layer is quantised; `whole` is that
-    of the quantised network up to here. `error` is the mean difference from the floating-point
-    result, in units of that result's root mean square.
+    `own` is the signal-to-noise ratio in decibels if only this layer is quantised; `whole` is the
+    ratio of the quantised network up to this layer. `error` is the mean difference from the
+    floating-point result, in units of that result's root mean square.
     """
 
     name: str
@@ -52,7 +52,7 @@ def layer_losses(
     sources: Mapping[str, str],
     runs: Sequence[Mapping[str, NDArray[Any]]],
 ) -> list[LayerLoss]:
-    """Return what each layer on integers loses on the first `RUNS` runs.
+    """Return the loss of each layer on integers in the first `RUNS` runs.
 
     `sources` has, for each tensor of `quantised`, the tensor of `plain` that it represents.
     """

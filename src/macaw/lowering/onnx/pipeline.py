@@ -46,7 +46,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class QuantisedResult:
-    """A quantised model, what its layers lose, and the names of the layers that stay float."""
+    """A quantised model, the losses of its layers, and the names of the layers that stay float."""
 
     model: onnx.ModelProto
     losses: tuple[LayerLoss, ...]

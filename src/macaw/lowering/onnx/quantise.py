@@ -131,7 +131,7 @@ class _Quantiser:
     def _join_scales(self, stored: dict[str, Stored]) -> None:
         """Give values that only a Concat reads the scale of its result.
 
-        They are then rounded once, and the device copies them. Otherwise it would have to rescale.
+        The values are then rounded once, and the device copies them instead of rescaling them.
         """
         readers = Counter(name for node in self.graph.nodes for name in node.inputs)
         for node in reversed(self.graph.nodes):

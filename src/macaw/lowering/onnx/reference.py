@@ -1,4 +1,4 @@
-"""The reference evaluator: what a network computes, tensor by tensor, in NumPy.
+"""The reference evaluator: it computes a network in NumPy, tensor by tensor.
 
 The evaluator defines the results: a device equals them bit for bit in each tensor of integers.
 Parts that stay floating-point are computed as `macaw.lowering.onnx.operators` says, operation by

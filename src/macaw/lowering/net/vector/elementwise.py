@@ -1,6 +1,6 @@
 """Writes sums, products and rescaled tensors as code of vc.
 
-A pass of a loop computes one or two groups of 16 elements, and loads the next ones, which hides the
+A pass of a loop computes one or two groups of 16 elements, and loads the next groups to hide the
 latency of memory. The last group may be longer than the tensor: the code writes up to the next
 multiple of 64 bytes, where the next tensor begins, and reads at most 64 bytes more.
 """

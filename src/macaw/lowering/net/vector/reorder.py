@@ -1,4 +1,4 @@
-"""Reorders instructions of vc so that fewer wait for the results of others.
+"""Reorders instructions of vc so that fewer instructions wait for results.
 
 Within a sequence of instructions without a loop, later instructions move before an instruction that
 would wait, if they do not depend on it. Loads and stores of external memory keep their order if one

@@ -2,7 +2,7 @@
 
 The code passes over each row once or several times.
 
-A pass handles 16 places at a time, as four groups of 4. If fewer than 4 places remain in a row, the
+A pass handles 16 places at once, as four groups of 4. If fewer than 4 places remain in a row, the
 last group also loads the elements after the row, and a mask replaces these. The results of this
 group are stored one by one.
 """

@@ -127,9 +127,9 @@ def _rows(k: Kernel, count: int, size: int) -> None:
 def _copy(
     k: Kernel, load: str, store: str, row: str, registers: tuple[str, ...], unit: int
 ) -> None:
-    """Write code that copies one unit of a row for each register, and advances both pointers.
+    """Write code that copies `unit` bytes of a row for each register, and advances both pointers.
 
-    A unit is what `load` and `store` move: `unit` bytes.
+    `load` and `store` are the instructions that move this number of bytes.
     """
     for number, register in enumerate(registers):
         k.put(f"{load} {register}, {unit * number}({row})")
