@@ -166,17 +166,21 @@ class DataLoading:
             else:
                 self.fill_psums(cluster, start, part)
 
-    def dense_values(self, packet: Packet, segment: int, data: bytes) -> NDArray[Any]:
+    def dense_values(
+        self, packet: Packet, segment: int, data: bytes, segments: int = 0
+    ) -> NDArray[Any]:
         """Return the elements of a segment of activations or partial sums.
 
-        The shape is (slices, elements).
+        The shape is (slices, elements). If `data` has the bytes of several segments that are like
+        this one, `segments` is their number, and the shape is (segments, slices, elements).
         """
         dense_type = self.shape.sum_type
         if packet["segments"][segment]["type"] == ACTIVATIONS_SEGMENT:
             dense_type = dtype_of(segment_type(self.context.clusters, packet, segment))
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
-        return values.reshape(self._count(packet, segment), -1)
+        count = self._count(packet, segment)
+        return values.reshape(segments, count, -1) if segments else values.reshape(count, -1)
 
     def _count(self, packet: Packet, segment: int) -> int:
         mode = packet["segments"][segment]["mode"]

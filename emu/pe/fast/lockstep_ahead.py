@@ -49,12 +49,13 @@ class ComingActivations:
             return None
         if lead["length"] % self._element_bytes(packet, numbers[0]):
             return None  # the iteration that takes it will raise a fault
-        contents = [
-            self.loading.dense_values(packet, number, peek(segment["offset"], segment["length"]))
-            for number, segment in zip(numbers, segments, strict=True)
-        ]
+        offsets, length = np.array([segment["offset"] for segment in segments]), lead["length"]
+        first = int(offsets.min())
+        near = np.frombuffer(peek(first, int(offsets.max()) + length - first), np.uint8)
+        data = near[(offsets - first)[:, None] + np.arange(length)].tobytes()
+        contents = self.loading.dense_values(packet, numbers[0], data, len(segments))
         parts = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
-        return weights.read(np.array(contents), np.concatenate(parts))
+        return weights.read(contents, np.concatenate(parts))
 
     def elements(self, packet: Packet, number: int) -> int:
         """Return how many activations each PE gets from a segment of `packet`."""

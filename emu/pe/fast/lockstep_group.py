@@ -43,7 +43,7 @@ from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentWeights
 from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.sequence import PSUMS, decode_word
-from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
+from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet, Run
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 from macaw.isa.typed_records import NamedTuple
@@ -81,7 +81,8 @@ class LockstepGroup:
         self.members = set(clusters)
         self.began = now
         lead = units[0]
-        self.run = plain.copy(lead.cluster.runs[0])
+        self.run: Run = plain.copy({**lead.cluster.runs[0], "segments": []})
+        self.run["segments"] = lead.cluster.runs[0]["segments"]
         self.order: int = self.run["order"]
         self.stream: Stream | None = None  # the segments that the bus sends while the group waits
         self.lifecycle, self.buffer = lead.lifecycle, lead.cluster.buffer(self.run["buffer"])

@@ -175,27 +175,31 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
     The steps may differ in the addresses of loads, macs and moves, but not in which steps conflict.
     Each iteration must have one mac, and one load, which takes one segment.
     """
-    run, lifecycle = loop.run, loop.lifecycle
-    moves: set[int] = set()
-    seen: dict[object, None] = {}
-    lead, form = None, None
-    for number in range(count):
-        operands = loop.buffer.operands(run["initial"], run["iteration"] + number)
-        key = tuple(tuple(pair) for place, pair in enumerate(operands) if place not in moves)
-        if key in seen:
-            continue
-        seen[key] = None
-        ops, taken = lifecycle.steps_of(run, run["iteration"] + number, run["taken"] + number)
-        if taken != run["taken"] + number + 1:
-            return None
-        if lead is None:
-            lead, form = ops, _form(loop, ops)
-            moves = {op["place"] for op in ops if op["name"] == "move"}
-            if form is None:
-                return None
-        elif _form(loop, ops) != form:
+    run, buffer = loop.run, loop.buffer
+    lead = _ops(loop, 0)
+    form = None if lead is None else _form(loop, lead)
+    if lead is None or form is None:
+        return None
+    moves = {op["place"] for op in lead if op["name"] == "move"}
+    iterations = np.arange(run["iteration"], run["iteration"] + count)
+    operands = [
+        buffer.operand(run["initial"], place, entry, iterations)
+        for place in set(range(len(buffer.words))) - moves
+        for entry in (0, 1)
+    ]
+    keys = [row.tobytes() for row in np.stack(operands, axis=1)]
+    for number in {key: number for number, key in enumerate(keys)}.values():
+        ops = _ops(loop, number)
+        if ops is None or _form(loop, ops) != form:
             return None
     return lead
+
+
+def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
+    """Return the steps of iteration `number` from the present one on if it takes one segment."""
+    run, taken = loop.run, loop.run["taken"] + number
+    ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)
+    return ops if end == taken + 1 else None
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:

@@ -29,11 +29,11 @@ class ReturnBurst(Burst):
     end: int
 
     @classmethod
-    def after(cls, context: RowContext, cycle: int) -> ReturnBurst | None:
+    def after(cls, context: RowContext, cycle: int, limit: int) -> ReturnBurst | None:
         """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
-        A burst needs two or more beats that the banks can each serve in one cycle, and no other
-        request for the half.
+        A burst needs two or more beats before cycle `limit` that the banks can each serve in one
+        cycle, and no other request for the half.
         """
         state, memory, count = context.state, context.memory.memory, context.shape.clusters
         current = state.returning
@@ -48,6 +48,7 @@ class ReturnBurst(Burst):
         beats = min(
             (len(own) - 1) * len(left) + place for place, own in enumerate(left.values(), 1)
         )
+        beats = min(beats, limit - cycle - 1)
         half, _ = memory.locate_half(context.memory.base + written[0][0][0], 1)
         banks = memory.banks
         if beats < _FEWEST or banks.has_request_in(half) or half in banks.exclusive:
@@ -66,17 +67,26 @@ class ReturnBurst(Burst):
         Return the number of these beats.
         """
         beats = min(now, self.end) - self.first
-        state, context = bus.state, bus.context
+        if beats <= 0:
+            return 0
+        bus.take_in()  # the beat before the burst
+        state, context, turns = bus.state, bus.context, len(self.clusters)
         pages = context.memory.memory.halves[self.half]
+        ops = [context.clusters[cluster].storing() for cluster in self.clusters]
+        left = [op["beats"] for op in ops if op is not None]  # all of them, up to the burst's end
         for number in range(beats):
-            bus.take_in()  # the beat before the burst
-            cluster = self.clusters[number % len(self.clusters)]
-            op = context.clusters[cluster].storing()
-            assert op is not None  # the burst ends when one of the stores ends
-            ranges, data = op["beats"][0]
+            ranges, data = left[number % turns][number // turns]
             at = 0
             for offset, length in ranges:
                 pages.write(offset, data[at : at + length])
                 at += length
-            state.returning, state.returned = cluster, self.first + number
-        return max(beats, 0)
+            state.return_bytes += at
+        state.return_bytes -= at  # the last beat stays on the bus
+        last = beats - 1
+        state.return_beats += last
+        for turn, own in enumerate(left):
+            del own[: (last - turn + turns - 1) // turns]
+        if last:
+            state.return_turn = (self.clusters[(last - 1) % turns] + 1) % context.shape.clusters
+        state.returning, state.returned = self.clusters[last % turns], self.first + last
+        return beats

@@ -74,7 +74,8 @@ class FastRow(Row):
         if port is self.memory.read_port:
             burst = FeedBurst.after(self.context, time // self.divider)
         elif self.state.beat is None and not self.tracing:
-            burst = ReturnBurst.after(self.context, time // self.divider)
+            limit = min(scheduled, NEVER) // self.divider
+            burst = ReturnBurst.after(self.context, time // self.divider, limit)
         if burst is None:
             return
         self._begin_burst(burst)

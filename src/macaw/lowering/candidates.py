@@ -18,7 +18,7 @@ from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.image_estimate import TileGrid, estimates, kernel_cuts, tile_grid
 from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
-from macaw.lowering.mapping import OUTPUT, WEIGHT, Mapping
+from macaw.lowering.mapping import INPUT, OUTPUT, WEIGHT, Mapping
 from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import Partition, partition
 from macaw.lowering.plan import ProductPlan, Tile
@@ -118,6 +118,26 @@ def _product_plans(
                 count += 1
             if count == 2:
                 break
+    if mapping is INPUT:
+        yield from _loop_plans(product, config, part)
+
+
+def _loop_plans(product: Product, config: Configuration, part: Partition) -> Iterator[ProductPlan]:
+    """Yield input stationary plans with a loop over the rows of a tile, for at most `TRIES` tiles.
+
+    Each tile has the most inputs that fit.
+    """
+    outputs, length = even_tile(part.length("N"), config["pe.pes"]), part.length("K")
+    count = 0
+    for rows in even_sizes(part.length("M")):
+        most = min(length, config["pe.input_buffer"] // rows)
+        tile = Tile(rows, 1, outputs, even_tile(length, most)) if most else None
+        plan = tile and _fitting(product, config, INPUT, part, tile, whole=True)
+        if plan:
+            yield plan
+            count += 1
+        if count == TRIES:
+            return
 
 
 def _stationary_plans(

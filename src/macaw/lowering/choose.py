@@ -18,6 +18,9 @@ from macaw.lowering.plan import ProductPlan
 from macaw.lowering.size_refusal import refusal
 
 PAYS = 1.03  # balancing must make the cycles smaller at least by this factor to be chosen
+# A plan that loads the weights of a tile several times must take fewer cycles at least by this
+# factor to be chosen: it waits for weights where activations are zero, and the model may not know.
+RELOADS = 1.02
 PREFERRED = 1.02  # the preferred mapping may take at most this factor times the least cycles
 
 
@@ -131,8 +134,9 @@ def choose(
     return Choice(candidate, tuple(best), preferred)
 
 
-def _key(item: Candidate) -> tuple[int, int]:
-    return item.cost.cycles, item.cost.traffic.external
+def _key(item: Candidate) -> tuple[float, int]:
+    factor = RELOADS if item.plan.products > 1 else 1.0
+    return item.cost.cycles * factor, item.cost.traffic.external
 
 
 def _cheapest(

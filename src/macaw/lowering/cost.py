@@ -365,7 +365,7 @@ def _row_cycles(
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, WeightStationaryPlan):
-        return _stationary_cycles(plan, loads, last)
+        return _stationary_cycles(plan, loads, entering, last)
     more, name = list_names(plan)
     list_name = name if last else more
     (packets,) = (item for item in lists(plan) if item.name == list_name)
@@ -422,7 +422,9 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     return float(loading + outputs * each + special + beats + 14 + joining)
 
 
-def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> float:
+def _stationary_cycles(
+    plan: WeightStationaryPlan, loads: float, entering: bool, last: bool
+) -> float:
     """Return the cycles of a packet list that keeps weights in the PEs.
 
     It loads the weights, multiplies the rows of activations one by one, and stores the results.
@@ -437,13 +439,12 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
     whole = isinstance(plan, BufferedPlan)
     each = max(loads + 2, begins + (0 if whole else row)) + STATIONARY_TURN
     each += QUEUE_SUMS if plan.adds_start_sums and not several else 0
-    first = row * (rows if whole else 1) + plan.mean_weight_bytes / width + 8
+    loaded = (rows if whole else 1) * (entering or not plan.holds_activations)
+    first = row * loaded + plan.mean_weight_bytes / width + 8
     joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
-    kinds = len(plan.functions)
-    special = 0.0
-    if not raw and not joins:
-        special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
+    finishes = len(plan.functions) * (not raw and not joins)
+    special = finishes * ceil(rows * plan.pes / config["sfu.rate"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
     work = first + rows * each + special + plan.slots * rows * size / spread + 12
     return float(work + (_cluster_reduction_cycles(plan, raw) if joins else 0))

@@ -29,7 +29,7 @@ from macaw.lowering.cluster_reduction import (
     reduction_arrays,
 )
 from macaw.lowering.errors import LowerError
-from macaw.lowering.mapping import WEIGHT, Mapping
+from macaw.lowering.mapping import INPUT, WEIGHT, Mapping
 from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import Partition, partition
 from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
@@ -150,6 +150,24 @@ class BufferedPlan(WeightStationaryPlan):
         return f"{super().variant}, all activations of a tile at once"
 
 
+class LoopPlan(BufferedPlan):
+    """An input stationary plan that multiplies the rows of activations of a tile in a loop.
+
+    The activations stay in the input buffer for all tiles of outputs; each tile's weights are
+    loaded once.
+    """
+
+    @property
+    def segments(self) -> int:
+        """The number of segments of the exe with weights: weights, start sums."""
+        return 1 + self.adds_start_sums * self.start_positions
+
+    @property
+    def variant(self) -> str:
+        """The name of this variant of the mapping, for reports."""
+        return f"{self.product.form}{', balanced' * self.balance}, rows in a loop"
+
+
 def make_product_plan(
     product: Product,
     config: Configuration,
@@ -161,14 +179,15 @@ def make_product_plan(
 ) -> ProductPlan:
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
-    With `whole`, the input buffer takes all activations of a tile at once. `part` is the partition
-    of the product; without it all rows and clusters take part.
+    With `whole`, the input buffer takes all activations of a tile at once, and one exe multiplies
+    them. `part` is the partition of the product; without it all rows and clusters take part.
     """
     if part is None:
         part = partition(
             split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
         )
-    kind = ProductPlan if mapping is not WEIGHT else BufferedPlan if whole else WeightStationaryPlan
+    kinds = {WEIGHT: (WeightStationaryPlan, BufferedPlan), INPUT: (ProductPlan, LoopPlan)}
+    kind = kinds.get(mapping, (ProductPlan, ProductPlan))[whole]
     plan = kind(product, config, mapping, part, tile)
     plan.check()
     return plan
@@ -206,18 +225,24 @@ def _whole_activations(plan: BufferedPlan, p: int, q: int) -> list[Transfer]:
 
 @sequences.register
 def _sequences(plan: WeightStationaryPlan) -> list[Sequence]:
-    hold = Sequence("hold", HOLD, ["ld activations"], what="the first row of activations")
-    result = [_product(plan)] if isinstance(plan, BufferedPlan) else [hold, _product(plan)]
+    held = "all rows of activations" if plan.holds_activations else "the first row of activations"
+    hold = Sequence("hold", HOLD, ["ld activations"], what=held)
+    result = [hold, _product(plan)] if _has_hold(plan) else [_product(plan)]
     what = f"the sums of all {plan.tile.m} rows of activations at once"
     raw = "raw sums of all rows of activations at once"
     return result + final_sequences(plan, what, raw)
+
+
+def _has_hold(plan: WeightStationaryPlan) -> bool:
+    """Return whether an exe of its own loads activations before the exe with weights."""
+    return plan.holds_activations or not isinstance(plan, BufferedPlan)
 
 
 def _product(plan: WeightStationaryPlan) -> Sequence:
     tile, whole = plan.tile, isinstance(plan, BufferedPlan)
     body, options = ["ld weights"], [f".loop inner={tile.m}"]
     if whole:
-        body.append("ld activations")
+        body += ["ld activations"] * (not plan.holds_activations)
         options.append(f".step mac.base, inner={tile.k}")
     if plan.adds_start_sums:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results use the earlier blocks
@@ -253,7 +278,7 @@ finishing_lists.register(WeightStationaryPlan, finishing_lists_by_position)
 @list_sizes.register
 def _list_sizes(plan: WeightStationaryPlan) -> list[int]:
     product = PACKET.size + plan.segments * SEGMENT.size + OUT.size
-    hold = 0 if isinstance(plan, BufferedPlan) else PACKET.size + SEGMENT.size + OUT.size
+    hold = _has_hold(plan) * (PACKET.size + SEGMENT.size + OUT.size)
     return iteration_sizes(plan, product + hold)
 
 
@@ -270,8 +295,11 @@ def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"
     data = [f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
-    whole = isinstance(plan, BufferedPlan)
-    if whole:
+    whole, label = isinstance(plan, BufferedPlan), f"{name}_product0"
+    if plan.holds_activations:
+        yield Exe(HOLD, (f"x_tile{words}",), to=to, what="not if the PEs have them")
+        label = f"{name}_again: {label}"
+    elif whole:
         data.append(f"x_tile{words}")
     else:
         yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
@@ -285,4 +313,4 @@ def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]
     size = Types.size(dtype)
     out = f"{target}[0], stride={size}, step={plan.slots * size}, count={tile.m}"
     flag = "last" if target == "result" else "shift"
-    yield Exe(PRODUCT, tuple(data), out, to, flag, f"{name}_product0")
+    yield Exe(PRODUCT, tuple(data), out, to, flag, label)
