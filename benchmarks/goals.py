@@ -132,7 +132,7 @@ GOALS = (
         ("50%",),
         peer="SciPy",
         floor=("floors", "macs of the sparse product, 50% zero", "floor"),
-        limits="the interpreter: control units of clusters step alone, as each exe has two macs",
+        limits="the interpreter: each cluster stores its sums alone, and a group for each tile",
     ),
     Goal(
         "sparse product 256³ on `large`, 80% zero",

@@ -49,14 +49,15 @@ def test_the_preferred_mapping_wins_where_costs_are_near(
 
 
 def test_a_preference_can_change_the_choice() -> None:
-    """Two preferences give different mappings of one product (seed 000 ¶140-141)."""
+    """Three preferences give three different mappings of one product (seed 000 ¶140-141)."""
+    names = {"input", "weight", "output"}
     taken = {
         choice(
-            (4, 8, 8), DEVICE.changed({"lower.preferred.spmm": name})
+            (4, 16, 8), DEVICE.changed({"lower.preferred.spmm": name})
         ).selection.plan.mapping.name
-        for name in ("weight", "output")
+        for name in names
     }
-    assert taken == {"weight", "output"}
+    assert taken == names
 
 
 def test_input_stationary_is_preferred_for_matrix_products() -> None:

@@ -79,17 +79,18 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
 def test_a_program_takes_little_more_than_its_computation() -> None:
     """If rows compute longer than the dma loads, a program takes at most 5% longer than the rows.
 
-    Without overlap the transfers would add nearly a quarter.
+    Without overlap the transfers would add more than a tenth.
     """
     rng = np.random.default_rng(1)
     weights, x = rng.integers(1, 10, (96, 64)), rng.integers(1, 10, (64, 64))
     found = lower("spmm", weights.astype(np.int8), rows=64, device="tiny")
-    assert found.choice.selection.plan.steps == 24
+    assert found.choice.selection.plan.steps == 6
     run = macaw.run(found.assemble(), x=x.astype(np.int8))
     np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
     rows = max(counters["cycles"] for counters in run.counters.values() if "macs" in counters)
     dma = run.counters["dma"]["cycles_busy"]
-    assert 0.2 * rows < dma < rows
+    assert 0.1 * rows < dma < rows
     assert run.cycles <= 1.05 * rows
-    # The rows' own work is little more than multiplying: 64 × 96 × 64 products, 16 PEs.
-    assert rows <= 1.08 * weights.size * len(x) / 16
+    # The rows' own work is little more than multiplying, 64 × 96 × 64 products on 16 PEs: five
+    # cycles in addition to the 64 of a row of activations, and the stores.
+    assert rows <= 1.12 * weights.size * len(x) / 16

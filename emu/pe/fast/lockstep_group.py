@@ -481,8 +481,7 @@ class LockstepGroup:
             for at, end in self.ends.items():
                 run["written_back"][at] = int(timing.write_back(end[place]))
             places = list(self.ends)
-            initial = np.array(run["initial"])[places, :, None]
-            state.registers[c, run["buffer"], places] = initial
+            state.registers[c, run["buffer"], places] = np.array(run["initial"])[places, :, None]
             run["unwritten"] = []
         self.sums.write(place)
         for packet, cycle in self.activations:

@@ -444,9 +444,9 @@ def _stationary_cycles(
     joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
     finishes = len(plan.functions) * (not raw and not joins)
-    special = finishes * ceil(rows * plan.pes / config["sfu.rate"])
+    special = finishes * (ceil(rows * plan.pes / config["sfu.rate"]) + config["sfu.latency"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
-    work = first + rows * each + special + plan.slots * rows * size / spread + 12
+    work = first + rows * each + special + plan.slots * rows * size / spread + 6
     return float(work + (_cluster_reduction_cycles(plan, raw) if joins else 0))
 
 
