@@ -7,12 +7,36 @@ at the border (`macaw.emu.trace.TraceBlock.absorb`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
 NEVER = -1  # the time of an event that has not occurred
 PLACES = tuple(TAKEN.values())
+
+
+class Use(NamedTuple):
+    """Occurrences of one kind. Times are device cycles from the start of a pass through a loop."""
+
+    what: int  # index of the kind in `TAKEN`
+    begin: int
+    until: int
+    number: int
+
+
+class Part:
+    """Successive instructions of a pass, as a tally sees them; times as in `Use`.
+
+    `begin` is the cycle in which the first one begins, `until` the first cycle after all of them.
+    """
+
+    __slots__ = ("begin", "until", "uses")
+
+    def __init__(self, begin: int, until: int, uses: Sequence[Use]) -> None:
+        self.begin, self.until, self.uses = begin, until, uses
 
 
 class Tally:
@@ -22,15 +46,19 @@ class Tally:
     `until` is the first cycle after all of them. `values` is indexed like `macaw.isa.trace.GROUP`.
     """
 
-    __slots__ = ("begin", "until", "values")
+    __slots__ = ("_parts", "begin", "until", "values")
 
     def __init__(self) -> None:
+        # by part: the starts of the first and the last pass, and the number of passes
+        self._parts: dict[Part, list[int]] = {}
         self.clear()
 
     def clear(self) -> None:
         """Reset the tally, which then contains no instruction."""
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
+        if self._parts:
+            self._parts.clear()
 
     def begin_instruction(self, time: int) -> None:
         """Count an instruction that begins in cycle `time`. Callers pass ascending times."""
@@ -56,11 +84,42 @@ class Tally:
                 values[last] = until
         values[counted] += count
 
+    def add_passes(self, part: Part, time: int, last: int, passes: int) -> None:
+        """Count a part of each of `passes` passes. Callers pass ascending times.
+
+        The first pass begins in cycle `time`, the last one in cycle `last`.
+        """
+        if self.begin < 0:
+            self.begin = time + part.begin
+        sums = self._parts.get(part)
+        if sums is None:
+            self._parts[part] = [time, last, passes]
+        else:
+            sums[1] = last
+            sums[2] += passes
+
+    def _add_parts(self) -> None:
+        """Add the parts of passes to `values` and `until`."""
+        values = self.values
+        for part, (time, last, passes) in self._parts.items():
+            self.end_instruction(last + part.until)
+            for what, begin, until, number in part.uses:
+                counted, first, end = PLACES[what]
+                if first >= 0:
+                    if not values[counted] or time + begin < values[first]:
+                        values[first] = time + begin
+                    if last + until > values[end]:
+                        values[end] = last + until
+                values[counted] += passes * number
+        self._parts.clear()
+
     def counters(self, origin: int) -> list[int]:
         """Return the counters of a group that contains only the instructions of this tally.
 
         The tally must have at least one instruction. Times in the result are relative to `origin`.
         """
+        if self._parts:
+            self._add_parts()
         if origin:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)
@@ -74,6 +133,8 @@ class Tally:
 
         `is_first` says that the group had no instruction before those of the tally.
         """
+        if self._parts:
+            self._add_parts()
         if is_first and self.begin >= 0:
             counters[BEGIN] = self.begin - origin
         if self.until - origin > counters[END]:

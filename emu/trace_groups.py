@@ -72,6 +72,11 @@ class Groups(Registers):
     def active(self) -> bool:
         return bool(self._active) or self._lazy is not None
 
+    @property
+    def area(self) -> tuple[int, int]:
+        """The addresses to which further records are written: the first one, and the end."""
+        return self._area.span
+
     def _update(self) -> None:
         """Compute the trigger again after the parameters or the timer have changed."""
         state = self.state

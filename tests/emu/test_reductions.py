@@ -14,6 +14,14 @@ from macaw.emu.vector.fast import reductions
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.vector import PMAC_FORMATS
 from tests.emu.scalar_devices import device_with_code, stop_summary
+from tests.emu.traced_programs import (
+    configure_trace,
+    execution_log,
+    expected_auto_records,
+    random_parameters,
+    record_key,
+    spilled_records,
+)
 from tests.emu.vc_machine import code
 from tests.fuzzing import tries
 
@@ -136,7 +144,39 @@ def test_loops_of_products_stop_in_the_same_state(seed: int) -> None:
             break
 
 
-def test_most_of_these_loops_do_many_passes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.few(8)
+@pytest.mark.parametrize("seed", range(20))
+def test_loops_of_products_are_recorded(seed: int) -> None:
+    """Records of passes that are done at once equal those of single instructions."""
+    chance = random.Random(seed)
+    program, content = code(_loop(chance)), _content(chance)
+    made = [
+        device_with_code("vc", engine, EXTERNAL, program, [(DATA, content)], trace__recording=on)
+        for engine, on in ((ENGINES[0], True), (ENGINES[1], True), (ENGINES[0], False))
+    ]
+    parameters = random_parameters(chance)
+    for device in made[:2]:
+        device.cores["vc"].trace.start(0)
+        configure_trace(device, "vc", 1, parameters)
+    spans = chance.choice(((100_000,), (900, 333, 4097), (50, 60, 5000)))
+    for _ in range(60):
+        until = made[0].cycle + chance.choice(spans)
+        stops = [device.run(until=until) for device in made[:2]]
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
+        assert made[0].hash() == made[1].hash()
+        if stops[0].reason != "cycle limit":
+            break
+    log, _ = execution_log(made[2], "vc")
+    groups = made[0].cores["vc"].trace.groups
+    expected = {record_key(x): x for x in expected_auto_records("vc", log, parameters, groups)}
+    found = spilled_records(made[0], "vc")
+    assert found == [expected[record_key(x)] for x in found]
+
+
+@pytest.mark.parametrize("parameters", [None, {"num": 50, "step": 50, "overhead": 200}])
+def test_most_of_these_loops_do_many_passes_at_once(
+    parameters: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[int] = []
     call = reductions.Reduction.__call__
 
@@ -150,6 +190,9 @@ def test_most_of_these_loops_do_many_passes_at_once(monkeypatch: pytest.MonkeyPa
         chance = random.Random(seed)
         program = code(_loop(chance))
         device = device_with_code("vc", "fast", EXTERNAL, program, [(DATA, _content(chance))])
+        if parameters is not None:
+            device.cores["vc"].trace.start(0)
+            configure_trace(device, "vc", 1, parameters)
         done.clear()
         device.run(max_cycles=100_000)
         found += any(done)

@@ -5,6 +5,8 @@ States are compared with the reference engine, records with the model of `test_t
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from macaw.asm.assembler import assemble
@@ -94,7 +96,10 @@ def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
 
 def crossing(device, core: str) -> int:
     """The number of translated blocks that cross borders."""
-    return sum(block.crosses for block in device.cores[core].counting.blocks.values())
+    return sum(
+        block.crosses or block.times is not None
+        for block in device.cores[core].counting.blocks.values()
+    )
 
 
 def same_to_the_end(devices, spans):
@@ -133,7 +138,7 @@ def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> Non
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_the_last_border(core: str) -> None:
     """After the last border, the core leaves the block that counts and runs code without counts."""
-    devices = devices_of(core, LOOPS["memory"])
+    devices = devices_of(core, LOOPS["memory"], 1500)
     p = {"begin": 0, "num": 31, "step": 31, "overhead": 124, "loops": 5}
     for device in devices[:2]:
         configure_trace(device, core, 1, p)
@@ -170,6 +175,36 @@ def test_records_over_the_loop(core: str) -> None:
     stop = same_to_the_end(devices[:2], (100_000,))
     assert stop.reason == "fault"
     assert devices[1].cores[core].retired == 13 * 61
+
+
+@pytest.mark.few(12)
+@pytest.mark.parametrize("seed", range(40))
+def test_records_where_a_loop_works(seed: int) -> None:
+    """A loop of vc reads its own records, and writes over them, in the cycle of each access."""
+    chance = random.Random(seed)
+    lines = []
+    for register in ("s1", "s2"):
+        size, op = chance.choice(((1, "b"), (4, "w"), (4, "w"), (16, "v")))
+        step = size * chance.choice((-3, -1, 0, 1, 1, 2))
+        at = f"{size * chance.randrange(4)}({register})"
+        if op == "v":
+            lines += [chance.choice((f"vld vr1, {at}", f"vst vr1, {at}"))]
+        else:
+            lines += [chance.choice((f"l{op} t0, {at}", f"s{op} t2, {at}"))]
+        lines += [f"addi {register}, {register}, {step}"]
+    body = ["loop:", *lines, "add t2, t2, t0", "addi s0, s0, -1", "bnez s0, loop"]
+    if chance.random() < 0.2:
+        body.append("sw t0, 12(s2)")
+    devices = devices_of(
+        "vc", f"li s2, {DATA['vc'] + 64 * chance.randrange(20):#x}\n" + "\n".join(body)
+    )
+    num = chance.choice((1, 7, 31, 50))
+    area = DATA["vc"] + 4 * chance.randrange(-2000, 500)
+    for device in devices[:2]:
+        configure_trace(device, "vc", 1, {"begin": 0, "num": num, "step": num, "overhead": 4 * num})
+        device.cores["vc"].write_trace("trace_spill", area)
+        device.cores["vc"].write_trace("trace_spill_end", area + 400 * RECORD.size)
+    same_to_the_end(devices[:2], chance.choice(((100_000,), (701, 4096))))
 
 
 @pytest.mark.parametrize("core", CORE_MODULES)

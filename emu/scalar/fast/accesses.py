@@ -19,6 +19,7 @@ from typing import Any
 from macaw.emu.pages import PAGE, SHARED, SHIFT, WRITTEN, Pages
 from macaw.emu.scalar.fast.inlining import Spans, indent_lines, name_for
 from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.fast.passes import Walk
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
 from macaw.isa.codec import Decoded
@@ -149,6 +150,16 @@ class AccessWriter:
         self._followed = {group.register for group, _, _ in self._ahead}
         if self._ahead:
             self.variables.append("near")
+
+    def walks(self) -> list[Walk] | None:
+        """Return all accesses as walks; None if `look_ahead` has not found one for each of them."""
+        if len(self._ahead) < len(set(self._groups.values())):
+            return None
+        return [
+            Walk(group.register, (before + low, before + high), by)
+            for group, by, before in self._ahead
+            for low, high in (_extent(group.accesses),)
+        ]
 
     def head(self, leave: Leave) -> list[str]:
         """Return the lines before each pass, which end the function at the time `bound`.

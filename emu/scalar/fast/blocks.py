@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from macaw.emu.faults import Fault
 from macaw.emu.pages import Pages
 from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.fast.passes import PassTimes
 from macaw.emu.scalar.run_cache import LONGEST, PageWatch, decode_from, drop_at
 from macaw.emu.scalar.runs import ENDS
 from macaw.isa.codec import Decoded
 from macaw.isa.typed_records import NamedTuple
 
-PLAIN, COUNTING, CROSSING = range(3)  # editions of a block: see `BlockCache`
+PLAIN, REPORTING, COUNTING, CROSSING = range(4)  # editions of a block: see `BlockCache`
 HOT = 24  # the number of jumps to an address after which its block is translated
 MOST = 512  # the greatest number of blocks in the cache
 CUT_HOT = 6  # after this many cuts by borders, the edition that crosses borders replaces a block
@@ -22,7 +23,7 @@ FEW = 8  # a call of a block that executes fewer instructions costs more than it
 class Block(NamedTuple):
     """The translated code that begins at an address, as a Python function."""
 
-    # Its arguments are the core and the limit; a counting block also gets the number of
+    # Its arguments are the core and the limit; a block that counts also gets the number of
     # instructions up to the next border. It returns True if the interpreter must execute the
     # instruction at `pc`.
     function: Callable[..., bool]
@@ -31,6 +32,8 @@ class Block(NamedTuple):
     source: str  # the function's text, for readers
     length: int  # number of instructions
     crosses: bool  # whether it can continue across borders of the trace
+    # the times of a block that reports its passes to the core, which counts them; else None
+    times: PassTimes | None = None
 
 
 # Its arguments are address, instructions, edition and words. Raises `OSError` if no sources are
@@ -41,8 +44,9 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` says what new blocks count for the trace. PLAIN blocks count nothing. COUNTING blocks
-    count up to the trace's next border. CROSSING blocks continue to count after a border.
+    `edition` says what new blocks count for the trace. PLAIN blocks count nothing. REPORTING blocks
+    only report their passes, if all passes take the same time; they may continue after a border.
+    COUNTING blocks count up to the trace's next border. CROSSING blocks continue to count after it.
     `translate` makes a block. `accepts` returns whether a block may contain an instruction.
     """
 

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from macaw.emu.breaks import Break, Probe
 from macaw.emu.faults import Fault
 from macaw.emu.scalar.core import ScalarCore
-from macaw.emu.scalar.fast.blocks import COUNTING, PLAIN, Block, BlockCache
+from macaw.emu.scalar.fast.blocks import PLAIN, REPORTING, Block, BlockCache
+from macaw.emu.scalar.fast.passes import PassTimes
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.tallies import ARRAY, UNIT
 from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
 
 NO_BORDER = -1
 
@@ -24,8 +26,8 @@ class TranslatingCore(ScalarCore):
     def prepare_blocks(self) -> None:
         """Create the caches of blocks. A subclass calls this once."""
         self.plain = BlockCache(self, PLAIN, self.translate, self.accepts)
-        # The blocks in these caches count for the trace, and execute only while it records.
-        self.counting = BlockCache(self, COUNTING, self.translate, self.accepts)
+        # The blocks in this cache count for the trace, and execute only while it records.
+        self.counting = BlockCache(self, REPORTING, self.translate, self.accepts)
 
     @abstractmethod
     def translate(
@@ -33,7 +35,7 @@ class TranslatingCore(ScalarCore):
     ) -> Block:
         """Translate instructions from `address` on to a block; `code` has their words.
 
-        `edition` says what the block counts for the trace: PLAIN, COUNTING or CROSSING.
+        `edition` says what the block counts for the trace (`BlockCache`).
         """
 
     @abstractmethod
@@ -90,23 +92,98 @@ class TranslatingCore(ScalarCore):
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         return border - number
 
-    def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
-        """Execute a block that counts for the trace. Raises `Fault`.
+    def report_block(
+        self, times: PassTimes, begun: int, passes: int, place: int, taken: bool
+    ) -> None:
+        """Count what a block has executed, up to the present instruction.
+
+        It began in cycle `begun`, and did `passes` complete passes, each up to the branch back, and
+        `place` instructions of a further one. `taken` says whether the last of these is a branch
+        that was taken. Borders of the trace may be among the instructions.
+        """
+        trace, tally, retired = self.trace, self.tally, self.retired
+        count = passes * times.length + place
+        start, at = retired - count, 0
+        while self.tracing:
+            border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+            if border >= retired:
+                times.add(tally, begun, passes, at, count, taken)
+                return
+            times.add(tally, begun, passes, at, border - start, False)
+            trace.pass_border(tally, border)
+            at = border - start
+
+    def _may_cross(self, times: PassTimes, limit: int) -> bool:
+        """Return whether borders may be among the instructions of a block that reports its passes.
+
+        The records are then written after the passes. So they must not change the code, and the
+        passes up to cycle `limit` must not access the memory to which the records go.
+        """
+        begin, end = self.trace.area
+        if begin >= end:
+            return True
+        memory = self.device.memory
+        if begin < EXTERNAL or end > EXTERNAL + memory.external_bytes or times.walks is None:
+            return False
+        if memory.external.is_watched(begin - EXTERNAL, end - EXTERNAL):
+            return False
+        passes = (limit - self.time) // times.cycles + 1 if times.length else 1
+        x = self.x
+        return not any(walk.meets((begin, end), x[walk.register], passes) for walk in times.walks)
+
+    def run_traced_block(self, limit: int, room: int) -> bool | None:
+        """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
 
         All executed instructions begin before cycle `limit`. `room` is the number of instructions
-        up to the trace's next border. Only a block with `crosses` continues across borders; any
-        other block stops before the next border. Return whether the interpreter must execute the
-        next instruction.
+        up to the trace's next border. Return whether the interpreter must execute the next
+        instruction; None if there is no block at `pc` that can be executed now.
+        """
+        block = self.counting.blocks.get(self.pc)
+        if block is None or self.time + block.lead >= limit:
+            return None
+        times = block.times
+        if times is not None:
+            # no instruction takes less than a cycle
+            most = limit - self.time + block.length if times.length else block.length
+            if room >= most or self._may_cross(times, limit):
+                pc, before = self.pc, self.retired
+                return self._end_block(block.function(self, limit), pc, before)
+        if room < block.length:
+            block = self.counting.crossing(self.pc)
+            if block is None:
+                return None
+        return self._run_up_to_border(block, limit, room)
+
+    def _end_block(self, leaves: bool, pc: int, before: int) -> bool:
+        """Note the end of the block at `pc`, before which `before` instructions were executed.
+
+        `leaves` says whether it left the next instruction to the interpreter. Return whether the
+        interpreter must execute it now; this is not so if the trace has reached a border.
+        """
+        if not leaves:
+            if self.pc not in self.counting.blocks and not self.shared:
+                self.counting.count_jump(self.pc)
+            return False
+        self.counting.note_exit(pc, self.retired - before)
+        trace = self.trace
+        return self.retired < trace.open_at and self.retired < trace.close_at
+
+    def _run_up_to_border(self, block: Block, limit: int, room: int) -> bool:
+        """Execute a block as `run_traced_block` does.
+
+        Only a block with `crosses` continues across borders; any other block stops before the next
+        border.
         """
         pc, before = self.pc, self.retired
-        leaves = block.function(self, limit, room - block.length)
+        if block.times is None:
+            leaves = block.function(self, limit, room - block.length)
+        else:
+            within = block.times.limit_within(self.time, block.lead, room)
+            leaves = block.function(self, min(limit, within))
         if self.spill_fault is not None:
             fault, self.spill_fault = self.spill_fault, None
             raise fault
         count = self.retired - before
-        if not leaves or (not block.crosses and room - count < block.length):
+        if leaves and not block.crosses and room - count < block.length:
             return False
-        self.counting.note_exit(pc, count)
-        trace = self.trace
-        # False if the trace has reached a border
-        return self.retired < trace.open_at and self.retired < trace.close_at
+        return self._end_block(leaves, pc, before)

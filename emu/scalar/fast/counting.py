@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
-from macaw.emu.scalar.fast.blocks import CROSSING, PLAIN
+from macaw.emu.scalar.fast.blocks import COUNTING, CROSSING, REPORTING
 from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.emu.scalar.fast.inlining import indent_lines
+from macaw.emu.scalar.fast.passes import Timed
+from macaw.emu.tallies import ARRAY, UNIT, Use
 from macaw.isa.codec import Decoded
 from macaw.isa.typed_records import NamedTuple
 
@@ -43,7 +45,8 @@ class Counting:
         self.core = core
         self.start = start
         self.instructions = instructions
-        self.counting = edition != PLAIN
+        self.reporting = edition == REPORTING
+        self.counting = edition in (COUNTING, CROSSING)
         self.crosses = edition == CROSSING
         self.cutting = False  # whether the present lines are those with tests for a border
         self.lines: list[str] = []  # lines of the present instruction
@@ -56,7 +59,14 @@ class Counting:
         self.last_use = 0  # end of the last use of compute units, in device cycles from `t`
         begins = zip(instructions, self.begins, strict=False)
         self.first_use = next((begin for found, begin in begins if core.uses(found.row)), 0)
-        self.back = self._back()
+        backs = [
+            place
+            for place, found in enumerate(instructions)
+            if found.row.family in ("branch", "jump") and found.values.get("target") == -4 * place
+        ]
+        # The index of the only branch to the block's first instruction; else None.
+        self.back = backs[0] if len(backs) == 1 else None
+        self.is_timed = len(backs) <= 1  # whether each instruction of a pass has a fixed time
         self.round = self._round() if self.counting else None
 
     @property
@@ -67,6 +77,17 @@ class Counting:
     def cost(self, found: Decoded) -> int:
         """Return the device cycles from an instruction to the next one, without any wait."""
         return self.core.timing.of_family[found.row.family]
+
+    def timed(self, place: int, found: Decoded) -> Timed:
+        """Return when the instruction with index `place` begins and ends in a pass, and its uses.
+
+        The block must be timed (`is_timed`).
+        """
+        begin = self.begins[place]
+        until = begin + self.cost(found)
+        units = self.core.uses(found.row)
+        uses = (Use(UNIT, begin, until, units), Use(ARRAY, begin, until, 1)) if units else ()
+        return Timed(begin, until, begin + self.core.timing.taken, uses)
 
     @property
     def tallied(self) -> tuple[str, ...]:
@@ -153,18 +174,6 @@ class Counting:
         whole = f"done // {self.round.length} * {self.round.uses}"
         whole += " + owed" if self.crosses else ""
         return (f"uses = {whole} + {used}", f"used = t + {last}")
-
-    def _back(self) -> int | None:
-        """Return the index of the only branch to the block's first instruction.
-
-        The result is None if there is no such branch or more than one.
-        """
-        backs = [
-            place
-            for place, found in enumerate(self.instructions)
-            if found.row.family in ("branch", "jump") and found.values.get("target") == -4 * place
-        ]
-        return backs[0] if len(backs) == 1 else None
 
     def _round(self) -> Round | None:
         """Return the description of a pass, if all passes through the block are equal.

@@ -14,7 +14,7 @@ from types import ModuleType
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.fast.blocks import Block
 from macaw.emu.scalar.fast.core import TranslatingCore
-from macaw.emu.scalar.fast.translation import Translator
+from macaw.emu.scalar.fast.translation import Translator, translate
 from macaw.emu.scalar.hart import Hart
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ACTS, ENDS, Run
@@ -43,7 +43,7 @@ class FastHart(Hart, TranslatingCore):
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
         """Return the block of the instructions from `address` on, whose words are `code`."""
-        return Translator(self, address, instructions, edition).block(code)
+        return translate(Translator, self, address, instructions, edition, code)
 
     def accepts(self, found: Decoded) -> bool:
         """Return whether a translated block may contain an instruction."""
@@ -120,22 +120,18 @@ class FastHart(Hart, TranslatingCore):
 
     def _advance_traced(self, limit: int) -> Stop | None:
         """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
-        trace, cache = self.trace, self.counting
+        trace = self.trace
         while self.tracing and self.time < limit:
             before = self.retired
             if before >= trace.open_at:
                 self.open_groups()
             border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
             pc, room = self.pc, border - before
-            block = cache.blocks.get(pc)
-            if block is not None and room < block.length:
-                block = cache.crossing(pc)
-            if block is None or self.time + block.lead >= limit:
+            leaves = self.run_traced_block(limit, room)
+            if leaves is None:
                 leaves = self._execute_run(pc, room, limit)
                 if self.shared:
                     return None
-            else:
-                leaves = self.run_counting_block(block, limit, room)
             if self.retired >= trace.close_at:
                 self.close_groups()
             elif leaves and self.time < limit:

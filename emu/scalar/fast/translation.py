@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from macaw.emu.breaks import Probe
 from macaw.emu.pages import Pages
 from macaw.emu.scalar import semantics
 from macaw.emu.scalar.fast.accesses import AccessWriter, find_groups, size_of
-from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.scalar.fast.blocks import COUNTING, REPORTING, Block
 from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.emu.scalar.fast.counting import Counting
 from macaw.emu.scalar.fast.inlining import LEAVE, Spans, indent_lines, inline, name_for
 from macaw.emu.scalar.fast.loops import Steps
+from macaw.emu.scalar.fast.passes import PassTimes, Walk
 from macaw.emu.scalar.runs import arguments
 from macaw.emu.scalar.semantics import MASK
 from macaw.isa.codec import Decoded
@@ -102,6 +104,13 @@ class Translator(Counting):
         move = self.accesses.load if found.row.family == "load" else self.accesses.store
         return move(found, self.spans, self.place)
 
+    def walks(self) -> Sequence[Walk] | None:
+        """Return all accesses to external memory; None if a pass does not move each by a constant.
+
+        This class writes only accesses to local memory.
+        """
+        return ()
+
     def skip(self) -> Iterable[str]:
         """Return the lines before the first pass that do many passes at once."""
         return ()
@@ -128,9 +137,18 @@ class Translator(Counting):
         self.names["core"] = self.core
         if self.counting:
             self.names |= {"add_block": self.adder, "next_border": self.core.next_border}
+        times = self._times() if self.reporting else None
+        if times is not None:
+            self.names["report"] = partial(self.core.report_block, times)
         length = len(self.instructions)
         exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
-        return Block(self.names["block"], self.rest[0], code, source, length, self.crosses)
+        return Block(self.names["block"], self.rest[0], code, source, length, self.crosses, times)
+
+    def _times(self) -> PassTimes:
+        """Return the times of a block that reports its passes."""
+        length = 0 if self.back is None else self.back + 1
+        timed = [self.timed(place, found) for place, found in enumerate(self.instructions)]
+        return PassTimes(timed, length, self.steady, self.walks())
 
     def begin(self) -> None:
         """Set the present instruction to the first of the block, and all counts to 0."""
@@ -197,6 +215,9 @@ class Translator(Counting):
         ]
         if self.counting:
             lines += ["if done:", *indent_lines(self.tally())]
+        elif self.reporting:
+            passes = "passes" if self.steady else "0"
+            lines.append(f"if done: report(begun, {passes}, place, taken)")
         lines.append("return plain")
         views = [name for name, value in self.names.items() if isinstance(value, memoryview)]
         # as defaults of parameters the memories are local variables, which are faster than global
@@ -209,7 +230,8 @@ class Translator(Counting):
 
         `following` is the address of the next instruction, as text.
         """
-        return [f"pc = {following}", *self._count_pass(cost), "break"]
+        last = [f"place, taken = {self.counts['done']}, {cost > 0}"] if self.reporting else []
+        return [f"pc = {following}", *last, *self._count_pass(cost), "break"]
 
     def leave(self) -> list[str]:
         """Return the lines that end the function before this instruction; the interpreter executes
@@ -351,6 +373,25 @@ class Translator(Counting):
             self.lines += self.exit(result, cost)
         else:
             self.lines += self._take_branch(target, cost)
+
+
+def translate(
+    writer: type[Translator],
+    core: TranslatingCore,
+    address: int,
+    instructions: Sequence[Decoded],
+    edition: int,
+    code: bytes,
+) -> Block:
+    """Return the block of instructions from `address` on, whose words are `code`.
+
+    A block whose passes take different times cannot report them, so it becomes a COUNTING block.
+    Raises `OSError` if Python cannot read the source of the functions of these instructions.
+    """
+    made = writer(core, address, instructions, edition)
+    if edition == REPORTING and not made.is_timed:
+        made = writer(core, address, instructions, COUNTING)
+    return made.block(code)
 
 
 def _wrap_once(lines: Sequence[str]) -> list[str]:

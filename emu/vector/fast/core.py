@@ -8,6 +8,7 @@ import numpy as np
 
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.scalar.fast.translation import translate
 from macaw.emu.system import System
 from macaw.emu.vector.fast.tally import TranslatingVectorCore
 from macaw.emu.vector.fast.translation import VectorTranslator, accepts
@@ -30,7 +31,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
 
         `edition` says what the block counts for the trace.
         """
-        return VectorTranslator(self, address, instructions, edition).block(code)
+        return translate(VectorTranslator, self, address, instructions, edition, code)
 
     def accepts(self, found: Decoded) -> bool:
         """Return whether a translated block may contain an instruction."""
@@ -69,19 +70,14 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
 
     def _advance_traced(self, limit: int) -> Stop | None:
         """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
-        trace, cache = self.trace, self.counting
-        blocks = {} if self.listeners else cache.blocks
+        trace, is_heard = self.trace, bool(self.listeners)
         while self.tracing and self.time < limit and not self.shared:
             if self.retired >= trace.open_at:
                 self.open_groups()
-            block = blocks.get(self.pc)
-            if block is not None and self.time + block.lead < limit:
+            if not is_heard:
                 border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
-                room = border - self.retired
-                if room < block.length:
-                    block = cache.crossing(self.pc)
-                if block is not None:
-                    leaves = self.run_counting_block(block, limit, room)
+                leaves = self.run_traced_block(limit, border - self.retired)
+                if leaves is not None:
                     if self.retired >= trace.close_at:
                         self.close_groups()
                     if not leaves or self.time >= limit:

@@ -6,7 +6,7 @@ from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.emu.tallies import ARRAY, INDEX, UNIT
 from macaw.emu.vector.core import VectorCore
 
-_READS, _WRITES, _PARTIAL = (INDEX[f"external_{x}"] for x in ("reads", "writes", "partial"))
+READS, WRITES, PARTIAL = (INDEX[f"external_{x}"] for x in ("reads", "writes", "partial"))
 
 
 class TranslatingVectorCore(VectorCore, TranslatingCore):
@@ -45,14 +45,14 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         delay = self.device.memory.channel.latency + 1
         if reads:
             self.port.external_reads += reads
-            tally.count_occurrence(_READS, first_read, last_read + delay, reads)
+            tally.count_occurrence(READS, first_read, last_read + delay, reads)
             until = max(until, self.aligned(last_read + delay))
         if writes:
             self.port.external_writes += writes
-            tally.count_occurrence(_WRITES, first_write, last_write + delay, writes)
+            tally.count_occurrence(WRITES, first_write, last_write + delay, writes)
             until = max(until, self.aligned(last_write + delay))
         if partial:
             self.port.external_partial += partial
-            tally.count_occurrence(_PARTIAL, first_write, last_write + delay, partial)
+            tally.count_occurrence(PARTIAL, first_write, last_write + delay, partial)
         if until > tally.until:
             tally.until = until

@@ -18,13 +18,15 @@ from macaw.emu.pages import Pages
 from macaw.emu.scalar.fast.accesses import size_of as scalar_size
 from macaw.emu.scalar.fast.inlining import name_for
 from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.fast.passes import Timed, Walk
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import MASK
+from macaw.emu.tallies import ARRAY, UNIT, Use
 from macaw.emu.vector.binding import bind
 from macaw.emu.vector.fast.reductions import FEWEST, Reduction, find_reduction
 from macaw.emu.vector.fast.schedule import Issue, find_schedule
-from macaw.emu.vector.fast.tally import TranslatingVectorCore
+from macaw.emu.vector.fast.tally import PARTIAL, READS, WRITES, TranslatingVectorCore
 from macaw.emu.vector.scoreboard import SERVED, waits, writes
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.emu.vector.state import STORES as LAST_STORE
@@ -91,6 +93,7 @@ class VectorTranslator(Translator):
         issues = [self._issue(place, found) for place, found in enumerate(instructions)]
         is_timed = not self.counting and core.divider == 1
         demanded, self.tested, self.stalls = find_schedule(issues, is_timed)
+        self.is_timed = self.is_timed and not any(self.tested)
         costs = [stall + issue.cost for stall, issue in zip(self.stalls, issues, strict=True)]
         self.begins = [0, *accumulate(costs)]
         # By place that must be ready when the function begins: when an instruction first needs it.
@@ -122,6 +125,29 @@ class VectorTranslator(Translator):
         late = writes(found) if self.sizes[place] or latency > cost else ()
         is_back = found.row.family in ENDS and found.values.get("target") == -4 * place
         return Issue(waits(found), late, latency, cost, self.core.timing.taken if is_back else None)
+
+    def timed(self, place: int, found: Decoded) -> Timed:
+        begin = self.begins[place] + self.stalls[place]
+        latency, cost, row = self._latency(found), self.cost(found), found.row
+        if row.family in ENDS:
+            until = begin + (max(latency, cost) if writes(found) else cost)
+            is_branch = row.family == "branch"
+            return Timed(begin, until, begin + self.core.timing.taken if is_branch else until, ())
+        size = self.sizes[place]
+        if size is None:
+            until, units = begin + max(latency, cost), self.core.uses(row)
+            used = ((UNIT, units), (ARRAY, 1)) if units else ()
+            return Timed(begin, until, until, [Use(x, begin, until, count) for x, count in used])
+        channel = self.core.device.memory.channel
+        ready = begin + channel.latency + 1
+        counts = [(READS, 1)] if "memory" in row.reads.split() else [(WRITES, 1)]
+        if counts[0][0] == WRITES and channel.partial(0, size):
+            counts.append((PARTIAL, 1))
+        until = max(begin + cost, begin + self.core.aligned(channel.latency + 1))
+        return Timed(begin, until, until, [Use(x, begin, ready, count) for x, count in counts])
+
+    def walks(self) -> Sequence[Walk] | None:
+        return self.accesses.walks()
 
     def size_of(self, found: Decoded) -> int | None:
         return size_of(found)

@@ -1,0 +1,121 @@
+"""The times of a block whose passes all take the same time: the tally of any of its instructions.
+
+Such a block counts nothing for the trace while it executes. Afterwards it reports how many passes
+it has done, and how far it came in the last one. `PassTimes` computes from this the tally of a
+range of these instructions. So a block does many passes at once while the trace records, too, and
+borders of the trace may be inside of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from macaw.emu.tallies import Part, Tally, Use
+
+Span = tuple[int, int]  # the first byte of a range, and the byte after its last one
+
+
+class Timed(NamedTuple):
+    """When an instruction begins and ends, and what it uses; times as in `Use`."""
+
+    begin: int
+    until: int
+    taken: int  # its end if it is a branch that is taken
+    uses: Sequence[Use]
+
+
+class Walk(NamedTuple):
+    """Accesses to external memory, which move by a constant in each pass."""
+
+    register: int  # their base
+    span: Span  # their bytes in the first pass, from the value of the register before the pass
+    by: int  # what each pass adds
+
+    def meets(self, span: Span, base: int, passes: int) -> bool:
+        """Return whether the accesses of `passes` passes touch bytes of `span`.
+
+        `base` is the value of the register before the first pass.
+        """
+        low, high = base + self.span[0], base + self.span[1]
+        last = self.by * (passes - 1)
+        return low + min(last, 0) < span[1] and span[0] < high + max(last, 0)
+
+
+class PassTimes:
+    """The times of a block's instructions.
+
+    `instructions` are those of a pass that does not branch back. A complete pass ends with
+    instruction number `length` - 1, and takes `cycles` device cycles; `length` is 0 if the block
+    does not branch back. `walks` are all accesses to external memory; None if a pass does not move
+    each of them by a constant.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[Timed],
+        length: int,
+        cycles: int,
+        walks: Sequence[Walk] | None,
+    ) -> None:
+        self.instructions = instructions
+        self.length, self.cycles, self.walks = length, cycles, walks
+        self._part = cache(self._sum)
+
+    def limit_within(self, time: int, lead: int, room: int) -> int:
+        """Return the cycle limit for a call in cycle `time` that executes `room` instructions.
+
+        It executes at most so many. `lead` is as in `macaw.emu.scalar.fast.blocks.Block`; `room`
+        must be at least the length of the block.
+        """
+        if not self.length:
+            return time + lead + 1
+        passes = (room - len(self.instructions)) // self.length + 1
+        return time + passes * self.cycles + lead
+
+    def add(self, tally: Tally, time: int, passes: int, first: int, end: int, taken: bool) -> None:
+        """Add instructions to the tally: those with the numbers `first` to `end` - 1.
+
+        The block began in cycle `time`, from when on its instructions are numbered, and has done
+        `passes` complete passes. `taken` says whether the last of the instructions is a branch that
+        was taken, other than the branch back.
+        """
+        row = last = 0
+        if passes:
+            length = self.length
+            row, last = min(first // length, passes), min(end // length, passes)
+            first -= row * length
+            end -= last * length
+            if row < last:
+                if first:
+                    self._add(tally, time + row * self.cycles, first, length, True)
+                    row, first = row + 1, 0
+                if row < last:
+                    self._add(tally, time + row * self.cycles, 0, length, True, last - row)
+        if first < end:
+            self._add(tally, time + last * self.cycles, first, end, taken)
+
+    def _add(
+        self, tally: Tally, time: int, first: int, end: int, taken: bool, passes: int = 1
+    ) -> None:
+        """Add instructions `first` to `end` - 1 of `passes` passes, which begin in cycle `time`."""
+        part = self._part(first, end, taken)
+        tally.add_passes(part, time, time + (passes - 1) * self.cycles, passes)
+
+    def _sum(self, first: int, end: int, taken: bool) -> Part:
+        """Return instructions `first` to `end` - 1 of a pass as a part.
+
+        `taken` says whether the last of them is a branch that is taken.
+        """
+        timed = self.instructions[first:end]
+        ends = [item.until for item in timed[:-1]]
+        ends.append(timed[-1].taken if taken else timed[-1].until)
+        sums: dict[int, Use] = {}
+        for use in (use for item in timed for use in item.uses):
+            old = sums.get(use.what)
+            if old is not None:
+                until = max(old.until, use.until)
+                use = Use(use.what, old.begin, until, old.number + use.number)
+            sums[use.what] = use
+        return Part(timed[0].begin, max(ends), tuple(sums.values()))
