@@ -202,8 +202,8 @@ seconds. The other columns are multiples of that time, measured side by side:
 
 The emulator reads `trace.recording` only when the timer or a parameter changes. So a run at rest does exactly what a
 run without recording does, and its column shows the noise of the measurement. A loss of 30% of the speed is 1.43 times
-the time. If groups often end inside of a loop, the emulator translates the loop a second time, into code that can
-continue across the end of a group.
+the time. If all passes of a loop take the same time, the emulator computes the records from the times of one pass. It
+translates other loops in which groups often end a second time, into code that can continue across the end of a group.
 """),
     "debugger": ("Debugging", """\
 Milliseconds of CPU time. The table *cp* is for a loop of ten instructions, executed 51,200 times; *digits_mlp* for that

@@ -16,6 +16,9 @@ from macaw.isa.codec import Decoded
 from macaw.isa.memory_map import EXTERNAL
 
 NO_BORDER = -1
+# What the core does after it has tried to execute a block: it executes the instruction without a
+# block, continues, interprets the next instruction, or returns to the clock for another limit.
+ABSENT, DONE, LEFT, LATE = range(4)
 
 
 class TranslatingCore(ScalarCore):
@@ -131,44 +134,46 @@ class TranslatingCore(ScalarCore):
         x = self.x
         return not any(walk.meets((begin, end), x[walk.register], passes) for walk in times.walks)
 
-    def run_traced_block(self, limit: int, room: int) -> bool | None:
+    def run_traced_block(self, limit: int, room: int) -> int:
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
 
         All executed instructions begin before cycle `limit`. `room` is the number of instructions
-        up to the trace's next border. Return whether the interpreter must execute the next
-        instruction; None if there is no block at `pc` that can be executed now.
+        up to the trace's next border. Return what to do then, as a constant of this module.
         """
         block = self.counting.blocks.get(self.pc)
         if block is None or self.time + block.lead >= limit:
-            return None
+            return ABSENT
         times = block.times
         if times is not None:
             # no instruction takes less than a cycle
             most = limit - self.time + block.length if times.length else block.length
             if room >= most or self._may_cross(times, limit):
                 pc, before = self.pc, self.retired
-                return self._end_block(block.function(self, limit), pc, before)
+                leaves = block.function(self, limit)
+                if leaves and self.time + block.lead >= limit:
+                    return LATE
+                return self._end_block(leaves, pc, before)
         if room < block.length:
             block = self.counting.crossing(self.pc)
             if block is None:
-                return None
+                return ABSENT
         return self._run_up_to_border(block, limit, room)
 
-    def _end_block(self, leaves: bool, pc: int, before: int) -> bool:
+    def _end_block(self, leaves: bool, pc: int, before: int) -> int:
         """Note the end of the block at `pc`, before which `before` instructions were executed.
 
-        `leaves` says whether it left the next instruction to the interpreter. Return whether the
+        `leaves` says whether it left the next instruction to the interpreter. Return `LEFT` if the
         interpreter must execute it now; this is not so if the trace has reached a border.
         """
         if not leaves:
             if self.pc not in self.counting.blocks and not self.shared:
                 self.counting.count_jump(self.pc)
-            return False
+            return DONE
         self.counting.note_exit(pc, self.retired - before)
         trace = self.trace
-        return self.retired < trace.open_at and self.retired < trace.close_at
+        return LEFT if self.retired < trace.open_at and self.retired < trace.close_at else DONE
 
-    def _run_up_to_border(self, block: Block, limit: int, room: int) -> bool:
+    def _run_up_to_border(self, block: Block, limit: int, room: int) -> int:
         """Execute a block as `run_traced_block` does.
 
         Only a block with `crosses` continues across borders; any other block stops before the next
@@ -185,5 +190,5 @@ class TranslatingCore(ScalarCore):
             raise fault
         count = self.retired - before
         if leaves and not block.crosses and room - count < block.length:
-            return False
+            return DONE
         return self._end_block(leaves, pc, before)

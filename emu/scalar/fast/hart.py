@@ -13,7 +13,7 @@ from types import ModuleType
 
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.fast.blocks import Block
-from macaw.emu.scalar.fast.core import TranslatingCore
+from macaw.emu.scalar.fast.core import ABSENT, DONE, LATE, LEFT, TranslatingCore
 from macaw.emu.scalar.fast.translation import Translator, translate
 from macaw.emu.scalar.hart import Hart
 from macaw.emu.scalar.run_cache import RunCache
@@ -58,7 +58,7 @@ class FastHart(Hart, TranslatingCore):
             return self.interpret()
         if self.tracing:
             stop = self._advance_traced(limit)
-            if stop is not None or self.shared or self.time >= limit:
+            if stop is not None or self.tracing or self.shared or self.time >= limit:
                 return stop
         code, cache = self.code, self.plain
         runs, steps, blocks = code.runs, code.steps, cache.blocks
@@ -127,18 +127,18 @@ class FastHart(Hart, TranslatingCore):
                 self.open_groups()
             border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
             pc, room = self.pc, border - before
-            leaves = self.run_traced_block(limit, room)
-            if leaves is None:
-                leaves = self._execute_run(pc, room, limit)
+            ended = self.run_traced_block(limit, room)
+            if ended == ABSENT:
+                ended = LEFT if self._execute_run(pc, room, limit) else DONE
                 if self.shared:
                     return None
             if self.retired >= trace.close_at:
                 self.close_groups()
-            elif leaves and self.time < limit:
+            elif ended == LEFT and self.time < limit:
                 stop = self.interpret()
                 if stop is not None:
                     return stop
-            if self.shared:
+            if self.shared or ended == LATE:
                 return None
         return None
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.scalar.fast.core import ABSENT, DONE, LATE
 from macaw.emu.scalar.fast.translation import translate
 from macaw.emu.system import System
 from macaw.emu.vector.fast.tally import TranslatingVectorCore
@@ -49,7 +50,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         with np.errstate(all="ignore"):  # NumPy would warn of results that the instructions define
             if self.tracing:
                 stop = self._advance_traced(limit)
-                if stop is not None:
+                if stop is not None or self.tracing:
                     return stop
             while self.time < limit and not self.shared:
                 block = blocks.get(self.pc)
@@ -76,12 +77,13 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
                 self.open_groups()
             if not is_heard:
                 border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
-                leaves = self.run_traced_block(limit, border - self.retired)
-                if leaves is not None:
-                    if self.retired >= trace.close_at:
-                        self.close_groups()
-                    if not leaves or self.time >= limit:
-                        continue
+                ended = self.run_traced_block(limit, border - self.retired)
+                if ended != ABSENT and self.retired >= trace.close_at:
+                    self.close_groups()
+                if ended == LATE:
+                    return None
+                if ended == DONE or self.time >= limit:
+                    continue
             stop = self.interpret(limit)
             if stop is not None:
                 return stop
