@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SLICE = 0.02  # seconds between two checks of a run for requests
 APART = 0.04  # least CPU time in seconds between checkpoints
-# greatest CPU time in seconds between them: a step back may have to run so much again
+# greatest CPU time in seconds between checkpoints: a step back may have to run for this time again
 MOST_APART = 0.12
 SHARE = 16  # the greatest part of the running time that checkpoints may take
 BULK = 64  # the last instructions before a goal are stepped one by one

@@ -84,8 +84,8 @@ class AddressSpace:
         self.guards: dict[Pages, tuple[Guarded, str]] = {}
         self.regions: list[Region] = []  # own memories and windows, by address
         self.starts: list[int] = []
-        # the numbers of the regions (`REGION_SHIFT`) that contain windows
-        # While the device has yet to make cores: all regions that may have windows.
+        # The numbers of the regions (`REGION_SHIFT`) that contain windows. While the device has yet
+        # to make cores, these are all regions that may have windows.
         self.windowed = _OWN
 
     def add_unit(self, number: int, user: Agent) -> None:

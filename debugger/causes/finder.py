@@ -51,8 +51,8 @@ class Cause:
     setting: bool = False  # whether it is a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
-    # How a wider record finds the cause again: a function that asks the question, or the cause that
-    # has it among its causes; and its index there.
+    # The way to find the cause again in a wider record: a function that asks the question, or the
+    # cause of the step that read this value, each with the index of this cause in the result.
     _question: tuple[Ask, int] | None = field(default=None, repr=False, compare=False)
     _parent: tuple[Cause, int] | None = field(default=None, repr=False, compare=False)
 

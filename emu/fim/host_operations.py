@@ -108,7 +108,7 @@ def _open(island: Island, block: Block, row: int) -> None:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
         block.time = at + island.divider
         island.counts["activations"] += len(others)
-    # this includes what the host has written to memory
+    # this includes the data that the host has written to memory
     island.data.load_rows(block, block.banks, row)
     block.row = row
 

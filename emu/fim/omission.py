@@ -1,8 +1,8 @@
-"""Leaves out the cycles of words that only prepare, in a run that shows what these words cost.
+"""Leaves out the cycles of words that only prepare, so that a run shows the cost of these words.
 
-The cycles between two operations of a block are often those in which the second one waits for the
-first one or for the DRAM. Words in these cycles cost nothing, so only a run without them shows by
-how much the run would be shorter.
+In the cycles between two operations of a block, the second operation often waits for the first one
+or for the DRAM. Words in these cycles cost nothing, so only a run without them shows by how much
+the run would be shorter.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OMITTED = ("loop", "endloop", "trace_begin", "trace_end")
 
 
 class _Omission:
-    """Lets words of an island at some addresses take no cycles.
+    """Lets those words of an island that are at certain addresses take no cycles.
 
     The first word of a block that gives a register one of its values takes its cycles, because in
     any order of the operations one such word is needed. Locks and the end of a block stay, too.
@@ -57,7 +57,7 @@ class _Omission:
 
 
 def omit(core: Core, addresses: Collection[int]) -> None:
-    """Let words of an island at some addresses take no cycles in the next run of its device.
+    """Let the words at these addresses of an island take no cycles in the next run of its device.
 
     The words still have their effects. Words that programs need in any order take their cycles.
     """

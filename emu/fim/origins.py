@@ -91,7 +91,7 @@ class IslandOrigins(Origins):
         super().__init__(number)
         self.state, self.memory, self.dram = state, memory, dram
         self._steps = 0
-        # by register and bank: what filled it
+        # by register and bank: the records of the steps that filled the register
         self._fills: dict[tuple[str, int], list[BankRecord]] = {}
         self._stores: dict[int, BankRecord] = {}  # by number of the announcement
         self._setters: dict[int, Setters] = {}  # by block: what set its registers

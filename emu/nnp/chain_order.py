@@ -214,7 +214,7 @@ class ChainOrder:
         """
         left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece
-        # whether it comes later, less the longest path, and the piece
+        # whether the piece comes later, its path with a minus sign, and its number
         ready: list[tuple[bool, int, int]] = []
         fresh: Iterable[int] = [number for number, count in enumerate(left) if not count]
         for _ in self.pieces:

@@ -39,7 +39,7 @@ LOADER, MAC, SFU, STORE = range(4)
 UNITS = ("loader", "mac", "sfu", "store")
 FREE = -1
 
-# What an instruction of a run does.
+# The states of an instruction of a run.
 WAITING, RUNNING, DONE = range(3)
 
 # Stands for the unit of a step that needs no unit.
@@ -51,7 +51,7 @@ NOT_WRITTEN = -1
 # The trace number of a packet that is not an exe.
 UNNUMBERED = -1
 
-# What the PEs of a cluster do; this selects the counter of the cycle.
+# The activities of the PEs of a cluster; the activity selects the counter of the cycle.
 IDLE, BUSY, COMPUTING = range(3)
 
 

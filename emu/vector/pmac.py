@@ -145,7 +145,7 @@ def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
     def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
         sums = _sum_groups(first.view(source), second.view(source), order)
         before = _sums_in(memoryview(old), form)
-        # `accumulate` adds in the order of the rows; a NaN stays one
+        # `accumulate` adds in the order of the rows; NaN stays NaN
         whole = np.add.accumulate(np.concatenate((before[None], sums)), axis=0)[-1]
         return _float_result(whole, form).tobytes()
 
@@ -211,8 +211,8 @@ def _source(name: str, form: PmacFormat) -> str:
 
 
 FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
-# Of the formats: what many pmac with `acc` leave in the register with the sums. The sources have a
-# row for each pmac.
+# By format: a function that returns the sums' register after many pmac with `acc`. Its sources have
+# a row for each pmac.
 REDUCTIONS = {name: _reduction(name, form) for name, form in PMAC_FORMATS.items()}
 
 
