@@ -337,11 +337,7 @@ class LockstepGroup:
 
     @property
     def triggers(self) -> bool:
-        """Whether the group's runs trigger another buffer when they end.
-
-        If so, the runs reserve everything that the chain of buffers may use (`Run.ahead`), as long
-        as the group exists. The declared state has this reservation.
-        """
+        """Whether the group's runs, at their end, trigger another buffer (see `Run.ahead`)."""
         return bool(self.run["chain"])
 
     def reserves(self, packet: Packet, segment: int) -> bool:
