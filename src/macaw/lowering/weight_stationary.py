@@ -234,7 +234,7 @@ def _sequences(plan: WeightStationaryPlan) -> list[Sequence]:
 
 
 def _has_hold(plan: WeightStationaryPlan) -> bool:
-    """Return whether an exe of its own loads activations before the exe with weights."""
+    """Return whether a separate exe loads activations before the exe with weights."""
     return plan.holds_activations or not isinstance(plan, BufferedPlan)
 
 
