@@ -1,4 +1,5 @@
-"""Plain values: what `object` fields of a state may contain. This module copies and packs them.
+"""Plain values: the values that `object` fields of a state may have. This module copies and packs
+them.
 
 None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain values. So are
 tuples, lists and dicts of plain values; keys of dicts must be str or int. Equal values give equal

@@ -17,8 +17,8 @@ class DmaAccountant(Accountant):
     cycle. If one long row could move the same bytes as the rows of a transfer, it would need fewer
     beats. The cycles of the beats that the long row would save are `narrow`.
 
-    If memory takes or gives beats more slowly than the dma asks, it needs longer for the last beat
-    than for the first one. These additional cycles are `channel`.
+    If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
+    the first one. The additional cycles are `channel`.
     """
 
     core: DmaCore

@@ -1,6 +1,6 @@
-"""When vectors pass the units of nnp, for many iterations of a chain at once.
+"""Computes when vectors pass the units of nnp, for many iterations of a chain at once.
 
-The fast engine and the predictions of lowering use it.
+The fast engine and the predictions of the lowering use this module.
 """
 
 from __future__ import annotations

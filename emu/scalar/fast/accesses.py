@@ -152,7 +152,9 @@ class AccessWriter:
             self.variables.append("near")
 
     def walks(self) -> list[Walk] | None:
-        """Return all accesses as walks; None if `look_ahead` has not found one for each of them."""
+        """Return a `Walk` for each group of accesses; None if `look_ahead` lacks one of the
+        groups.
+        """
         if len(self._ahead) < len(set(self._groups.values())):
             return None
         return [

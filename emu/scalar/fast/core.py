@@ -119,8 +119,8 @@ class TranslatingCore(ScalarCore):
     def _may_cross(self, times: PassTimes, limit: int) -> bool:
         """Return whether borders may be among the instructions of a block that reports its passes.
 
-        The records are then written after the passes. So they must not change the code, and the
-        passes up to cycle `limit` must not access the memory to which the records go.
+        The records are then written after the passes. So the records must not change the code, and
+        the passes up to cycle `limit` must not access the memory to which the records go.
         """
         begin, end = self.trace.area
         if begin >= end:
@@ -138,7 +138,7 @@ class TranslatingCore(ScalarCore):
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
 
         All executed instructions begin before cycle `limit`. `room` is the number of instructions
-        up to the trace's next border. Return what to do then, as a constant of this module.
+        up to the trace's next border. Return the action that follows, as a constant of this module.
         """
         block = self.counting.blocks.get(self.pc)
         if block is None or self.time + block.lead >= limit:
@@ -162,8 +162,9 @@ class TranslatingCore(ScalarCore):
     def _end_block(self, leaves: bool, pc: int, before: int) -> int:
         """Note the end of the block at `pc`, before which `before` instructions were executed.
 
-        `leaves` says whether it left the next instruction to the interpreter. Return `LEFT` if the
-        interpreter must execute it now; this is not so if the trace has reached a border.
+        `leaves` says whether the block left the next instruction to the interpreter. Return `LEFT`
+        if the interpreter must execute this instruction now, and not if the trace has reached a
+        border.
         """
         if not leaves:
             if self.pc not in self.counting.blocks and not self.shared:

@@ -1,9 +1,9 @@
 """The times of a block whose passes all take the same time: the tally of any of its instructions.
 
-Such a block counts nothing for the trace while it executes. Afterwards it reports how many passes
-it has done, and how far it came in the last one. `PassTimes` computes from this the tally of a
-range of these instructions. So a block does many passes at once while the trace records, too, and
-borders of the trace may be inside of them.
+Such a block counts nothing for the trace while it executes. Afterwards the block reports the number
+of complete passes and the position in the last pass. From this report `PassTimes` computes the
+tally of a range of the executed instructions. So a block does many passes at once even while the
+trace records, and borders of the trace may be inside of these passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Span = tuple[int, int]  # the first byte of a range, and the byte after its last
 
 
 class Timed(NamedTuple):
-    """When an instruction begins and ends, and what it uses; times as in `Use`."""
+    """The begin, the end and the uses of an instruction; times are as in `Use`."""
 
     begin: int
     until: int
@@ -66,8 +66,8 @@ class PassTimes:
     def limit_within(self, time: int, lead: int, room: int) -> int:
         """Return the cycle limit for a call in cycle `time` that executes `room` instructions.
 
-        It executes at most so many. `lead` is as in `macaw.emu.scalar.fast.blocks.Block`; `room`
-        must be at least the length of the block.
+        The call executes at most `room` instructions. `lead` is as in
+        `macaw.emu.scalar.fast.blocks.Block`; `room` must be at least the length of the block.
         """
         if not self.length:
             return time + lead + 1
@@ -77,7 +77,7 @@ class PassTimes:
     def add(self, tally: Tally, time: int, passes: int, first: int, end: int, taken: bool) -> None:
         """Add instructions to the tally: those with the numbers `first` to `end` - 1.
 
-        The block began in cycle `time`, from when on its instructions are numbered, and has done
+        The block began in cycle `time`, and its instructions are numbered from there. It has done
         `passes` complete passes. `taken` says whether the last of the instructions is a branch that
         was taken, other than the branch back.
         """
