@@ -27,7 +27,7 @@ from macaw.debugging import DebuggerFiles
 from macaw.execution import configuration_of
 
 HERE = Path(__file__).parent
-_NUMBER = re.compile(r"^(t?break|[ra]?watch|catch|dprintf) \d+:", re.MULTILINE)  # of a point
+_NUMBER = re.compile(r"^(t?break|[ra]?watch|t?catch|dprintf) \d+:", re.MULTILINE)  # of a point
 SOURCE = "gdb_habits.s"
 
 
