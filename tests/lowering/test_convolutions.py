@@ -145,6 +145,19 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
     check_plan(plan, checked, case)
 
 
+def test_a_depthwise_kernel_in_parts_reads_the_channels_of_each_tile() -> None:
+    """If a kernel is cut and the channels are tiled, each tile reads its own channels."""
+    config = Configuration("alone", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 1})
+    rng = np.random.default_rng(3)
+    x = rng.integers(-9, 10, (4, 5, 3)).astype(np.int8)
+    weights = rng.integers(1, 8, (3, 2, 2)).astype(np.int8)
+    found = convolution(weights, (4, 5), padding=(1, 1), depthwise=True)
+    tile = ImageTile(groups=1, members=1, n=1, k=1, columns=1, taps=(1, 1))
+    checked = found.validated(config)
+    plan = make_image_plan(checked, config, MAPPINGS["output"], "a", tile, ImagePlan)
+    check_plan(plan, checked, Case(found, config, "output", "a", tile, x, ImagePlan))
+
+
 def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
     """Run a plan; compare its results element for element, and its bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
