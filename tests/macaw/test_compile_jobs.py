@@ -20,7 +20,7 @@ from macaw.lowering.net.layer_plans import plan_layers
 from macaw.lowering.operation import Product
 from tests.lowering.net.networks import chain, random_convolution
 from tests.macaw.conftest import Macaw
-from tests.macaw.test_densities import images, sparse_model
+from tests.macaw.sparse_networks import images, sparse_model
 
 pytestmark = pytest.mark.once
 

@@ -14,26 +14,13 @@ import macaw as api
 from benchmarks.networks import light
 from macaw.lowering.net.densities import shares, with_shares
 from macaw.lowering.net.network import NetTensor, Network
-from tests.lowering.net.models import ModelBuilder, float_model
+from tests.lowering.net.models import float_model
 from tests.macaw.conftest import Macaw
+from tests.macaw.sparse_networks import images, sparse_model
 
 pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).parents[2]
-SHAPE = (1, 8, 20, 20)
-
-
-def sparse_model() -> onnx.ModelProto:
-    """A model of convolutions after ReLU; half of their activations are zero."""
-    builder = ModelBuilder(3, SHAPE)
-    builder.conv("first", 32, 3, padding=1)
-    builder.conv("second", 64, 3, padding=1)
-    builder.conv("third", 64, 3)
-    return builder.model()
-
-
-def images(count: int) -> np.ndarray:
-    return np.random.default_rng(5).normal(size=(count, *SHAPE[1:])).astype(np.float32)
 
 
 def test_the_mean_share_of_some_runs() -> None:
