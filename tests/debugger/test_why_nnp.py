@@ -283,6 +283,7 @@ def test_a_convolution_reads_its_window():
         cause = next(x for x in inputs(cause) if x.role in ("chain", "copied from"))
     assert [x.role for x in inputs(cause)[0].causes[1].causes if x.setting] == [
         "width", "height", "kernel", "stride", "pad", "depth",
+        "kernel_y", "stride_y", "pad_y", "dilation", "dilation_y",
     ]  # fmt: skip
     wanted = []
     for y in range(3):
