@@ -91,8 +91,9 @@ def check(example: Example[str]) -> str:
     try:
         found = config.parse(example.data)
     except ConfigError as error:
-        sentence(str(error))
-        require(": " in str(error), "an error without a place", str(error))
+        for text in error.mistakes:
+            sentence(text)
+            require(": " in text, "an error without a place", text)
         return "refused"
     require(config.parse(found.to_toml(), "other") == found, "its TOML is another configuration")
     require(list(found) == list(config.settings()), "fields are missing")

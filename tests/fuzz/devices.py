@@ -81,10 +81,9 @@ def check(example: Example[str]) -> str:
     try:
         found = config.parse(example.data)
     except ConfigError as error:
-        sentence(str(error))
-        require(
-            any(name in str(error) for name in config.settings()), "no setting is named", str(error)
-        )
+        for text in error.mistakes:
+            sentence(text)
+            require(any(name in text for name in config.settings()), "no setting is named", text)
         return "refused"
     try:
         program = assemble([Source(SOURCE, "small.s")], device=found)

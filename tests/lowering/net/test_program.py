@@ -76,14 +76,15 @@ def test_layers_of_a_shape_share_their_source(device):
             np.testing.assert_array_equal(run.outputs[program.symbols[name]], values)
 
 
-def test_sums_that_no_accumulator_stores_are_zeros():
+@pytest.mark.parametrize("outputs", [8, 64])
+def test_sums_that_no_accumulator_stores_are_zeros(outputs):
     """Sums to which several clusters add start as zeros, whatever their memory held."""
     rng, config = np.random.default_rng(6), load("base")
     network = chain(
         [
             random_convolution(rng, (12, 12, 16), 16, 3, padding=1, shift=5),
             random_convolution(rng, (12, 12, 16), 16, 1, shift=4),
-            random_vector_product(rng, 12 * 12 * 16, 160),
+            random_vector_product(rng, 12 * 12 * 16, outputs),
         ]
     )
     program = network_program(network, config)
