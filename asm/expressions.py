@@ -102,7 +102,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """Gives names in an expression their values, which depend on the position of the statement."""
+    """The position of a statement, which determines the values of the names in its expressions."""
 
     def name(self, node: Name) -> Value:
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""

@@ -12,7 +12,7 @@ _LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # format letters of `struct`, by by
 
 
 def limits(size: int) -> tuple[int, int]:
-    """Return the least and the greatest number of `size` bytes, signed or unsigned."""
+    """Return the least signed and the greatest unsigned number of `size` bytes."""
     return -(1 << (8 * size - 1)), (1 << 8 * size) - 1
 
 

@@ -82,7 +82,7 @@ def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine
 
 
 def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
-    """The cycle in which the first mac begins; the time to load before it is not measured."""
+    """Return the cycle in which the first mac begins; `measured` starts its clock there."""
     device = _dispatched(configuration, contents, ENGINES[0])
     row = device.cores["pe[0]"]
     while not row.state.computing.any():

@@ -1,4 +1,4 @@
-"""Sources to measure with: lines of plain RISC-V, all different, as programs have them."""
+"""Assembly sources for benchmarks: random routines of RISC-V instructions and data."""
 
 from __future__ import annotations
 

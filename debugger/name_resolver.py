@@ -190,7 +190,10 @@ class NameResolver:
         return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Return the units with these indices inside the focused places, as for `bank[3]`."""
+        """Return the units with the indices `nodes` inside the focused places, as for `bank[3]`.
+
+        The first `level` indices of each unit are those of its focused place.
+        """
         indices = [_index(_node(node)) for node in nodes]
         units: dict[Place, None] = {}
         for place in self.focus:

@@ -85,7 +85,7 @@ class SourceCode:
 
 
 def _is_back(values: Sequence[int], number: int, before: int) -> bool:
-    """Return whether a register has its earlier value again, or a greater one."""
+    """Return whether the value of register `number` is not below its value `before`."""
     return bool(values[number] >= before)
 
 

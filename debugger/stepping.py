@@ -142,7 +142,7 @@ def _counts(
 
 
 def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
-    """Run until a core is at one of these targets; return the stop.
+    """Run until a core is at one of `goals`; return the stop.
 
     A core with breaks stops before the target. Any other core stops after the act in which it
     begins the target's instruction.

@@ -74,7 +74,7 @@ class Accountant:
         """
 
     def rest(self, time: int) -> None:
-        """Charge the cycles from `at` to `time`, the end of the run, as a wait, work or idle."""
+        """Charge the cycles from `self.at` to the end of the run, `time`, as wait, work or idle."""
         waiting = self.core.waiting
         if waiting is not None:
             self.wait_of(waiting, time, self.core.next_address)
@@ -94,10 +94,9 @@ class Accountant:
         producer: int | None = None,
         cores: int = 0,
     ) -> None:
-        """Charge the cycles from `at` to `until`, times the units, to one cause; set `at` to
-        `until`.
+        """Charge the cycles from `self.at` to `until`, times the units, to one cause.
 
-        The other arguments are the fields of `Charge`.
+        Then set `self.at` to `until`. The other arguments are the fields of `Charge`.
         """
         if until <= self.at:
             return
@@ -107,7 +106,7 @@ class Accountant:
         self.at = until
 
     def add(self, charge: Charge, cycles: int) -> None:
-        """Charge cycles that are already multiplied by the units; `at` and `log` do not change."""
+        """Charge cycles that are already multiplied by the units; keep `self.at` and `self.log`."""
         if not cycles:
             return
         if self._idle:
@@ -118,17 +117,17 @@ class Accountant:
         self._last.append((charge, cycles))
 
     def idle(self, until: int) -> None:
-        """Charge the cycles from `at` to `until` as idle: the core had nothing to do."""
+        """Charge the cycles from `self.at` to `until` as idle: the core had nothing to do."""
         if until > self.at:
             self.log.add(self.at, None)
             self._idle += (until - self.at) * self.units
             self.at = until
 
     def parts(self, until: int, address: int | None, parts: Iterable[tuple[str, int]]) -> int:
-        """Charge the cycles from `at` to `until` to several causes, in the order of `parts`.
+        """Charge the cycles from `self.at` to `until` to the causes in `parts`, one after another.
 
-        `parts` has pairs (cause, number of cycles). Cycles of `parts` after `until` are not
-        charged. Return the number of cycles up to `until` that are not charged yet.
+        `parts` has pairs (cause, number of cycles). Return the number of cycles before `until` for
+        which `parts` has no cause.
         """
         for cause, cycles in parts:
             self.span(cause, min(self.at + max(cycles, 0), until), address)
@@ -147,7 +146,7 @@ class Accountant:
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
-        """Charge the waits in `ended_waits`, one after the other from `at` on; clear the list."""
+        """Charge the waits in `ended_waits` one after another from `self.at` on; clear the list."""
         for waiting, end in self.ended_waits:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()

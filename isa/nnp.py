@@ -168,8 +168,8 @@ RULES = {rule.name: rule.meaning for rule in _RULES}
 _MOVED = "The address advances by inc * unit in each iteration."
 _STEPPED = (
     "The address advances by inc * unit in each iteration. If windows are set, it advances by"
-    " stride times as much from a window to the next one, and by stride_y * width times as much from"
-    " a row of windows to the next one."
+    " stride * inc * unit from a window to the next one, and by stride_y * width * inc * unit from a"
+    " row of windows to the next one."
 )
 
 
@@ -225,14 +225,14 @@ _ROUNDED = "Each result is rounded once, half to even."
 
 # fmt: off
 INSTRUCTIONS = (
-    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core, which keeps its value until it is set again. The registers kernel, stride, pad and dilation set the register for the y direction, too; kernel also sets dilation and dilation_y to 1. Only allowed between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
+    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core, which keeps its value until it is set again. Setting kernel, stride, pad or dilation also sets the register for the y direction. Setting kernel also sets dilation and dilation_y to 1. Only allowed between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, step in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain: read cols native vectors, the first one at an address. If windows are set, v_rd reads the window of the iteration: kernel * kernel_y * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain: read native vectors, the first one at an address; cols is their number. If windows are set, v_rd reads the window of the iteration: kernel * kernel_y * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
     *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors, the first one at an address. A chain may have several v_wr; each writes all vectors.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
     *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row. The next instruction must be m_wr. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
     *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf stores them quantised.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
-    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes); mapping may change the first factor", "0"),
+    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]. cols is the number of native vectors of x, rows that of y. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes); mapping may change the first factor", "0"),
     *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
@@ -242,7 +242,7 @@ INSTRUCTIONS = (
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
-    _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; the other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first elements of the chain's vectors; valid is their number. The exponentials are rounded, their sum is exact, each quotient is rounded once. The other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("v_quantise", _QUANTISES,                    PLAIN, {"op": 34}, "", "Quantise each native vector with the vector quantiser, and convert it back to the host format.",                                                 "chain",         "chain", "function", f"quantise_depth, {_FLOWS}", "", "seed 003, Fig. 2"),
 
@@ -339,9 +339,10 @@ WINDOWS = (
 HINT = Directive(
     ".hint",
     ".hint tensor NAME, mem, addr, rows, cols",
-    "Name a tensor in a memory, for macaw concord. In a memory of vectors or a queue it is rows"
-    " vectors of cols elements, each padded to whole native vectors; in MatrixRf it is a matrix,"
-    " padded to whole tiles. It has no effect on what the core does.",
+    "Name a tensor in a memory, for macaw concord. In a memory of vectors or a queue, rows is"
+    " the number of vectors and cols the number of elements of each; every vector is padded to whole"
+    " native vectors. In MatrixRf, they are the height and width of a matrix, which is padded to"
+    " whole tiles. The core ignores hints.",
     ".hint tensor bias, AddSubVrf0, 0, 1, 8",
 )
 

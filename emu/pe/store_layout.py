@@ -35,7 +35,7 @@ def store_layout(
 
 
 def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ranges]:
-    """Return the ranges of each beat if a beat carries a whole number of elements."""
+    """Return each beat's ranges (address, bytes) if a beat carries a whole number of elements."""
     a_beat = width // size
     begins = np.ones(addresses.size, np.bool_)
     begins[1:] = np.diff(addresses) != size
@@ -51,7 +51,7 @@ def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ran
 
 
 def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
-    """Return the ranges of each beat if an element may continue in the next beat."""
+    """Return each beat's ranges (address, bytes) if an element may continue in the next beat."""
     beats: list[Ranges] = []
     ranges: Ranges = []
     room = 0

@@ -81,7 +81,10 @@ def balanced(
     totals: NDArray[Any],
     counts: list[dict[str, int]],
 ) -> None:
-    """Let the witness run a mac with `balance` in all clusters; add to `totals` and `counts`."""
+    """Add the sums and counts of one mac with `balance`, by the witness, to `totals` and `counts`.
+
+    `weights` has a row for each PE of all clusters; `x` has the activations, which all PEs share.
+    """
     config, pes = layer.config, int(layer.config["pe.pes"])
     overflow, sums = str(config["pe.overflow"]), layer.sums
     places = config["pe.load_queue_1"], config["pe.load_queue_2"]

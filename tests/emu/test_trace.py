@@ -51,15 +51,18 @@ def test_nine_instruction_groups_over_four_register_groups() -> None:
 
 @dataclass
 class Run:
-    """A record of the direct model."""
+    """A record that the model `direct` expects."""
 
-    group: int
+    group: int  # the register group
     loop: int
-    numbers: list[int]
+    numbers: list[int]  # the numbers of the recorded instructions
 
 
 def direct(parameters: dict[str, int], groups: int, spans: list[tuple[int, int]]) -> list[Run]:
-    """A record for each (group, loop) that begins while its register group is free."""
+    """The expected records: one for each (group, loop) that begins while its group is free.
+
+    `spans` has the begin and end cycle of each instruction.
+    """
     found = []
     for group in range(groups):
         free = (-1, -1)  # the (cycle, number) in which the group's last record was over

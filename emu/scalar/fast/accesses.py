@@ -1,10 +1,10 @@
 """Writes the accesses of a block to one memory, with one test for several accesses.
 
-Consecutive accesses whose addresses have the same register as base form a group. The first of them
-tests the base for all of them: that they are inside the memory and aligned, and that the stores
-need no call of `Pages.touch`. If a test fails, the function ends before the first access, which the
-interpreter executes. A group with stores has a window: a range of the base in which all its
-accesses have passed the tests.
+Accesses with the same base register form a group if no instruction between them writes this
+register. The first access of a group tests the base for the whole group: that all accesses are
+inside the memory and aligned, and that the stores need no call of `Pages.touch`. If a test fails,
+the function ends before the first access, which the interpreter executes. A group with stores has a
+window: a range of the base in which all its accesses have passed the tests.
 
 If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
 not part of the passes: they find out for how many passes the base stays in the window.
@@ -82,11 +82,12 @@ def find_groups(
     sizes: Sequence[int | None],
     written: Sequence[Sequence[int]],
 ) -> list[Group]:
-    """Return the groups of a block.
+    """Return the groups of a block, in the order of their first accesses.
 
-    `sizes` has the bytes of each access, None for no access; `written` has the general registers
-    that each instruction writes. No group goes on after a branch, so all accesses of a group follow
-    the first one.
+    A group has accesses with the same base register, without a write to this register or a branch
+    between them. An access for which `is_odd` is true forms a group alone. `sizes` has the bytes
+    that each instruction accesses, None for no access; `written` has the general registers that
+    each instruction writes.
     """
     groups: list[list[Access]] = []
     present: dict[int, list[Access]] = {}  # by base: its group so far
@@ -266,7 +267,7 @@ class AccessWriter:
         yield from indent_lines(indent_lines(leave()))
 
     def load(self, found: Decoded, spans: Spans, place: int) -> str:
-        """Return the line of a load into a general register."""
+        """Return the line of a load into a general register, and update `spans`."""
         size, signed = LOADS[found.row.mnemonic]
         value, to = self._element(place), f"x{found.values['rd']}"
         spans.pop(to, None)

@@ -106,7 +106,7 @@ class ProgramFinder:
                 return
 
     def _including(self, path: Path, texts: Mapping[Path, str]) -> Iterator[Path]:
-        """Yield the files that include a file."""
+        """Yield the files that include the file `path`."""
         for other, names in self._candidates(path, texts):
             bases = [*self._above(other), *self._include_dirs]
             if other != path and any(resolve(base / x) == path for base in bases for x in names):
@@ -115,7 +115,7 @@ class ProgramFinder:
     def _candidates(
         self, path: Path, texts: Mapping[Path, str]
     ) -> Iterator[tuple[Path, Sequence[str]]]:
-        """Yield the files that may include a file, and the names in their `.include` lines."""
+        """Yield the files that may include `path`, and the names in their `.include` lines."""
         for other, text in texts.items():
             yield other, includes(text)
         folders = [*self._above(path), *self._folders]

@@ -31,10 +31,10 @@ from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 
 @dataclass(frozen=True)
 class ImageTile(Tile):
-    """The outputs that a cluster computes in an iteration: `groups` rows of `columns` positions.
+    """The work of a cluster in an iteration: outputs at `groups` rows of `columns` positions.
 
-    `taps` is the height and width of the part of the kernel that the tile takes; None stands for
-    the whole kernel.
+    `taps` is the height and width of the part of the kernel by which the cluster multiplies; None
+    stands for the whole kernel.
     """
 
     columns: int = 1

@@ -160,7 +160,10 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """Return the change of the cycles. With jitter, a confidence interval decides its verdict."""
+    """Return the change of the cycles. With jitter, a confidence interval decides its verdict.
+
+    If `judged` is false, there is no verdict.
+    """
     old, new = before.cycles, after.cycles
     direction = -1 if judged else 0
     if before.jitter is None and after.jitter is None:

@@ -101,7 +101,10 @@ class CoreWork:
         return dict(zip(self.charges, shares.tolist(), strict=True))
 
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
-        """Return, for each time, how many cycles of the core's work before that time vanish."""
+        """Return, for each time, how many cycles of the core's work before that time vanish.
+
+        `shares` has the share of each charge's cycles that vanishes.
+        """
         weights = np.array([*(shares.get(charge, 0.0) for charge in self.charges), 0.0])
         gone = np.concatenate([[0.0], (self._lengths * weights[self._numbers]).cumsum()])
         found: NDArray[np.float64] = np.interp(times, self._times, gone)

@@ -166,7 +166,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
     """Return the share of writes that are narrower than the memory (partial writes).
 
-    The metric has no threshold for cores whose widest write is narrower than the memory.
+    The threshold `most` does not apply to cores whose widest write is narrower than the memory.
     """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:

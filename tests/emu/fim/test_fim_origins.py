@@ -114,7 +114,7 @@ class Walk:
 
 @st.composite
 def computing(draw):
-    """Draw a block that computes in several arrangements and moves its results."""
+    """Draw the lines of a block that multiplies in random arrangements and moves the results."""
     lines = [".block banks=(0, 1)", "mmr op, mul", "act 0"]
     for _ in range(draw(st.integers(1, 4))):
         way = draw(st.sampled_from(["elementwise", "dot", "outer", "tensor"]))

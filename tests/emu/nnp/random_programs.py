@@ -134,7 +134,10 @@ def _place(chance: random.Random, memory: str) -> dict[str, int]:
 
 
 def chain(chance: random.Random) -> list[Line]:
-    """Lines of a chain; it may break rules for entries of memories."""
+    """Random lines of a chain of vectors.
+
+    The chain may break a rule for entries (`isa/nnp_entries.py`); `program` drops such a chain.
+    """
     source = chance.choice((*FILES, "Dram", "NetInQ", "InitialVrf", "InitialVrf"))
     place = _place(chance, source)
     lines = [("v_rd", place) if source == "NetInQ" else _moving(chance, "v_rd", place)]

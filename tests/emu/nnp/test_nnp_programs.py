@@ -71,7 +71,7 @@ def test_the_program_of_the_page() -> None:
 
 
 def test_a_program_of_several_entries() -> None:
-    """cp starts nnp twice, at two entries; registers and files keep their contents."""
+    """cp starts nnp twice, at two entries; the register file keeps its vectors."""
     source = """
         .output y, float16, 4, at=netout
         .core   cp

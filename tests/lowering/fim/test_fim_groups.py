@@ -23,7 +23,10 @@ def numbers(*shape, seed=1, dtype=np.float16):
 
 
 def cell(rows, columns, dtype=np.float16):
-    """The functions of an LSTM cell, with a constant; the results are h and c."""
+    """Return the graph of an LSTM cell's pointwise functions, and an array for each of its inputs.
+
+    The bias of gate g is a constant. The results are `new_c` and `h`, each (rows, columns).
+    """
     graph = Graph(FORMAT_OF[np.dtype(dtype).name])
     gates = [graph.tensor(name, rows, columns) for name in "ifgo"]
     c = graph.tensor("c", rows, columns)

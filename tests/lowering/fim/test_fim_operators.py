@@ -78,7 +78,7 @@ def test_operators(kind, attributes, shape, inputs):
 
 
 def test_constants_are_moved_beforehand():
-    """A constant that a node combines with an input is repeated before the run."""
+    """The compiler itself repeats and rearranges a constant, so the islands need no gather for it."""
     nodes = [NODE("LayerNormalization", ["c", "x"], ["y"])]
     kinds = task_kinds(check_outputs(model(nodes, {"x": (4,)}, c=random_numbers(3, 4))))
     assert kinds.count(GATHER) == 3  # the mean, the deviation and the scale are repeated

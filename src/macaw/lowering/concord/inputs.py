@@ -28,8 +28,9 @@ class Inputs:
     ) -> None:
         """Make input tensors for those cells at `addresses` that were never written.
 
-        `addresses` count native vectors, or native tiles with `tiles`. `pieces` are hints for the
-        places to which the chain copies the cells.
+        `name` and `memory` are the memory's name and cells. `addresses` count native vectors, or
+        native tiles with `tiles`. `pieces` are hints for the places to which the chain copies the
+        cells.
         """
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
@@ -156,8 +157,13 @@ class Inputs:
         tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
         return tensor.address * (self.native if tiles else 1)
 
-    def _make_unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a new hint, named after its address, for unwritten cells that have no hint."""
+    def _make_unnamed(self, memory: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
+        """Return a hint for unwritten vectors, or with `tiles` tiles, named after their address.
+
+        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those never
+        written, in ascending order. The hint has the shape of `addresses` if `missing` is one
+        consecutive range of the same size; otherwise it is the first consecutive range.
+        """
         native = self.native
         rows, columns = addresses.shape
         first = int(missing[0])
@@ -165,17 +171,17 @@ class Inputs:
         if not whole:
             breaks = np.flatnonzero(np.diff(missing) != 1)
             rows, columns = 1, int(breaks[0]) + 1 if len(breaks) else len(missing)
-        label = f"{name.lower()}_{first}"
+        label = f"{memory.lower()}_{first}"
         if tiles:
-            return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
-        return Hint(label, name, first, rows, columns * native)
+            return Hint(f"matrix_{label}", memory, first, rows * native, columns * native)
+        return Hint(label, memory, first, rows, columns * native)
 
-    def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
+    def _unnamed_rows(self, memory: str, lines: Ints) -> Hint:
         """Return a new hint for the unwritten cell `lines[0]` and the next cells in `lines`."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1
-        return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
+        return Hint(f"{memory.lower()}_{first}", memory, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
         """Add an input tensor to the graph and return its node.

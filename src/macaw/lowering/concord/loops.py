@@ -323,7 +323,7 @@ class _LoopMaker:
         return regroup
 
     def loop(self, work: Sequence[Node], rounds: _Round) -> None:
-        """Add the loop for a repetition."""
+        """Add the loop for `rounds`, a repetition in the nodes `work`."""
         places = {node.number: place for place, node in enumerate(work)}
         loop = Loop(rounds.count)
         head = self.make(work[rounds.start], "loop", [])

@@ -451,7 +451,7 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Return whether an iteration reads from external memory what an earlier iteration wrote."""
+    """Return whether an iteration in `turns` reads external memory that an earlier one wrote."""
     external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):
         return False

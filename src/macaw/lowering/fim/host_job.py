@@ -92,7 +92,10 @@ class HostJob:
         return to + less, at + less, ends - to - less
 
     def _scatter(self, first: int, length: int) -> Bytes:
-        """Return the indices of the scatter's segments that overlap a piece of the result."""
+        """Return the indices of the scatter's segments that overlap a piece of the result.
+
+        The piece begins at byte `first` of the result and has `length` bytes.
+        """
         places, width = self.task.places, self.task.width
         if self.task.output.numbers * self.size <= PIECE:
             return np.arange(len(places))

@@ -280,7 +280,10 @@ _MANY = 4  # the most starts of a program that are all simulated
 def queue_wait(
     several: Sequence[Copy], config: Configuration, banks: dict[int, BankTiming], begin: int = 0
 ) -> int:
-    """Return for how many cycles cp waits until the queue of the dma has taken all copies."""
+    """Return for how many cycles cp waits until the queue of the dma has taken all copies.
+
+    cp queues the first copy in cycle `begin`. `banks` has the timing of each island's banks.
+    """
     ahead = len(several) - int(config["dma.queue"])
     if ahead <= 0:
         return 0

@@ -105,7 +105,10 @@ def _split(
     place: BankRows,
     answers: Sequence[Option | Refusal],
 ) -> Iterator[Option]:
-    """Yield the options in which several islands share a product and its functions."""
+    """Yield the options in which several islands share a product and its functions.
+
+    `answers` has, for each island and layout alone, its option or the reason why there is none.
+    """
     try:
         (part,) = fuse(tasks)
     except (CannotError, ValueError):

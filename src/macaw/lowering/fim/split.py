@@ -118,7 +118,8 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
 def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> float:
     """Return the cycle in which all islands end if their regions are the whole result together.
 
-    The sum of the sizes is a linear function of this cycle, so the sums for two cycles are enough.
+    `_sizes` returns the sizes of the regions from `fixed`, `rates` and a cycle. The sum of the
+    sizes is a linear function of the cycle, so the sums for two cycles are enough.
     """
     at_zero, at_one = (sum(_sizes(fixed, rates, end)) for end in (0.0, 1.0))
     return (1 - at_zero) / (at_one - at_zero)

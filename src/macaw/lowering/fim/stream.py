@@ -138,7 +138,7 @@ class StreamTiling:
 
     @cached_property
     def slices(self) -> int:
-        """The number of columns of a bank for the results of one item."""
+        """The number of slices of one item's results; each takes one column of a bank."""
         m, _, n = self.tile
         return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
 

@@ -125,6 +125,7 @@ def _transposed(
 ) -> str:
     """Append the transposition of a matrix by products with unit vectors, and load the result.
 
+    The matrix is number `number` of the stack `down`; it has `inner` rows and `outputs` columns.
     Return the name of the transposed matrix.
     """
     own = np.flatnonzero(down.leads // inner == number)

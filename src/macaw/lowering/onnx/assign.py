@@ -97,7 +97,7 @@ def assign(graph: Graph, types: Types) -> Assignment:
 def _add_moves(
     graph: Graph, types: Types, wanted: Mapping[str, str], chosen: dict[str, str]
 ) -> None:
-    """Add nodes that keep the integers, if all nodes that read their result are of integers.
+    """Add nodes that keep the integers to `chosen`, if it has all nodes that read their results.
 
     Their real inputs are then quantised instead of their results, as for a MaxPool after an LRN.
     """

@@ -235,7 +235,7 @@ class _Group:
         self.rounding.begin(k)
 
     def widen_second(self, k: Kernel, sources: Sequence[str]) -> None:
-        """Widen the group of the second input that is used at all positions."""
+        """Write the code that widens the second input from `sources` to the registers `SECOND`."""
         if self.operation.dtype == "int8":
             widen_halves(k, sources, SECOND)
         else:

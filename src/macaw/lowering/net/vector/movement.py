@@ -71,7 +71,11 @@ def _(operation: Pad) -> Moves:
 
 
 def _fill(moves: Moves, first: int, slab: list[int], target: Shape, size: int) -> None:
-    """Append copies that fill a box of the result with the constant."""
+    """Append copies that fill a box of the result with the constant.
+
+    The box begins at byte `first` of the result. `slab` has its lengths in elements, `target` the
+    strides of the result in bytes, and `size` is the number of bytes of an element.
+    """
     run = size
     axes: list[tuple[int, int, int]] = []
     for length, stride in reversed(list(zip(slab, target, strict=True))):

@@ -124,7 +124,10 @@ class _Rows(ABC):
         self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
 
     def store(self, registers: Sequence[str], last: bool) -> None:
-        """Store groups where the pointer of the result points."""
+        """Store groups where the pointer of the result points.
+
+        If `last`, store only the lanes before the end of the row.
+        """
         for number, register in enumerate(registers):
             if not last:
                 self.columns.store(self.k, [register], _Y, _BYTES * number)
@@ -134,7 +137,7 @@ class _Rows(ABC):
                 self.k.put(f"sw t0, {4 * lane}({_Y})")
 
     def add(self, registers: Sequence[str], last: bool) -> None:
-        """Add groups to the four partial sums."""
+        """Add groups to the four partial sums. If `last`, lanes after the row's end count as 0."""
         if last:
             self.k.put("vsplat.w vr11, zero")
             self.masked(registers[0], "vr11")

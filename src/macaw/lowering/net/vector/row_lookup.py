@@ -91,7 +91,10 @@ def lookup_kernel(operation: RowLookup) -> Kernel:
 
 
 def _rows(k: Kernel, count: int, size: int) -> None:
-    """Write code that copies the rows of up to 4 integers."""
+    """Write code that copies rows of the table, of `size` bytes each, one after another.
+
+    Their indices are the first `count` of the 4 integers at a0.
+    """
     k.put(f"vld {_INDEX}, 0(a0)")
     k.put(f"vminu.w {_INDEX}, {_INDEX}, {_MOST}", "others have the last row")
     k.put(f"vmul.w {_INDEX}, {_INDEX}, {_PITCH}")
