@@ -6,6 +6,7 @@ from functools import partial, reduce
 
 import numpy as np
 import pytest
+from onnx import helper
 
 import macaw
 from macaw.lowering.fim.bank_images import BankRows
@@ -14,6 +15,7 @@ from macaw.lowering.fim.fused_task import CannotError
 from macaw.lowering.fim.graph import GATHER, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
+from tests.lowering.fim.onnx_models import model
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
 ENGINES = ("fast", "reference")
@@ -168,6 +170,41 @@ def test_which_units_there_are():
     graph.result(graph.tasks[2].output)  # a gather
     graph.result(graph.tasks[1].output)  # the first product
     assert list(depthwise_units(graph)) == []
+
+
+def assert_lowered_bits(graph, given):
+    """Lower a graph, run its program, and compare the results with the model; return the plan."""
+    lowered = macaw.lower_graph(graph)
+    done = macaw.run(lowered.assemble(), given)
+    wanted = modelled(lowered.plan, lowered.graph, given)
+    assert set(done.outputs) == set(wanted)
+    for name in wanted:
+        np.testing.assert_array_equal(done.outputs[name], wanted[name])
+    return lowered.plan
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])  # a gather, the first product, and so on
+def test_the_host_reads_a_part_of_a_convolution(number):
+    """The task whose output the host reads is in no unit, since the unit does not store it."""
+    graph, given = convolution([[0, 1, 2], [1, 2, 3]], 4, 16)
+    part = graph.tasks[number].output
+    graph.result(graph.tasks[-1].output)
+    graph.result(part)
+    assert all(part not in [task.output for task in unit] for unit in depthwise_units(graph))
+    assert_lowered_bits(graph, given)
+
+
+def test_the_host_reads_the_pixels_of_a_tap_of_an_onnx_model():
+    """The output of a Gather is both an output of the model and an input of a tap's Mul."""
+    constants, nodes = {}, []
+    for tap in range(2):
+        constants[f"i{tap}"] = np.array([0, 2, 1, 3]) + tap
+        constants[f"w{tap}"] = np.random.default_rng(tap).standard_normal(16).astype(np.float32)
+        nodes.append(helper.make_node("Gather", ["x", f"i{tap}"], [f"g{tap}"], axis=0))
+        nodes.append(helper.make_node("Mul", [f"g{tap}", f"w{tap}"], [f"m{tap}"]))
+    nodes.append(helper.make_node("Add", ["m0", "m1"], ["y"]))
+    x = np.random.default_rng(9).standard_normal((8, 16)).astype(np.float16)
+    assert_lowered_bits(model(nodes, {"x": (8, 16)}, ["y", "g0"], **constants), {"x": x})
 
 
 def test_a_sum_of_sums_is_no_unit():

@@ -161,7 +161,9 @@ def depthwise_units(graph: Graph) -> Iterator[tuple[Task, ...]]:
             gathers[name] = task
         elif task.kind == POINTWISE and task.function == "mul" and set(inner) & set(gathers):
             gather = next(gathers[x] for x in inner if x in gathers)
-            tap = _tap(task, gathers) if reads[gather.output.name] == 1 else None
+            moved = gather.output.name
+            only = reads[moved] == 1 and moved not in results
+            tap = _tap(task, gathers) if only else None
             found = None if tap is None else (tap, (gather, task))
         elif task.kind == POINTWISE and task.function == "add" and set(inner) <= set(sums):
             (first, tasks), (second, others) = (sums[x] for x in inner)
