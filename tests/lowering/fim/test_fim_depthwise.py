@@ -194,14 +194,20 @@ def test_the_host_reads_a_part_of_a_convolution(number):
     assert_lowered_bits(graph, given)
 
 
-def test_the_host_reads_the_pixels_of_a_tap_of_an_onnx_model():
-    """The output of a Gather is both an output of the model and an input of a tap's Mul."""
+def onnx_taps(count):
+    """The constants and nodes of taps: tap n takes pixels g<n> of x and multiplies them to m<n>."""
     constants, nodes = {}, []
-    for tap in range(2):
+    for tap in range(count):
         constants[f"i{tap}"] = np.array([0, 2, 1, 3]) + tap
         constants[f"w{tap}"] = np.random.default_rng(tap).standard_normal(16).astype(np.float32)
         nodes.append(helper.make_node("Gather", ["x", f"i{tap}"], [f"g{tap}"], axis=0))
         nodes.append(helper.make_node("Mul", [f"g{tap}", f"w{tap}"], [f"m{tap}"]))
+    return constants, nodes
+
+
+def test_the_host_reads_the_pixels_of_a_tap_of_an_onnx_model():
+    """The output of a Gather is both an output of the model and an input of a tap's Mul."""
+    constants, nodes = onnx_taps(2)
     nodes.append(helper.make_node("Add", ["m0", "m1"], ["y"]))
     x = np.random.default_rng(9).standard_normal((8, 16)).astype(np.float16)
     assert_lowered_bits(model(nodes, {"x": (8, 16)}, ["y", "g0"], **constants), {"x": x})
@@ -274,6 +280,26 @@ def test_functions_that_cannot_follow():
     graph.pointwise("max", total, row(graph, "most", 16, 16, 3), name="m")
     with pytest.raises(CannotError, match="m is no part of a depthwise convolution"):
         depthwise_of(graph.tasks, 0)
+
+
+@pytest.mark.parametrize("function", ["add", "sub", "mul"])
+def test_a_function_that_takes_a_sum_twice(function):
+    """It has no constant operand, so it is no part of the convolution, and its own step does it."""
+    graph, given = convolution([[0, 1, 2], [1, 2, 3]], 4, 16)
+    total = graph.tasks[-1].output
+    graph.pointwise(function, total, total, name="twice")
+    with pytest.raises(CannotError, match="twice is no part of a depthwise convolution"):
+        depthwise_of(graph.tasks, 0)
+    plan = assert_lowered_bits(graph, given)
+    assert [len(step.tasks) for step in plan.steps] == [len(graph.tasks) - 1, 1]
+
+
+def test_an_addition_of_a_sum_to_itself_in_an_onnx_model():
+    constants, nodes = onnx_taps(2)
+    nodes.append(helper.make_node("Add", ["m0", "m1"], ["s"]))
+    nodes.append(helper.make_node("Add", ["s", "s"], ["y"]))
+    x = np.random.default_rng(9).standard_normal((8, 16)).astype(np.float16)
+    assert_lowered_bits(model(nodes, {"x": (8, 16)}, **constants), {"x": x})
 
 
 def test_more_operands_than_a_row_has_for_them():

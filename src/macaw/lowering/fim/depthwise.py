@@ -68,7 +68,8 @@ def depthwise_of(tasks: Sequence[Task], form: int) -> Depthwise:
         if task.kind != POINTWISE:
             raise CannotError(f"{task.output.name} is no part of a depthwise convolution")
         name = task.output.name
-        sources = [tensor.name for tensor in task.inputs if tensor.name in parts]
+        names = dict.fromkeys(tensor.name for tensor in task.inputs)
+        sources = [source for source in names if source in parts]
         if any(tensor.name in gathers for tensor in task.inputs):
             part = _tap(task, gathers)
         elif len(sources) == 2 and task.function == "add":
