@@ -9,6 +9,7 @@ from macaw.lowering.fim.bank_timing import ANY, BankTiming
 from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, Copy, DmaTiming, Location
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.island_job import copies
 from macaw.lowering.fim.plan import FETCH
 from tests.lowering.fim.running import BASE
 
@@ -66,6 +67,26 @@ def test_chains_take_the_predicted_cycles(length):
         assert abs(starts[step.number].end - step.end) <= 1
 
 
+def product():
+    """A product of two inputs, which 28 copies bring to banks of base."""
+    graph = Graph()
+    graph.product(graph.tensor("a", 20, 40), graph.tensor("b", 40, 30))
+    return graph
+
+
+@pytest.mark.parametrize("divider", [1, 2, 3])
+@pytest.mark.parametrize("queue", [1, 2, 4, 8, 16])
+def test_the_prediction_knows_how_long_cp_waits_for_room_in_the_queue(queue, divider):
+    """The queue also holds the copy that runs; a cp with a slow clock waits for whole cycles."""
+    device = BASE.changed({"dma.queue": queue, "cp.divider": divider})
+    for graph in (chain(3), product()):
+        found = macaw.lower_graph(graph, device=device, together=False)
+        assert found.measure(seed=1).cycles == found.cycles
+    (step,) = found.plan.steps
+    (phase,) = step.option.job.phases()
+    assert len(copies(tuple(phase.bring))) == 28
+
+
 def test_the_prediction_knows_what_earlier_steps_leave():
     """The sum of the steps' own cycles is too high: they find rows open, and the dma set up."""
     found = macaw.lower_graph(chain(5), together=False)
@@ -76,7 +97,7 @@ def test_the_prediction_knows_what_earlier_steps_leave():
 def test_the_actions_are_in_order_and_end_with_the_plan():
     """Copies follow one another; the program ends four instructions after the last copy."""
     found = macaw.lower_graph(chain(3), together=False)
-    copies = [row for row in found.plan.actions if row.kind in ("bring", FETCH)]
-    for earlier, later in pairwise(copies):
+    moves = [row for row in found.plan.actions if row.kind in ("bring", FETCH)]
+    for earlier, later in pairwise(moves):
         assert earlier.begin <= earlier.end <= later.end
-    assert found.cycles == max(row.end for row in copies) + 4
+    assert found.cycles == max(row.end for row in moves) + 4

@@ -41,7 +41,7 @@ class _PlanTiming:
         self._copying = DmaTiming(config, self._banks)
         self._ends: dict[int, int] = {}  # by island: the end of its last blocks
         self._cp = self._dma = 0
-        self._begins: list[int] = []  # of all copies
+        self._copy_ends: list[int] = []  # of all copies
         step = int(config["cp.divider"])
         self._instruction = int(config["cp.alu_cycles"]) * step
         self._branch = int(config["cp.branch_taken_cycles"]) * step
@@ -84,10 +84,11 @@ class _PlanTiming:
             if not looped:
                 self._cp += 2 * self._instruction  # the address of the copy's description
             self._cp = max(self._cp, self._room())
-            self._begins.append(max(self._cp, self._dma))
+            first = max(self._cp, self._dma)
             if not number:
-                begin = self._begins[-1]
-            self._dma = self._copying.copy(copy, self._begins[-1])
+                begin = first
+            self._dma = self._copying.copy(copy, first)
+            self._copy_ends.append(self._dma)
             self._cp += self._instruction
             if looped:
                 more = number < len(several) - 1
@@ -95,9 +96,12 @@ class _PlanTiming:
         return begin, max(begin, self._dma)
 
     def _room(self) -> int:
-        """Return the first cycle in which the dma's queue has room for a copy."""
-        before = len(self._begins) - int(self._config["dma.queue"]) - 1
-        return self._begins[before] if before >= 0 else 0
+        """Return the first cycle in which cp can queue a copy.
+
+        The queue also holds the copy that runs, so an earlier copy must have ended.
+        """
+        earlier = len(self._copy_ends) - int(self._config["dma.queue"])
+        return align_up(self._copy_ends[earlier], self._step) if earlier >= 0 else 0
 
     def _start(self, step: Step) -> tuple[int, int]:
         """Let cp start the blocks of a step; return the cycles of the first start and last end."""
