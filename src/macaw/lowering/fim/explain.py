@@ -99,7 +99,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
         option = whole
     products = sum(task.kind == PRODUCT for task in option.tasks)
     if option.pair and products > 2:
-        yield f"{products} products at once, with {products - 1} buffers of {option.buffer} columns"
+        buffers = f"{products - 1} buffers of {option.buffer} columns together"
+        yield f"{products} products at once, with {buffers}"
     elif option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
     if step.option.residency is not None:
