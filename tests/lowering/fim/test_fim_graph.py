@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import PRODUCT, Graph
 
@@ -118,3 +119,80 @@ def test_what_is_refused(make, message):
     a, b = graph.tensor("a", 3, 4), graph.tensor("b", 4, 5)
     with pytest.raises(LowerError, match=message):
         make(graph, a, b)
+
+
+def view_of_output(graph, x):
+    return graph.view(graph.pointwise("relu", x), 8, 2, name="v"), "a view of t0"
+
+
+def part_of_output(graph, x):
+    return graph.view(graph.pointwise("relu", x), 1, 4, 4, name="v"), "a view of t0"
+
+
+def output_beside_its_view(graph, x):
+    made = graph.pointwise("relu", x)
+    graph.result(made)
+    return graph.view(made, 16, 1, name="v"), "a view of t0"
+
+
+def view_beside_another_result(graph, x):
+    graph.result(graph.pointwise("add", x, x))
+    return graph.view(graph.pointwise("relu", x), 2, 8, name="v"), "a view of t1"
+
+
+def view_of_input(graph, x):
+    graph.pointwise("relu", x)
+    return graph.view(x, 8, 2), "a view of x"
+
+
+def view_of_view(graph, x):
+    made = graph.pointwise("relu", x)
+    return graph.view(graph.view(made, 3, 4, 4), 1, 4, 4), "a view of t0"
+
+
+def transposed_row(graph, x):
+    return graph.transposed(graph.gather(x, [1])), "a view of t0"
+
+
+def product_into_rows(graph, x):
+    whole = graph.whole("both", 8, 4)
+    graph.product(x, x, into=whole)
+    return graph.product(x, x, into=whole, row=4), "a view of both"
+
+
+def constant(graph, x):
+    graph.pointwise("relu", x)
+    return graph.constant("c", np.ones((2, 3), np.float16)), "no task writes c, so it"
+
+
+def an_input(graph, x):
+    graph.pointwise("relu", x)
+    return x, "no task writes x, so it"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        view_of_output, part_of_output, output_beside_its_view, view_beside_another_result,
+        view_of_input, view_of_view, transposed_row, product_into_rows, constant, an_input,
+    ],
+)  # fmt: skip
+def test_a_result_that_no_task_stores_is_refused_and_its_copy_is_right(make):
+    """The program reserves memory for the outputs of tasks only; the hint names the copy."""
+    graph = Graph()
+    x = graph.tensor("x", 4, 4)
+    tensor, why = make(graph, x)
+    before = list(graph.read)
+    with pytest.raises(LowerError, match=f"^{why} cannot be a result$") as caught:
+        graph.result(tensor)
+    assert graph.read == before
+    name, numbers, shape = tensor.name, tensor.numbers, (tensor.rows, tensor.columns)
+    assert caught.value.hint == f"mark a copy: segments({name}, [0], {numbers}, {shape})"
+    graph.result(graph.segments(tensor, [0], numbers, shape, name="copy"))
+    given = {"x": RANDOM.integers(-4, 5, (4, 4)).astype(np.float16)}
+    outputs = macaw.run(macaw.lower_graph(graph).assemble(), given).outputs
+    wanted = graph.evaluate(given)  # exact: the numbers are small integers
+    assert outputs["copy"].any()
+    for result in graph.results:
+        np.testing.assert_array_equal(outputs[result.name], wanted[result.name])
+    np.testing.assert_array_equal(wanted["copy"], wanted[name])

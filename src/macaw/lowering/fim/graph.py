@@ -258,11 +258,18 @@ class Graph:
         return self.segments(a, places, 1, (a.columns, a.rows), name)
 
     def result(self, tensor: Tensor) -> None:
-        """Mark a tensor as a result of the graph.
+        """Mark a tensor, which tasks must have written, as a result of the graph.
 
-        In a graph without marks, the tensors that no task reads are the results.
+        In a graph without marks, the tensors that no task reads are the results. Raises
+        `LowerError` for a view, a constant and an input: a gather copies them to a separate tensor.
         """
         self._own(tensor)
+        shape = tensor.rows, tensor.columns
+        hint = f"mark a copy: segments({tensor.name}, [0], {tensor.numbers}, {shape})"
+        if tensor.base is not None:
+            raise LowerError(f"a view of {tensor.base.name} cannot be a result", hint)
+        if all(task.output.memory is not tensor for task in self.tasks):
+            raise LowerError(f"no task writes {tensor.name}, so it cannot be a result", hint)
         if tensor not in self.read:
             self.read.append(tensor)
 
