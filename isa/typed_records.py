@@ -20,7 +20,12 @@ else:
         def __new__(meta, name, bases, namespace):
             """Return a named tuple with the annotated fields and all other members of a class."""
             annotations = namespace.pop("__annotations__", {})
-            defaults = [namespace.pop(field) for field in annotations if field in namespace]
+            defaults = []
+            for field in annotations:
+                if field in namespace:
+                    defaults.append(namespace.pop(field))
+                elif defaults:
+                    raise TypeError(f"{name}.{field} has no default, but the field before it has")
             module = namespace.pop("__module__")
             if any(field in namespace for field in ("__new__", "__init__", "__slots__")):
                 raise AttributeError(f"{name} may not replace the constructor of a named tuple")

@@ -83,6 +83,22 @@ def test_a_named_tuple_keeps_its_constructor() -> None:
                 raise NotImplementedError
 
 
+def test_a_field_without_a_default_after_one_with_a_default() -> None:
+    """The standard library refuses it, too; else the default would be that of the last field."""
+
+    def outcome(base: Any) -> str:
+        class Row(base):  # type: ignore[misc]
+            a: int = 5
+            b: int
+
+        return repr(Row)
+
+    with pytest.raises(TypeError):
+        outcome(typing.NamedTuple)
+    with pytest.raises(TypeError, match=r"Row\.b has no default, but the field before it has$"):
+        outcome(typed_records.NamedTuple)
+
+
 def test_a_typed_dict_makes_plain_dicts() -> None:
     class Packet(typed_records.TypedDict):
         order: int
