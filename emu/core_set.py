@@ -92,8 +92,9 @@ class CoreSet(Generic[A]):
 
     def _complete(self, number: int) -> None:
         """Make the cores whose first core has this number, unless they exist."""
-        build = self._absent.pop(number, None)
+        build = self._absent.get(number)
         if build is not None:
-            made = self._make(build)
+            made = self._make(build)  # if this raises an error, the next use makes the cores again
+            del self._absent[number]
             self._add(made)
             self._on_made(made)

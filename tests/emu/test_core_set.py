@@ -132,6 +132,23 @@ def test_the_order_in_which_cores_are_made_leaves_no_trace() -> None:
     assert len(hashes) == 1
 
 
+def test_cores_that_could_not_be_made_are_made_at_the_next_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    device = Device(TINY)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(device.core_set, "_make", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            device.core_set.find(2)
+    core = device.core_set.find(2)
+    assert core is not None
+    assert core.name == "vc"
+
+
 def test_numbers_of_no_core() -> None:
     device = Device(TINY)
     assert [device.core_set.find(number) for number in (-1, 4, 15, 31, 1 << 20)] == [None] * 5
