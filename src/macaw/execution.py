@@ -66,7 +66,7 @@ class Run:
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
-    used_counters: Counters  # those of the cores that the program used
+    used_counters: Counters  # those of the cores with a counter that is not 0
     exit_code: int
     stdout: str
     stderr: str
@@ -181,7 +181,8 @@ def run(
     return Run(
         outputs,
         cycles,
-        counters,
+        # The host may have made cores that the program did not use; equal runs do not depend on it.
+        {core: values for core, values in counters.items() if any(values.values())},
         exit_code,
         output.text,
         errors.text,
@@ -276,7 +277,7 @@ def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
 
 
 def _add_counters(total: Counters, device: Device) -> None:
-    """Add the counters of a device's cores to `total`, except those of unused cores."""
+    """Add the counters of a device's cores to `total`, except those of cores that were not made."""
     found = device.counters(device.present)
     for core in device.present:
         rows = {row.name: row for row in core.table.counters}

@@ -165,3 +165,13 @@ def test_only_programs_make_the_cores_of_a_run() -> None:
     assert {core.name for core in registry.cores()} <= {
         name.partition("[")[0] for name in found.counters
     }
+
+
+def test_cores_that_the_host_makes_leave_runs_equal() -> None:
+    item = cp_program(SOURCES["nothing"])
+    alone = macaw.run(item, device=TINY)
+    looked_at = macaw.run(item, device=TINY, on_start=lambda _, device: device.cores)
+    assert names(alone.device) != names(looked_at.device)
+    assert looked_at == alone
+    assert looked_at.counters == alone.counters
+    assert macaw.run(cp_program(SOURCES["an id"]), device=TINY) != alone
