@@ -249,19 +249,18 @@ class Program:
     def symbol_at(self, address: int) -> tuple[Symbol, int] | None:
         """Return the nearest symbol at or before `address` in its section, and its distance.
 
-        Return None if there is none, or if this symbol is a tensor or other data that ends before
-        `address`.
+        If this symbol is a tensor or other data that ends before `address`, return instead the
+        nearest symbol whose bytes contain `address`. Return None if there is none.
         """
         section = self.section_at(address)
         if section is None or section.name not in self._symbols_by_address:
             return None
         values, symbols = self._symbols_by_address[section.name]
         place = bisect_right(values, address) - 1
-        if place < 0:
-            return None
-        symbol, distance = symbols[place], address - values[place]
-        is_after = symbol.kind == "object" and 0 < symbol.size <= distance
-        return None if is_after else (symbol, distance)
+        if place >= 0 and symbols[place].kind == "object" and symbols[place].size:
+            while place >= 0 and address >= values[place] + symbols[place].size:
+                place -= 1
+        return None if place < 0 else (symbols[place], address - values[place])
 
     @cached_property
     def layer_entries(self) -> dict[int, int]:

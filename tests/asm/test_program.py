@@ -68,6 +68,30 @@ def test_symbol_at_names_nothing_after_the_end_of_a_tensor() -> None:
     }  # fmt: skip
 
 
+def test_symbol_at_names_data_around_data_that_have_ended() -> None:
+    """An independent search: the nearest of the symbols that contain the address."""
+    parts = {"outer": (0, 40), "big": (8, 24), "first": (8, 4), "inner": (16, 4), "over": (28, 8)}
+    symbols = [
+        Symbol(name, 0x1000 + start, size, ".a", "object", False)
+        for name, (start, size) in parts.items()
+    ]
+    program = Program((section(".a", 0x1000, 64),), tuple(symbols), (), ())
+    for place in range(64):
+        around = [x for x in parts.items() if x[1][0] <= place < sum(x[1])]
+        nearest = max((x[1][0] for x in around), default=0)
+        found = program.symbol_at(0x1000 + place)
+        if not around:
+            assert found is None, place
+            continue
+        assert found is not None, place
+        assert found[1] == place - nearest
+        assert found[0].name in [name for name, (start, _) in around if start == nearest]
+    texts = [program.symbol_at(0x1000 + place) for place in (12, 20, 27, 34, 36)]
+    assert [item and (item[0].name, item[1]) for item in texts] == [
+        ("big", 4), ("big", 12), ("big", 19), ("over", 6), ("outer", 36)
+    ]  # fmt: skip
+
+
 def test_symbol_by_name_prefers_the_global_one() -> None:
     assert PROGRAM.symbol("five").value == 6
     with pytest.raises(KeyError):
