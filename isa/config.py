@@ -85,19 +85,19 @@ class Configuration(Mapping[str, Any]):
         named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
         if not isinstance(name, str) or not named:
             raise ConfigError("a configuration is made of a name and the values of fields by name")
+        mistakes = []
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
-        rows = settings()
-        if mistakes := _mistakes(values):
-            raise ConfigError(*mistakes)
+            mistakes.append(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
+        if found := _mistakes(values):
+            raise ConfigError(*mistakes, *found)
         self.name = name
         self._values = MappingProxyType(
-            {field: values.get(field, setting.default) for field, setting in rows.items()}
+            {field: values.get(field, setting.default) for field, setting in settings().items()}
         )
         agreements = (each for core in registry.all_descriptors() for each in core.agreements)
-        found = [wrong for agreement in agreements if (wrong := agreement(self._values))]
-        if found:
-            raise ConfigError(*found)
+        mistakes += (wrong for agreement in agreements if (wrong := agreement(self._values)))
+        if mistakes:
+            raise ConfigError(*mistakes)
 
     def __getitem__(self, field: str) -> Any:
         return self._values[field]
@@ -262,9 +262,10 @@ def parse(text: str, name: str = "device") -> Configuration:
     if problem:
         raise ConfigError(f"{problem[0]}; {problem[1]}")
     own = tree.pop("name", name)
-    if not isinstance(own, str):
-        raise ConfigError(f"name: {_text(own)} is not a word")
     mistakes: list[str] = []
+    if not isinstance(own, str):
+        mistakes.append(f"name: {_text(own)} is not a word")
+        own = "device"  # so that the other mistakes are found, too
     try:
         values = dict(_flat(tree, "", mistakes))
     except RecursionError:  # dotted keys may nest deeply, too

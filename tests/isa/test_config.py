@@ -285,6 +285,33 @@ def test_all_mistakes_of_a_file_are_in_one_error(tmp_path):
     assert pickle.loads(pickle.dumps(error.value)).mistakes == error.value.mistakes
 
 
+FAR = {"fim.ranks": 8, "fim.bank_groups": 16, "fim.group_banks": 16}  # each value is legal
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"),
+    [
+        ("3", "name: 3 is not a word"),
+        ('"a b"', "name: 'a b' is not letters, digits and . _ + -, 64 at most"),
+    ],
+)
+def test_a_wrong_name_hides_no_other_mistake(name, mistake):
+    with pytest.raises(ConfigError) as error:
+        config.parse(f"name = {name}\ndma = 3\nfoo = 1\n[cp]\nzorp = 1\n", "_no name")
+    assert sorted(error.value.mistakes) == sorted(
+        [
+            mistake,
+            "dma: 3 is not a table of fields",
+            "foo: no such field",
+            "cp.zorp: no such field",
+        ]
+    )
+    with pytest.raises(ConfigError) as error:
+        config.parse(f"name = {name}\n" + "".join(f"{x} = {n}\n" for x, n in FAR.items()))
+    assert error.value.mistakes[0] == mistake
+    assert "are 2048 banks" in error.value.mistakes[1]
+
+
 @pytest.mark.parametrize(("count", "more"), [(20, []), (21, ["and 1 more"]), (50, ["and 30 more"])])
 def test_an_error_has_at_most_twenty_mistakes(count, more):
     with pytest.raises(ConfigError) as error:
