@@ -17,7 +17,7 @@ from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.execution import Counters
 from macaw.input_binding import bind
-from macaw.isa.config import Configuration
+from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
 from macaw.lowering import reference
 from macaw.networks import compiler
@@ -62,8 +62,11 @@ def measure(subject: Subject, point: Point) -> Outcome:
         run = _run(subject, point, config)
         metrics = {**run.metrics, **_energy_metrics(subject, point, config, run)}
     except MacawError as error:
-        # A program's errors have a line each, with the text of the source: the first one is enough.
-        text = str(error).strip().partition("\n")[0]
+        if isinstance(error, ConfigError):
+            text = "; ".join(error.mistakes)
+        else:
+            # A program's errors have lines with the text of the source: the first one is enough.
+            text = str(error).strip().partition("\n")[0]
         return Outcome(point, refused=one_line(text), files=digests(_own_files(subject)))
     return Outcome(point, metrics, files=digests(run.files))
 

@@ -95,6 +95,16 @@ def test_what_a_device_cannot_do_is_listed(layer: Path) -> None:
     assert len(found.measured) + len(refused) == 4
 
 
+def test_a_refused_device_has_all_its_contradictions(layer: Path) -> None:
+    point = {"nnp.native": [1024], "nnp.matrix_rf": [65536], "fim.ranks": [8]}
+    point |= {"fim.bank_groups": [16], "fim.group_banks": [16]}
+    with pytest.raises(config.ConfigError) as error:
+        config.load("tiny").changed({name: values[0] for name, values in point.items()})
+    assert len(error.value.mistakes) == 2
+    found = macaw.sweep(layer / "layer.s", settings=point, inputs={"x": layer / "x.npy"})
+    assert found.outcomes[0].refused == "; ".join(error.value.mistakes)
+
+
 def test_a_sweep_replaces_a_setting_of_the_source_and_keeps_the_others(tmp_path: Path) -> None:
     source = tmp_path / "own.s"
     source.write_text(
