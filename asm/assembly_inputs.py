@@ -45,7 +45,8 @@ class DeviceChoice:
         self._used = False
         self.is_replaced = False  # a warning has said that `.setting` does not count
         self._values: dict[str, Any] = {}  # the values of `.setting` lines, by name
-        self._disagreement: tuple[LogicalLine, Mistake] | None = None
+        # the line and the field whose value made settings contradict each other, by message
+        self._contradictions: dict[str, tuple[LogicalLine, Name]] = {}
 
     @property
     def config(self) -> Configuration:
@@ -113,19 +114,28 @@ class DeviceChoice:
                 return
             check_field(field.text, value)
         except ConfigError as error:
-            message, _, near = str(error).partition("; did you mean")
-            raise Mistake(message, field, f"did you mean{near}" if near else "") from None
+            raise _mistake(str(error), field) from None
         self._values[field.text] = value
         try:
             self._config = base.changed(self._values)
-            self._values, self._disagreement = {}, None
+            self._values, self._contradictions = {}, {}
         except ConfigError as error:
-            self._disagreement = line, Mistake(str(error), field)
+            earlier = self._contradictions
+            self._contradictions = {x: earlier.get(x, (line, field)) for x in error.mistakes}
 
     def check(self, report: Report) -> None:
         """After all `.setting` lines, report the settings that still contradict each other."""
-        if self._disagreement is not None:
-            report.mistake(*self._disagreement)
+        by_line: dict[LogicalLine, list[Mistake]] = {}
+        for message, (line, field) in self._contradictions.items():
+            by_line.setdefault(line, []).append(Mistake(message, field))
+        for line, mistakes in by_line.items():
+            report.mistake(line, *mistakes)
+
+
+def _mistake(message: str, node: Name | Text) -> Mistake:
+    """Return a message of `ConfigError` as an error; a suggestion becomes its hint."""
+    text, _, near = message.partition("; did you mean")
+    return Mistake(text, node, f"did you mean{near}" if near else "")
 
 
 class SourceFolders:

@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a run: at most one error for each line, no duplicates, sorted."""
+"""Collects the diagnostics of a run: the first errors of each line, no duplicates, sorted."""
 
 from __future__ import annotations
 
@@ -58,10 +58,15 @@ class Report:
         """Register a file. Diagnostics are ordered by the registration of their files."""
         self._order.setdefault(text.name, len(self._order))
 
-    def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
-        """Add an error of a line, unless the line already has one."""
-        if not self.has_failed(line):
-            self.fail(line)
+    def mistake(self, line: LogicalLine, *mistakes: Mistake) -> None:
+        """Add the errors of a line, unless the line already has one.
+
+        A line has several only if they are those of a device that it names or changes.
+        """
+        if self.has_failed(line):
+            return
+        self.fail(line)
+        for mistake in mistakes:
             start, end = mistake.start, mistake.end
             if start < 0:  # the node has no position: use the whole statement
                 start, end = statement_place(line)

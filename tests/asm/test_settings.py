@@ -86,6 +86,32 @@ def test_values_that_agree_together_alone() -> None:
     assert (found["nnp.native"], found["nnp.matrix_rf"]) == (large["nnp.native"], 16)
 
 
+def errors(text: str, folder: Path | None = None) -> list[tuple[int, str, str]]:
+    """The line, message and hint of each error."""
+    with pytest.raises(AssemblyError) as wrong:
+        assemble(Source(text, "a.s", folder))
+    return [(item.span.line, item.message, item.hint) for item in wrong.value.errors]
+
+
+def test_each_contradiction_is_an_error_of_the_line_that_caused_it() -> None:
+    fields = ["nnp.native, 1024", "nnp.matrix_rf, 65536", "dma.width, 32", "fim.ranks, 8"]
+    fields += ["fim.bank_groups, 16", "fim.group_banks, 16", "dma.setup, 9"]
+    text = "        .device tiny\n" + "".join(f"        .setting {field}\n" for field in fields)
+    found = errors(text + CODE)
+    assert [line for line, _, _ in found] == [3, 7]
+    assert ["can be simulated" in message for _, message, _ in found] == [True, False]
+    assert ["are 2048 banks" in message for _, message, _ in found] == [False, True]
+
+
+def test_a_line_that_causes_two_contradictions_has_two_errors() -> None:
+    fields = ("nnp.matrix_rf, 65536", "nnp.quantise, mx", "nnp.native, 1000")
+    text = "        .device tiny\n" + "".join(f"        .setting {field}\n" for field in fields)
+    (first, large, _), (second, broken, _) = errors(text + CODE)
+    assert (first, second) == (4, 4)
+    assert large.endswith("can be simulated")
+    assert broken.startswith("a native vector of 1000 elements (nnp.native) does not consist")
+
+
 def test_the_caller_s_device_replaces_both() -> None:
     text = f"        .device tiny\n        .setting pe.rows, 1\n        .setting cp.mul_cycles, 9\n{CODE}"
     program = assemble(Source(text, "a.s"), device="base")
