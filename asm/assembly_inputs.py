@@ -13,7 +13,7 @@ from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.isa import reading, registry
-from macaw.isa.config import ConfigError, Configuration, check_field, load, settings
+from macaw.isa.config import ConfigError, Configuration, check_field, load, presets, settings
 from macaw.isa.lazy_pattern import lazy_pattern
 
 DEFAULT_DEVICE = "base"
@@ -66,20 +66,26 @@ class DeviceChoice:
             return int(settings()["mem.external_bytes"].default)
         return int(self._config["mem.external_bytes"])
 
-    def choose(self, line: LogicalLine, node: Name | Text, folders: SourceFolders) -> None:
+    def choose(
+        self, line: LogicalLine, node: Name | Text, folders: SourceFolders, report: Report
+    ) -> None:
         """Carry out a `.device` line: choose the device that `node` names.
 
-        Raises `Mistake` if there is no such device, if another device is chosen already, or if
-        earlier lines depend on the device.
+        Report the mistakes of the device's file. Raises `Mistake` if there is no such file, if
+        another device is chosen already, or if earlier lines depend on the device.
         """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
             config = load(name)
-        except (ConfigError, files.FileError) as error:
-            message, _, near = str(error).partition("; did you mean")
-            if near and self._config is None:
-                self._config = load(near.strip(" '?"))  # so that later lines can be checked
-            raise Mistake(message, node, f"did you mean{near}" if near else "") from None
+        except files.FileError as error:
+            raise Mistake(str(error), node) from None
+        except ConfigError as error:
+            mistakes = [_mistake(message, node) for message in error.mistakes]
+            report.mistake(line, *mistakes)
+            near = mistakes[0].hint.removeprefix("did you mean '").removesuffix("'?")
+            if isinstance(node, Name) and near in presets() and self._config is None:
+                self._config = load(near)  # so that later lines can be checked
+            return
         if self._fixed or config == self._config:
             return
         if self._used:

@@ -22,7 +22,8 @@ def choose_device(context: StatementContext, statement: Statement) -> None:
     node = statement.operands[0]
     if not isinstance(node, Name | Text):
         raise Mistake("the name of a device is needed here", node)
-    context.state.device.choose(context.line, node, context.state.folders)
+    state = context.state
+    state.device.choose(context.line, node, state.folders, state.report)
 
 
 def change_setting(context: StatementContext, statement: Statement) -> None:

@@ -11,6 +11,7 @@ from macaw.asm import elf
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError, Diagnostic
 from macaw.asm.disassembler import disassemble
+from macaw.asm.editing.program import EditedProgram
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.isa import config
@@ -110,6 +111,34 @@ def test_a_line_that_causes_two_contradictions_has_two_errors() -> None:
     assert (first, second) == (4, 4)
     assert large.endswith("can be simulated")
     assert broken.startswith("a native vector of 1000 elements (nnp.native) does not consist")
+
+
+@pytest.mark.parametrize(
+    "mistakes",
+    [
+        {"cp.divder = 2": ("cp.divder: no such field", "did you mean 'cp.divider'?")},
+        {
+            "cp.divder = 2": ("cp.divder: no such field", "did you mean 'cp.divider'?"),
+            'cp.alu_cycles = "a"': ("cp.alu_cycles: 'a' is not a whole number; 1 to 64", ""),
+            "mem.bank = 3": ("mem.bank: no such field", "did you mean 'mem.banks'?"),
+        },
+    ],
+    ids=["one", "three"],
+)
+def test_each_mistake_of_a_device_file_is_an_error(
+    tmp_path: Path, mistakes: dict[str, tuple[str, str]]
+) -> None:
+    """An editor shows them, too, and the code after them is checked for the default device."""
+    path = tmp_path / "chip.toml"
+    path.write_text("\n".join(mistakes))
+    text = f'        .device "chip.toml"\n{CODE}        bogus x1\n'
+    where = [(1, f"{path}: {message}", hint) for message, hint in mistakes.values()]
+    found = errors(text, tmp_path)
+    assert found[:-1] == where
+    assert found[-1][0] == 6
+    source = Source(text, str(tmp_path / "a.s"), tmp_path)
+    edited = EditedProgram((source,)).assembly.report.diagnostics()
+    assert [(item.span.line, item.message, item.hint) for item in edited] == found
 
 
 def test_the_caller_s_device_replaces_both() -> None:
