@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import macaw
@@ -249,14 +250,21 @@ def test_refusals_name_the_node(message):
     assert f"{caught.value} ({caught.value.hint})".startswith(message)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("pads", ["1111", "1010", "2020", "1000", "0010", "2010", "0101", "1201"])
 @pytest.mark.parametrize("kernel", [1, 3])
-def test_an_image_of_height_1_with_padding_above_and_below(kernel):
+def test_an_image_of_height_1_with_padding(kernel, pads, stride):
+    top, left, bottom, right = sides = [int(pad) for pad in pads]
+    size = (top + bottom) // stride + 1, 8 + left + right - kernel + 1
     made = one(
-        "Conv", ["x", "W"], (1, 2, 1, 5), (1, 3, 3, 7 - kernel + 1), pads=[1, 1, 1, 1],
-        W=numbers(3, 2, 1, kernel),
+        "Conv", ["x", "W"], (1, 3, 1, 8), (1, 4, *size), pads=sides, strides=[stride, 1],
+        W=numbers(4, 3, 1, kernel),
     )  # fmt: skip
-    checked = check(made, inputs_of(made, np.random.default_rng(1)), "tiny")
+    inputs = inputs_of(made, np.random.default_rng(1))
+    checked = check(made, inputs, "tiny")
     assert checked.error < CLOSE
+    (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, inputs)
+    assert np.abs(checked.run.outputs["y"] - wanted).max() <= CLOSE * np.abs(wanted).max()
 
 
 # kernel, strides, pads (top, left, bottom, right), dilations: along each dimension of the image

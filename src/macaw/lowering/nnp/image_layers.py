@@ -157,7 +157,8 @@ def convolution(
     count, vectors = math.prod(geometry.result), math.prod(kernel) * depth
     source = Place(image.value.tensor, count, vectors, image.value.first)
     window = None
-    if geometry.size[0] == kernel[0] == 1 and lines[1].pad == 0 and lines[1].dilation == 1:
+    unpadded = not any(line.pad for line in lines)
+    if unpadded and geometry.size[0] == kernel[0] == lines[1].dilation == 1:
         # the windows of a line without padding are overlapping rows
         source = replace(source, stride=geometry.strides[1] * depth)
     else:
