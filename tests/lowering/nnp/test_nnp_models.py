@@ -267,6 +267,28 @@ def test_an_image_of_height_1_with_padding(kernel, pads, stride):
     assert np.abs(checked.run.outputs["y"] - wanted).max() <= CLOSE * np.abs(wanted).max()
 
 
+# size, kernel, strides, dilations of an image, and the shape that ONNX infers for the result
+TOO_LARGE = {
+    "3 × 4 is larger than its image with padding, 5 × 3": ((5, 3), (3, 4), (2, 2), (1, 1), (2, 1)),
+    "4 × 3 is larger than its image with padding, 3 × 5": ((3, 5), (4, 3), (1, 1), (1, 1), (0, 3)),
+    "1 × 5 is larger than its image with padding, 1 × 3": ((1, 3), (1, 3), (2, 2), (1, 2), (1, 0)),
+}
+
+
+@pytest.mark.parametrize("auto_pad", ["NOTSET", "VALID"])
+@pytest.mark.parametrize("case", TOO_LARGE)
+@pytest.mark.parametrize("kind", ["Conv", "MaxPool", "AveragePool"])
+def test_windows_larger_than_the_image_are_refused(kind, case, auto_pad):
+    size, kernel, strides, dilations, result = TOO_LARGE[case]
+    weights = {"W": numbers(3, 3, *kernel)} if kind == "Conv" else {"kernel_shape": kernel}
+    made = one(
+        kind, ["x", "W"][: 1 + (kind == "Conv")], (1, 3, *size), (1, 3, *result),
+        auto_pad=auto_pad, strides=strides, dilations=dilations, **weights,
+    )  # fmt: skip
+    with pytest.raises(macaw.InputError, match=rf"^node node \({kind}\): its window of {case}$"):
+        macaw.compile(made, device="tiny", core="nnp")
+
+
 # kernel, strides, pads (top, left, bottom, right), dilations: along each dimension of the image
 WINDOWS = {
     "1 × 3": ((1, 3), (1, 1), (0, 1, 0, 1), (1, 1)),

@@ -41,6 +41,7 @@ class Image:
 
 
 def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
+    """Return the windows of a node. Raises `LowerError` if nnp does not support them."""
     attributes = node.attributes
     shape, result = builder.shape(node.inputs[0]), builder.shape(node.outputs[0])
     if len(shape) not in (3, 4) or shape[0] != 1:
@@ -68,10 +69,25 @@ def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
 
     top, left = two(pads[:rank], 0)
     bottom, right = two(pads[rank:], 0)
-    return Geometry(
+    geometry = Geometry(
         two(shape[2:], 1), two(result[2:], 1), two(kernel, 1), two(strides, 1),
         (top, left, bottom, right), two(dilations, 1),
     )  # fmt: skip
+    _check_windows(geometry)
+    return geometry
+
+
+def _check_windows(geometry: Geometry) -> None:
+    """Raise `LowerError` if no whole window fits into the padded image.
+
+    ONNX's shape inference rounds towards zero, so it gives a result for some of these windows.
+    """
+    pads = geometry.pads
+    sizes = [n + pads[axis] + pads[axis + 2] for axis, n in enumerate(geometry.size)]
+    spans = [(k - 1) * d + 1 for k, d in zip(geometry.kernel, geometry.dilations, strict=True)]
+    if any(span > size for span, size in zip(spans, sizes, strict=True)):
+        window, image = (" × ".join(map(str, numbers)) for numbers in (spans, sizes))
+        raise LowerError(f"its window of {window} is larger than its image with padding, {image}")
 
 
 def _image(builder: Builder, node: Node) -> Image:
