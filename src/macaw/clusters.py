@@ -28,7 +28,8 @@ def map_on_cluster(
         client = _connect(scheduler)
     except ImportError:
         text = "--scheduler needs Dask, which is not installed"
-        raise InputError(text, "pip install 'macaw-npu[dask]', or --jobs N for processes") from None
+        hint = "pip install 'macaw-npu[dask]', or --jobs N (in Python: jobs=N)"
+        raise InputError(text, hint) from None
     except (OSError, ValueError) as error:
         text = f"no Dask scheduler answers at {scheduler}: {error}"
         hint = "its address is as `dask scheduler` prints it: tcp://HOST:8786"

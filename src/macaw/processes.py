@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from ctypes import c_bool
 from typing import TypeVar
 
 from macaw.errors import InputError
@@ -21,22 +22,34 @@ def map_in_processes(
     """Yield the result of `function` for each argument in order, computed in `workers` processes.
 
     The function, arguments and results must be picklable. An exception of the function is raised in
-    the caller, and the processes end. Raises `InputError` if a process is killed.
+    the caller, and the processes end. Raises `InputError` if a process is killed, or if no process
+    starts: each one imports the caller's main module first.
     """
-    # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
+    # Spawn: a forked process may inherit a lock of one of our threads.
     spawn = multiprocessing.get_context("spawn")
-    ignored = (signal.SIGINT, signal.SIG_IGN)
+    has_started = spawn.RawValue(c_bool)
     others = set(multiprocessing.active_children())
     count = max(1, min(workers, len(arguments)))
-    pool = ProcessPoolExecutor(count, spawn, initializer=signal.signal, initargs=ignored)
+    pool = ProcessPoolExecutor(count, spawn, initializer=_start, initargs=(has_started,))
     try:
         yield from pool.map(function, arguments)
     except BrokenProcessPool:
+        if not has_started.value:
+            text = "none of several processes started: each imports the main module first"
+            hint = 'write the call in a file, below `if __name__ == "__main__":`'
+            raise InputError(text, hint) from None
         text = "one of several processes was killed"
-        raise InputError(text, "fewer --jobs need less memory") from None
+        hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
+        raise InputError(text, hint) from None
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
             process.terminate()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start(has_started: c_bool) -> None:
+    """Note in shared memory that a process has started. The process ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    has_started.value = True

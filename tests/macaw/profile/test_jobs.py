@@ -9,6 +9,9 @@ import socket
 import sys
 from dataclasses import replace
 from os import getpid, kill
+from pathlib import Path
+from subprocess import PIPE, run
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -50,6 +53,16 @@ def test_results_come_in_the_order_of_the_jobs() -> None:
     assert told == [1, 2, 3, 4]
 
 
+UNGUARDED = """
+from macaw.errors import InputError
+from macaw.processes import map_in_processes
+try:
+    print(list(map_in_processes(abs, [1, -2], 2)))
+except InputError as error:
+    print(error, error.hint, sep="\\n")
+"""
+
+
 def _killed(job: Job) -> Recording:
     kill(getpid(), signal.SIGKILL)
     raise AssertionError(job)
@@ -57,8 +70,30 @@ def _killed(job: Job) -> Recording:
 
 def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "run_job", _killed)
-    with pytest.raises(InputError, match="one of several processes was killed"):
+    with pytest.raises(InputError, match="one of several processes was killed") as caught:
         jobs.run_all([a_job()] * 2, workers=2)
+    assert caught.value.hint == "fewer --jobs (in Python: a lower jobs=) need less memory"
+
+
+NOT_STARTED = (
+    "none of several processes started: each imports the main module first\n"
+    'write the call in a file, below `if __name__ == "__main__":`\n'
+)
+GUARDED = f"if __name__ == '__main__':\n{indent(UNGUARDED, ' ')}"
+SCRIPTS = {
+    "without the guard": ("script.py", UNGUARDED, NOT_STARTED),
+    "no file": ("-", GUARDED, NOT_STARTED),
+    "a file with the guard": ("script.py", GUARDED, "[1, 2]\n"),
+}
+
+
+@pytest.mark.parametrize("case", SCRIPTS)
+def test_a_main_module_that_processes_import(case: str, tmp_path: Path) -> None:
+    """A process cannot import a main module that starts processes again, or that has no file."""
+    word, script, shown = SCRIPTS[case]
+    (tmp_path / "script.py").write_text(script)
+    words = [sys.executable, word]
+    assert run(words, cwd=tmp_path, input=script, stdout=PIPE, text=True).stdout == shown
 
 
 @pytest.fixture
@@ -112,7 +147,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match="needs Dask, which is not installed") as caught:
         jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786")
-    assert caught.value.hint == "pip install 'macaw-npu[dask]', or --jobs N for processes"
+    assert caught.value.hint == "pip install 'macaw-npu[dask]', or --jobs N (in Python: jobs=N)"
     # Without a scheduler nobody asks for it.
     assert jobs.run_all([a_job()])[0].cycles > 0
 
