@@ -37,7 +37,8 @@ class ChargedRun:
     `lines` has the file and line of the address of each charge. `begun` has the number of
     instructions that the core has started. `least`, `hidden`, `needed`, `steps` and `mendable`
     have the attributes of these names of the core's accountant. `cycles_without` returns the cycles
-    of a run in which the instructions at some addresses, by core, take no cycles.
+    of a run in which the instructions at some addresses, by core, take no cycles; None if that run
+    does not end by itself.
     """
 
     cycles: int
@@ -51,7 +52,7 @@ class ChargedRun:
     steps: Mapping[str, Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]]]
     mendable: Mapping[str, Collection[str]]
     begun: Mapping[str, int]
-    cycles_without: Callable[[Mapping[str, Collection[int]]], int]
+    cycles_without: Callable[[Mapping[str, Collection[int]]], int | None]
 
 
 def charge_job(job: Job) -> ChargedRun:
@@ -83,16 +84,17 @@ def charge_job(job: Job) -> ChargedRun:
         {name: one.steps for name, one in accountants.items()},
         {name: one.mendable for name, one in accountants.items()},
         {name: core.start_count for name, core in device.cores.items()},
-        partial(_cycles_without, job),
+        partial(_cycles_without, job, 2 * device.cycle),
     )
 
 
-def _cycles_without(job: Job, addresses: Mapping[str, Collection[int]]) -> int:
+def _cycles_without(
+    job: Job, max_cycles: int, addresses: Mapping[str, Collection[int]]
+) -> int | None:
+    # A program that measures times may fault without these instructions, or run for ever.
     device = job.machine()
-    stop = accounting.run_without(device, addresses, job.max_cycles)
-    if stop.reason != "exit":
-        raise ProfileError(*endless(stop))
-    return device.cycle
+    stop = accounting.run_without(device, addresses, max_cycles)
+    return device.cycle if stop.reason == "exit" else None
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:

@@ -66,7 +66,8 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
             graph.cycles - _end(run, graph, cause, place) if _device_cycles(place) >= least else 0.0
         )
         if saved >= least and BY_CAUSE[cause].stays == RUN:
-            saved = run.cycles - run.cycles_without(_addresses(place))
+            shorter = run.cycles_without(_addresses(place))
+            saved = saved if shorter is None else run.cycles - shorter
         if saved >= least:
             found.append(_finding(row, cause, place, round(saved)))
     found += [item for item in _uneven_rows(run, graph) if item[1].saved >= least]

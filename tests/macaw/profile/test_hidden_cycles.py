@@ -94,6 +94,24 @@ def test_words_that_a_run_needs_or_hides_are_no_part_of_the_price(
     assert [x.saved for x in findings.find(run) if x.cause == "issue"] == saved
 
 
+# cp measures the time of the island, and does not exit if the island is faster than it was.
+MEASURED = VISIBLE_MODES.replace("_start:", "_start: rdcycle s0\n").replace(
+    "core.wait a0",
+    "core.wait a0\nrdcycle s1\nsub s1, s1, s0\nli s0, {least}\nbgeu s1, s0, 1f\n{otherwise}\n1:",
+)
+
+
+@pytest.mark.parametrize("otherwise", ["ebreak", "2: j 2b"])
+def test_a_program_that_does_not_exit_without_its_words(otherwise: str) -> None:
+    """The price remains that of the cycles alone if the run without the words does not end."""
+    run = charged(MEASURED.format(least=20, otherwise=otherwise))
+    issue = sum(n for x, n in run.charges["fim[0]"].items() if x.cause == "issue")
+    (estimate,) = [x.saved for x in findings.find(run) if x.cause == "issue"]
+    assert 14 < estimate <= issue / 4
+    run = charged(MEASURED.format(least=0, otherwise=otherwise))
+    assert [x.saved for x in findings.find(run) if x.cause == "issue"] == [14]
+
+
 # A loop of vc that loads what the next turn adds. The load takes longer than the rest of a turn.
 LOOP = """
         .device tiny
