@@ -104,6 +104,16 @@ def test_predictions_of_layers_on_islands(attention):
         assert result.report.limiter == "dma"
 
 
+@pytest.mark.parametrize("costs", [(8, 2), (1, 20)])
+def test_predictions_with_other_costs_of_cp(costs):
+    alu, jump = costs
+    device = load("base").changed({"cp.alu_cycles": alu, "cp.branch_taken_cycles": jump})
+    network = macaw.compile(attention_model(), device=device, islands=["MatMul"])
+    run = network.run(x=sample((1, 3, 6, 6)))
+    (layer,) = (item for item in run.layers if item.report.name == "/scores/MatMul")
+    assert layer.cycles == layer.report.predicted
+
+
 def test_engines_agree(attention):
     network, run, x = attention
     other = network.run(x=x, engine="reference")

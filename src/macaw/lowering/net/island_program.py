@@ -14,8 +14,6 @@ from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT
 from macaw.lowering.net.network import IslandLayer
 
-_CALL = 5  # cycles of cp for the call and the return
-
 
 def island_subroutine(
     layer: IslandLayer, entry: str, inputs: Sequence[str], output: str, config: Configuration
@@ -45,8 +43,11 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
     The prediction is for a time in which no other core uses the dma.
     """
-    # A subroutine returns instead of the last instructions of a program.
-    return layer.product.plan.makespan + (_CALL - LAST) * int(config["cp.divider"])
+    # A subroutine returns instead of the last instructions of a program. A call is an instruction
+    # for its address and a jump, the return is a jump.
+    alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
+    cycles = alu + 2 * jump - LAST * alu
+    return layer.product.plan.makespan + cycles * int(config["cp.divider"])
 
 
 def products(tasks: Sequence[Task]) -> int:
