@@ -24,9 +24,12 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
-# Parameters that are only for the islands, and those that are only for other cores.
+# Parameters that are only for the islands, and those that are not for the core of `--core`.
 _ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
-_ONLY_OTHERS = ("batch", "data", "constants", "islands", "jobs", "report")
+_NOT_FOR = {
+    lower_fim.CORE: ("batch", "data", "constants", "islands", "jobs", "report"),
+    "nnp": ("data", "islands", "jobs"),
+}
 
 
 def _cores() -> Sequence[str]:
@@ -151,13 +154,10 @@ def command(
 
 def _check_options(ctx: click.Context, core: str | None) -> None:
     """Raise `UsageError` for an option that is only for another core."""
-    names = _ONLY_OTHERS if core == lower_fim.CORE else _ONLY_ISLANDS
     for option in ctx.command.params:
-        is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if option.name in names and is_given:
-            words = (
-                f"is not for --core {lower_fim.CORE}"
-                if core == lower_fim.CORE
-                else f"is of --core {lower_fim.CORE}"
-            )
-            raise click.UsageError(f"{option.opts[-1]} {words}", ctx)
+        if ctx.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        if option.name in _NOT_FOR.get(core or "", ()):
+            raise click.UsageError(f"{option.opts[-1]} is not for --core {core}", ctx)
+        if option.name in _ONLY_ISLANDS and core != lower_fim.CORE:
+            raise click.UsageError(f"{option.opts[-1]} is of --core {lower_fim.CORE}", ctx)
