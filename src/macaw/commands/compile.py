@@ -24,12 +24,11 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
-# Parameters that are only for the islands, and those that are not for the core of `--core`.
+# Parameters that are only for the islands; those that are not for them; those that are not for the
+# other cores that compute a whole network.
 _ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
-_NOT_FOR = {
-    lower_fim.CORE: ("batch", "data", "constants", "islands", "jobs", "report"),
-    "nnp": ("data", "islands", "jobs"),
-}
+_NOT_FOR_ISLANDS = ("batch", "data", "constants", "islands", "jobs", "report")
+_NOT_FOR_OTHERS = ("data", "islands", "jobs")
 
 
 def _cores() -> Sequence[str]:
@@ -154,10 +153,12 @@ def command(
 
 def _check_options(ctx: click.Context, core: str | None) -> None:
     """Raise `UsageError` for an option that is only for another core."""
+    other = () if core is None else _NOT_FOR_OTHERS
+    refused = _NOT_FOR_ISLANDS if core == lower_fim.CORE else other
     for option in ctx.command.params:
         if ctx.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
             continue
-        if option.name in _NOT_FOR.get(core or "", ()):
+        if option.name in refused:
             raise click.UsageError(f"{option.opts[-1]} is not for --core {core}", ctx)
         if option.name in _ONLY_ISLANDS and core != lower_fim.CORE:
             raise click.UsageError(f"{option.opts[-1]} is of --core {lower_fim.CORE}", ctx)
