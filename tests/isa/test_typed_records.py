@@ -20,11 +20,12 @@ class Place(typed_records.NamedTuple):
 
 
 def made(base: Any) -> Any:
-    class Row(base):  # type: ignore[misc]
+    class Row(base):  # type: ignore[misc]  # the base is a value: this library's or Python's
         """A row with a default, a method and a property."""
 
         a: int
-        b: list[Unknown]  # type: ignore[name-defined]  # noqa: F821 (nobody evaluates it)
+        # An unknown name shows that no library evaluates the annotation.
+        b: list[Unknown]  # type: ignore[name-defined]  # noqa: F821
         c: str = "text"
         kind = "row"
 
@@ -79,15 +80,15 @@ def test_a_named_tuple_keeps_its_constructor() -> None:
         class Row(typed_records.NamedTuple):
             a: int
 
-            def __new__(cls, a: int) -> Row:  # type: ignore[misc]
-                raise NotImplementedError
+            def __new__(cls, a: int) -> Row:  # type: ignore[misc]  # what must be refused
+                return super().__new__(cls, [a])
 
 
 def test_a_field_without_a_default_after_one_with_a_default() -> None:
     """The standard library refuses it, too; else the default would be that of the last field."""
 
     def outcome(base: Any) -> str:
-        class Row(base):  # type: ignore[misc]
+        class Row(base):  # type: ignore[misc]  # as in `made`
             a: int = 5
             b: int
 
