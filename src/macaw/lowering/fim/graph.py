@@ -112,6 +112,13 @@ class Graph:
         # by name: shapes of inputs and results that are not matrices
         self.shapes: dict[str, tuple[int, ...]] = {}
 
+    def without_tasks(self) -> Graph:
+        """Return a graph with the same tensors and results, for other tasks that compute them."""
+        graph = Graph(self.form)
+        graph.tensors = dict(self.tensors)
+        graph.read, graph.shapes = self.results, self.shapes
+        return graph
+
     def tensor(self, name: str, rows: int, columns: int) -> Tensor:
         """Add an input of shape (rows, columns), whose numbers the host supplies."""
         return self._new(Tensor(name, rows, columns))

@@ -111,9 +111,7 @@ class _Joining:
     """The new graph while it is made."""
 
     def __init__(self, graph: Graph, groups: Sequence[_Group]) -> None:
-        self.graph = Graph(graph.form)
-        self.graph.tensors = dict(graph.tensors)
-        self.graph.read, self.graph.shapes = graph.results, graph.shapes
+        self.graph = graph.without_tasks()
         self._moved: dict[str, tuple[Tensor, int]] = {}  # by tensor: its new base, and the offset
         self._views: dict[str, Tensor] = {}
         self._constants: dict[tuple[str, ...], Tensor] = {}  # by the names of their parts

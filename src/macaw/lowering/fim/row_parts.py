@@ -37,9 +37,7 @@ class _Dividing:
 
     def __init__(self, graph: Graph, count: int) -> None:
         self.count, self.size = count, FORMATS[graph.form].size
-        self.graph = Graph(graph.form)
-        self.graph.tensors = dict(graph.tensors)
-        self.graph.read, self.graph.shapes = graph.results, graph.shapes
+        self.graph = graph.without_tasks()
         self._views: dict[tuple[object, ...], Tensor] = {}  # by place and number of columns
         self._constants: dict[tuple[str, int, int], Tensor] = {}  # by the constant and the rows
 

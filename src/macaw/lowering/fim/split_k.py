@@ -38,9 +38,7 @@ class _Dividing:
 
     def __init__(self, graph: Graph, count: int) -> None:
         self.count, self.lanes = count, FORMATS[graph.form].lanes
-        self.graph = Graph(graph.form)
-        self.graph.tensors = dict(graph.tensors)
-        self.graph.read, self.graph.shapes = graph.results, graph.shapes
+        self.graph = graph.without_tasks()
         self._parts: dict[tuple[str, int, int], Tensor] = {}  # by name, first number and end
 
     def add(self, task: Task) -> None:
