@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 class BankImage:
     """A constant array in several banks of an island.
 
-    For each pair (bank, index) of `places`, the bank `bank` stores part `index` of `array` (along
-    its first axis), starting at the first row of the job. `symbol` distinguishes the images of a
-    job.
+    For each pair (bank, index) in `places`, bank number `bank` stores `array[index]`, from the
+    job's first row on. `symbol` distinguishes the images of one job.
     """
 
     symbol: str
@@ -65,7 +64,7 @@ class BankRows:
 
     @property
     def limit(self) -> int:
-        """The number of rows that a job of this kind may use."""
+        """The number of rows that a job may use: `reserved` if `resident`, else `shared`."""
         return self.reserved if self.resident else self.shared
 
     def residency(self, key: Hashable, rows: int) -> Residency | None:

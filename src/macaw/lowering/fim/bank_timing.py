@@ -54,7 +54,7 @@ class BankTiming:
         self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
 
     def reserve(self, banks: Sequence[int], until: int) -> None:
-        """Let accesses over the channel to some banks wait until cycle `until`."""
+        """Let every access over the channel to `banks` wait until cycle `until`."""
         for bank in banks:
             self._free[bank] = until
 
@@ -75,7 +75,7 @@ class BankTiming:
         """Open a row in several banks, and return the cycle of the last activation.
 
         Commands are issued at multiples of `step`, not before `time`. With `bus`, they use the
-        command bus of a DIMM. This is for commands of the host, push and pull.
+        command bus of a DIMM, as commands of the host and the instructions `push` and `pull` do.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:

@@ -1,9 +1,10 @@
 """Computes lower bounds of the cycle in which any plan of a graph ends.
 
-Tasks that depend on each other follow one another, so a plan takes at least the longest path of
-least cycles. The dma and each island do one thing at a time, so a plan takes at least the cycles
-that all copies and all blocks need there. If each other task must come before or after a certain
-task, nothing overlaps this task, and these two bounds hold for the tasks before it and after it.
+A task starts after the tasks on which it depends, so a plan takes at least as long as the longest
+path of dependent tasks, each with its least cycles. The dma and each island do one thing at a time,
+so a plan takes at least the cycles that all copies and all blocks need there. If every other task
+must come before or after a certain task, nothing overlaps this task, and both bounds also hold for
+the tasks before it alone, and for those after it.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
 def _least_stages(table: OptionTable, islands: int) -> int:
     """Return a lower bound from the tasks that nothing overlaps; 0 if there are none.
 
-    A stage consists of the tasks between two such tasks. It takes at least `_least_work` cycles,
-    and at least the cycles of its longest path, which is the difference of two levels.
+    A stage consists of the tasks between two such tasks. The stage takes at least `_least_work`
+    cycles, and at least the cycles of its longest path. A path's cycles are the difference of the
+    levels at its two ends.
     """
     alone = _alone(table)
     if not alone:
@@ -66,9 +68,9 @@ def _least_stages(table: OptionTable, islands: int) -> int:
 
 
 def _alone(table: OptionTable) -> set[str]:
-    """Return the outputs of tasks before or after which each other task must come.
+    """Return the names of the outputs of tasks that nothing overlaps.
 
-    Such a task shares no start with other tasks.
+    Every other task must come before or after such a task, and none shares a start with it.
     """
     tasks = table.graph.tasks
     bits = {task.output.name: 1 << number for number, task in enumerate(tasks)}

@@ -66,10 +66,10 @@ class Clock:
         return end if banks & option.banks else 0
 
     def bring(self, option: Option) -> tuple[int, int]:
-        """Copy the inputs of an option into its banks; return the cycles of its start and end.
+        """Copy the inputs of an option into its banks; return the cycles of the start and the end.
 
-        If the option needs no copies, the end is the cycle in which all earlier copies are done.
-        The earlier copies may still move results out of these banks.
+        Without inputs to copy, the end is the cycle in which all earlier copies are done, because
+        these may still move results out of the option's banks.
         """
         if not option.bring:
             return self.cp, max(self.cp, self.dma)
@@ -83,7 +83,7 @@ class Clock:
         return begin, self.dma
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
-        """Execute the blocks of an option; return the cycles of its start and end.
+        """Execute the blocks of an option; return the cycles of their start and end.
 
         `inputs_at` is the cycle from which the inputs are in the banks.
         """
@@ -107,7 +107,7 @@ class Clock:
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
-        """Do a task on the host; return the cycles of its start and end.
+        """Do the task of a host's option; return the cycles of its start and end.
 
         The dma makes the copies. If the task computes, cp waits for them and then computes.
         """
@@ -131,10 +131,10 @@ class Track:
         self.clock = Clock()
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
-        self.options: list[Option] = []  # of the steps
-        self.issued: list[Option] = []  # options; one that islands share has several steps
-        self.ends: list[int] = []  # when the blocks end
-        self.pending: list[int] = []  # steps whose results are still in banks
+        self.options: list[Option] = []  # the option of each step
+        self.issued: list[Option] = []  # each option once, also if several islands share it
+        self.ends: list[int] = []  # the cycle in which the blocks of each step end
+        self.pending: list[int] = []  # numbers of the steps whose results are still in banks
         # by the name of a memory: the indices that steps write (first, end), and the steps' numbers
         self.makers: dict[str, tuple[tuple[int, int, range], ...]] = {}
 
@@ -175,8 +175,8 @@ class Track:
     def fetch_needed(self, option: Option) -> None:
         """Fetch the results that an option reads, and the results that its copies would overwrite.
 
-        The latter are results that are still in the banks of the option's island. An eager track
-        also fetches all results that are ready.
+        The option's copies would overwrite results that are still in the banks of its island. If
+        `eager`, the track also fetches all results that are ready.
         """
         if not self.pending:
             return

@@ -1,9 +1,9 @@
 """Computes maximum and minimum, which no ALU has, by several functions of the ALU.
 
 The difference a - b is negative exactly where b is the greater number, also in fp16 and fp32,
-because differences below the least normal number are exact. From its sign come a mask of all bits
-or of none, and from the mask the bits of a or of b. So no rounding changes the result. Of two zeros
-+0 is the greater one. If one number is NaN, the maximum is a and the minimum b.
+because differences below the least normal number are exact. The sign of the difference gives a
+mask of all bits or of no bit, and the mask selects the bits of a or of b. So no rounding changes
+the result. +0 counts as greater than -0. If a or b is NaN, the maximum is a and the minimum b.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ assert tuple(_STEPS) == tuple(MANY_STEPS)
 
 
 def functions_of(function: str) -> frozenset[str]:
-    """Return the functions of the ALU that compute a function."""
+    """Return the functions of the ALU from which `function` is composed, or `function` itself."""
     return frozenset(step.function for step in _STEPS.get(function, ())) or frozenset([function])
 
 
 def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
-    """Yield tasks that compute the given tasks, all with functions that an ALU has.
+    """Yield tasks with the same outputs whose functions an ALU has.
 
     A maximum or minimum becomes several tasks; the last one has the output of the original task.
     `form` is the index of the number format.

@@ -1,4 +1,4 @@
-"""Finds depthwise convolutions: sums of windows' segments, each times a row of weights.
+"""Finds depthwise convolutions: sums of image segments, each multiplied by a row of weights.
 
 A depthwise convolution consists of gathers, products of elements and additions. For each tap of the
 kernel, a gather takes the pixels of an image that the tap multiplies. A constant with equal rows
@@ -18,7 +18,8 @@ from macaw.isa.fim_circuit import FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.lowering.fim.fused_task import CannotError
 from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, Graph, Places, Task, Tensor
 
-# A row has the weights of all taps and some pixels, or the operands of functions and some results.
+# A row of a bank has the weights of all taps and some pixels, or the second operands of functions
+# and some results.
 MOST_TAPS, MOST_OPERANDS = 28, 16
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
@@ -35,8 +36,8 @@ class Tap:
 class Depthwise:
     """A depthwise convolution and the functions of its result.
 
-    `after` has the numbers of the functions, `rows` the second operand of each function that takes
-    two. These operands are constants with equal rows.
+    `after` has the numbers of the functions. `rows` has the second operand of each function that
+    takes two operands: a constant with equal rows.
     """
 
     taps: tuple[Tap, ...]
@@ -50,7 +51,10 @@ class Depthwise:
         return self.taps[0].gather.inputs[0].memory
 
     def places(self) -> Places:
-        """Return where pixels begin in the image's memory, in shape (rows of the result, taps)."""
+        """Return the index in the image's memory at which each tap's pixel begins.
+
+        The shape is (rows of the result, taps).
+        """
         every = [tap.gather.places + tap.gather.inputs[0].offset for tap in self.taps]
         return np.stack([np.asarray(row, np.int64) for row in every], axis=1)
 
@@ -96,7 +100,10 @@ def _check_columns(found: Depthwise, lanes: int) -> None:
 
 
 def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
-    """Return the convolution with one tap that a product of elements computes, if it is one."""
+    """Return the convolution with one tap that `task` computes; None for any other task.
+
+    `gathers` has the gathers of the graph by the names of their outputs.
+    """
     if task.function != "mul":
         return None
     first, other = task.inputs
@@ -112,7 +119,10 @@ def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
 
 
 def _sum(first: Depthwise, second: Depthwise, task: Task) -> Depthwise | None:
-    """Return the sum of a convolution and one with a single tap, in the order of the additions."""
+    """Return the convolution with the taps of both, which `task` adds; None if it cannot be one.
+
+    One of the two must have a single tap, which becomes the last one.
+    """
     if len(second.taps) > 1:
         first, second = second, first
     same = first.image.name == second.image.name
@@ -124,7 +134,7 @@ def _sum(first: Depthwise, second: Depthwise, task: Task) -> Depthwise | None:
 
 
 def _append(part: Depthwise, task: Task) -> Depthwise | None:
-    """Return a convolution with one more function, if an island can apply it to a sum in Rz."""
+    """Return `part` with the function of `task` at its end; None if an island cannot apply it."""
     if task.function in MANY_STEPS:
         return None
     number = FUNCTION_NAMES.index(task.function)
@@ -144,8 +154,8 @@ def _append(part: Depthwise, task: Task) -> Depthwise | None:
 def depthwise_units(graph: Graph) -> Iterator[tuple[Task, ...]]:
     """Yield the tasks of each depthwise convolution with two taps or more, without functions.
 
-    Only the next task reads an intermediate result, and none of these is a result of the graph.
-    Parts of a convolution are no units.
+    An intermediate result is read by the next task alone and is no result of the graph. A
+    convolution that is part of a longer one is left out.
     """
     makers = graph.makers()
     reads = Counter(

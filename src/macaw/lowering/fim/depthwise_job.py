@@ -84,12 +84,12 @@ class DepthwiseJob:
 
     @property
     def groups(self) -> int:
-        """The number of columns of channels."""
+        """The number of columns of memory that the channels of one pixel take."""
         return self.whole.output.columns // self.lanes
 
     @property
     def side(self) -> int:
-        """The number of banks for a share."""
+        """The number of banks that compute a share at once, each for other channels."""
         return min(self.groups, self.memory.banks // self.shares)
 
     @property
@@ -108,15 +108,15 @@ class DepthwiseJob:
         return self.whole.output.rows // self.shares
 
     def group(self, turn: int, bank: int) -> int:
-        """Return the number of the column of channels in a bank; it may exceed the last one."""
+        """Return which column of channels a bank computes in a turn; it may exceed the last one."""
         return turn * self.side + bank % self.side
 
     @cached_property
     def pixels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The distinct pixels of a share, and which of them each result needs.
 
-        The first array has where a pixel begins, in numbers after the first pixel of the share. The
-        second one has indices in the first one, in shape (rows of the share, taps).
+        The first array says where each pixel begins, as a count of numbers after the share's first
+        pixel. The second array has indices into the first, in shape (rows of the share, taps).
         """
         places = self.whole.places()[: self.share]
         distinct, order = np.unique(places - places.min(), return_inverse=True)
@@ -140,7 +140,7 @@ class DepthwiseJob:
 
     @property
     def operands(self) -> int:
-        """The number of functions' second operands, the first columns of each row of results."""
+        """The number of second operands of functions; each is one column of each row of results."""
         return len(self.whole.rows)
 
     @property
@@ -269,7 +269,7 @@ class DepthwiseJob:
     # --- copies ---
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the only start, with its copies."""
+        """Yield one phase: the only start, with its copies."""
         constants = () if self.resident else tuple(self._bring_constants())
         bring, fetch = (*constants, *self._bring_pixels()), tuple(self._fetch())
         yield Phase((Route(bring, {}),), (Route(fetch, {}),))
@@ -380,9 +380,9 @@ def _columns(first: int, count: int) -> str:
 
 
 def _adjacent(results: Sequence[int], columns: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield runs of results, one after the other, whose pixels are in consecutive columns.
+    """Yield runs of consecutive results whose pixels are in consecutive columns.
 
-    A run is given by its first result and the number of results. `columns` has the column of each
+    An item has the run's first result and its number of results. `columns` has the column of each
     result's pixel.
     """
     first = results[0]
@@ -397,7 +397,7 @@ def depthwise_job(
 ) -> tuple[DepthwiseJob, Cycles]:
     """Return the fastest job for a depthwise convolution on an island, and its cycles.
 
-    It tries each division of the result's rows into shares. Raises `CannotError`.
+    The function tries each division of the result's rows into shares. Raises `CannotError`.
     """
     whole, able, memory = depthwise_of(tasks, form), abilities(config, island), geometry(config)
     for function in (MUL, FUNCTION_NAMES.index("add"), *whole.after):
@@ -424,7 +424,10 @@ def depthwise_job(
 
 
 def _divides(whole: Depthwise, shares: int, groups: int, banks: int) -> bool:
-    """Return whether shares of the result need pixels at equal distances, and have banks."""
+    """Return whether the result can be divided into `shares` shares.
+
+    All shares must have equal numbers of rows, pixels at equal distances, and `groups` banks.
+    """
     if whole.output.rows % shares or shares * groups > banks:
         return False
     places = whole.places().reshape(shares, -1)

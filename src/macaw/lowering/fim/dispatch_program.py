@@ -129,7 +129,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
-        """Write two routines of cp: one starts a variant, the other fetches its result."""
+        """Write two routines of cp: one starts the variant `step`, the other fetches its result."""
         self.code.append(f"go{step.number}:")
         if step.option.island is None:
             self.host(step)

@@ -64,9 +64,9 @@ _MOST_SHAPES = 1 << 14
 
 @lru_cache(maxsize=64)
 def _cycles_of_shapes(settings: tuple[int, ...]) -> dict[tuple[object, ...], int]:
-    """Return the cycles of copies that no bank takes part in, by their shape; empty at first.
+    """Return a dictionary for the cycles of copies without banks, by shape; empty at first.
 
-    Timing models with the same settings share the dictionary. They add at most `_MOST_SHAPES`.
+    Timing models with the same settings share the dictionary, and add at most `_MOST_SHAPES` items.
     """
     return {}
 

@@ -144,7 +144,7 @@ def _later(plan: GraphPlan, step: Step, other: Option) -> str:
 
 
 def _ends(plan: GraphPlan, end: int) -> str:
-    """Return a phrase that compares the end of another plan with that of this plan.
+    """Return a phrase that compares `end`, the end of another plan, with the end of `plan`.
 
     Both ends are those that the search uses, because only the plan has exact times.
     """
@@ -155,7 +155,7 @@ def _ends(plan: GraphPlan, end: int) -> str:
 
 
 def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
-    """Yield one line for each island that cannot do the tasks, with the reason."""
+    """Yield a line with the reason for each island that cannot do the tasks in some layouts."""
     by_island: dict[int | None, dict[str, list[int]]] = {}
     for row in refusals:
         by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
@@ -170,7 +170,7 @@ def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
 def timeline(plan: GraphPlan, width: int = 80) -> list[str]:
     """Draw the work of dma, islands and host over time, in lines of up to `width` characters.
 
-    Each character is the mark of the step at work, or says that the step waits.
+    A character is the mark of the step at work there, or `WAITS` if the step waits, else `IDLE`.
     """
     islands = sorted({step.option.island for step in plan.steps if step.option.island is not None})
     names = ["dma in", "dma out", *(f"island {island}" for island in islands)]

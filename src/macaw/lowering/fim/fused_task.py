@@ -37,7 +37,7 @@ class Traits(NamedTuple):
     """The properties on which the cycles of a fused task depend."""
 
     shape: Shape
-    after: tuple[int, ...]
+    after: tuple[int, ...]  # the numbers of the functions
     constants: tuple[bool, bool]  # whether A and B are constants
     # by product: the indices of the first numbers of A and B in their memory, and the sums' lengths
     offsets: tuple[tuple[int, int], ...]
@@ -95,9 +95,9 @@ class FusedTask:
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
-    """Fuse tasks into up to four fused tasks, each of which takes the result of the one before.
+    """Fuse tasks into up to four fused tasks; each takes the result of the previous one.
 
-    Raises `CannotError`.
+    Raises `CannotError` if one start cannot do the tasks.
     """
     ended: list[FusedTask] = []
     gather = tasks[0] if tasks[0].kind == GATHER else None
@@ -135,7 +135,7 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
 
 
 def _check_gather(gather: Task, product: Task) -> None:
-    """Raise `CannotError` if a task is no product whose left side a gather makes as windows."""
+    """Raise `CannotError` unless the rows of `gather` are windows and `product`'s left side."""
     output, image = gather.output, gather.inputs[0]
     if product.kind != PRODUCT or product.inputs[0].place != output.place:
         raise CannotError(f"{output.name} is no left side of a product")
@@ -148,7 +148,10 @@ def _check_gather(gather: Task, product: Task) -> None:
 
 
 def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
-    """Return the sum of two fused tasks without functions."""
+    """Return one fused task for `task`, the sum of two fused tasks without functions.
+
+    Raises `CannotError`.
+    """
     parts = first, second
     if task.function != "add" or any(part.after or part.gather for part in parts):
         raise CannotError(f"{task.output.name} is no sum of products alone")

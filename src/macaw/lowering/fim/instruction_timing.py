@@ -65,13 +65,13 @@ class _Operation(NamedTuple):
     registers: tuple[str, ...]
     writes: bool  # whether it writes a column
     period: int  # cycles from one of its repeats to the next
-    busy: int
-    result: int
+    busy: int  # cycles for which the ALU is occupied
+    result: int  # cycles until the result is in Rz
     lead: int  # cycles from its command until its column is at the circuit
 
 
 class _Running:
-    """A block that is being executed. All its banks act together, so one time is enough for all."""
+    """A block that is being executed. Its banks act at the same time, so the block has one time."""
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
@@ -82,7 +82,7 @@ class _Running:
         self.column = max(banks.columns[bank] for bank in block.banks)
         self.write_ends = self.last_read = PAST
         self.written = max(banks.write_ends[bank] for bank in block.banks)
-        self.push_end = 0  # when all columns that it has pushed are stored
+        self.push_end = 0  # the cycle in which all columns that the block pushed are stored
         self.alu_free = self.rz_ready = self.columns_ready = 0
         self.pull_ends = {ROP: 0, GIO: 0}
         self.is_over = False

@@ -122,7 +122,7 @@ class ProductJob:
     """A product or a sum of products, computed as a stream, and functions of the result.
 
     `products` has the products of the sum. If several islands share the result, `region` is the
-    part that this one computes.
+    part that this island computes.
     """
 
     tasks: tuple[Task, ...]
@@ -173,7 +173,7 @@ class ProductJob:
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the image of the windows, starting at the first number that they need.
+        """Return the image of the windows as an operand, from the first number that they need on.
 
         `size` is the size of a number in bytes.
         """

@@ -108,7 +108,7 @@ def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
 
 
 class _Joining:
-    """The new graph while it is made."""
+    """Builds the new graph, with joint products, from the old one."""
 
     def __init__(self, graph: Graph, groups: Sequence[_Group]) -> None:
         self.graph = graph.without_tasks()
@@ -130,7 +130,7 @@ class _Joining:
             self._current(tensor)
 
     def _join(self, group: _Group) -> None:
-        """Add the joint products of a group, and their sum."""
+        """Add the joint product of a group, or its two joint products and their sum."""
         count, outputs = len(group.members), group.outputs
         rows, columns = outputs[0].rows, outputs[0].columns
         wholes = []
@@ -150,7 +150,7 @@ class _Joining:
             self._moved[output.name] = wholes[-1], number * rows * columns
 
     def _side_by_side(self, constants: Sequence[Tensor]) -> Tensor:
-        """Return one constant that has the columns of several, side by side.
+        """Return one constant that has the columns of all `constants`, side by side.
 
         Calls with the same constants return the same object.
         """

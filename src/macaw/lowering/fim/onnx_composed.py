@@ -82,7 +82,7 @@ def axes_of(node: Node, inputs: Inputs) -> list[int]:
 
 
 def _reduce(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add ReduceSum or ReduceMean."""
+    """Add the tasks of a ReduceSum or ReduceMean node; return its output."""
     x, axes = required(inputs, 0), axes_of(node, inputs)
     if not axes:
         return [x]
@@ -102,7 +102,7 @@ def _global_average(values: Values, node: Node, inputs: Inputs) -> list[TaskValu
 
 
 def _batch_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add BatchNormalization: one factor and one addend for each channel."""
+    """Add the tasks of BatchNormalization: one factor and one addend for each channel."""
     name, x = node.outputs[0], required(inputs, 0)
     if node.attributes.get("training_mode", 0):
         raise LowerError("it computes means while training")
@@ -118,7 +118,10 @@ def _batch_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _layer_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add LayerNormalization: (x - mean) / sqrt(mean of squares + epsilon) · scale + bias."""
+    """Add the tasks of LayerNormalization.
+
+    The result is (x - mean) / sqrt(mean of squares + epsilon) · scale + bias.
+    """
     name, x, attributes = node.outputs[0], required(inputs, 0), node.attributes
     if any(node.outputs[1:]):
         raise LowerError("its mean and deviation are no results on islands")
@@ -166,7 +169,7 @@ def _exponential(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _rectified(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Abs, LeakyRelu or PRelu: relu(x) - slope · relu(-x)."""
+    """Add the tasks of Abs, LeakyRelu or PRelu: relu(x) - slope · relu(-x)."""
     x, name = required(inputs, 0), node.outputs[0]
     slope = optional(inputs, 1)
     if slope is None:
@@ -179,7 +182,7 @@ def _rectified(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _power(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Pow, with an exponent of 1/2, 1, 2 or 3."""
+    """Add the tasks of Pow, with an exponent of 1/2, 1, 2 or 3."""
     x, exponent, name = required(inputs, 0), required(inputs, 1).array, node.outputs[0]
     if exponent is None or exponent.size != 1 or float(exponent.item()) not in (0.5, 1, 2, 3):
         raise LowerError("its exponent is no constant of 0.5, 1, 2 or 3")
@@ -202,7 +205,7 @@ def _reciprocal(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _total(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Sum or Mean: tasks that add the operands from left to right."""
+    """Add the tasks of Sum or Mean, which add the operands from left to right."""
     name, operands = node.outputs[0], [required(inputs, place) for place in range(len(inputs))]
     if node.operator == "Sum" or len(inputs) == 1:
         return [chain(values, "add", operands, name)]

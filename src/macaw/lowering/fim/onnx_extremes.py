@@ -21,11 +21,11 @@ _FUNCTIONS = {"Max": "max", "Min": "min", "ReduceMax": "max", "ReduceMin": "min"
 def extreme(
     values: Values, function: str, x: TaskValue, places: Places, shape: Sequence[int], name: str
 ) -> TaskValue:
-    """Return the maxima or minima of numbers of x, in a shape.
+    """Return the maxima or minima of sets of numbers of x, as a value of shape `shape`.
 
-    `places`, of shape (count, numbers), has the index of each number; the `count` numbers of a
-    column are compared. As long as there are more than `MOST_AT_ONCE` rows, a task compares the
-    first half of the rows with the second half.
+    Each column of `places`, of shape (count, numbers), has the indices in x of the `count` numbers
+    of one set. As long as `places` has more than `MOST_AT_ONCE` rows, a task compares the first
+    half of the rows with the second half.
     """
     count, numbers = places.shape
     moved = values.move(x, places, f"{name}_windows")
@@ -41,14 +41,14 @@ def extreme(
 
 
 def _of_operands(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Max or Min: tasks that compare the operands from left to right."""
+    """Add the tasks of Max or Min, which compare the operands from left to right."""
     function, name = _FUNCTIONS[node.operator], node.outputs[0]
     operands = [required(inputs, place) for place in range(len(inputs))]
     return [chain(values, function, operands, name)]
 
 
 def _clip(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Clip. Its limits are inputs since operator set 11."""
+    """Add the tasks of Clip, whose limits are inputs since operator set 11, before attributes."""
     given = (node.attributes.get(key) for key in ("min", "max"))
     attributes = (None if number is None else values.array(np.array(number)) for number in given)
     low, high = (optional(inputs, place) or row for place, row in enumerate(attributes, 1))
@@ -58,7 +58,7 @@ def _clip(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def clipped(
     values: Values, x: TaskValue, low: TaskValue | None, high: TaskValue | None, name: str
 ) -> TaskValue:
-    """Return x between two limits, each of which may be missing."""
+    """Return x limited to the range from `low` to `high`; None is no limit."""
     # A limit beyond the numbers of the format limits nothing. Exporters write those of float32.
     most = float(np.finfo(FORMATS[values.graph.form].dtype).max)
     if low is not None and low.array is not None and np.all(low.array < -most):
@@ -73,7 +73,7 @@ def clipped(
 
 
 def _over_axes(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add ReduceMax or ReduceMin."""
+    """Add the tasks of ReduceMax or ReduceMin."""
     x, name = required(inputs, 0), node.outputs[0]
     axes = axes_of(node, inputs)
     if not axes:
@@ -103,7 +103,10 @@ def _global_maximum(values: Values, node: Node, inputs: Inputs) -> list[TaskValu
 
 
 def _hard_sigmoid(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add HardSigmoid, alpha · x + beta between 0 and 1; or HardSwish, x times HardSigmoid(x)."""
+    """Add the tasks of HardSigmoid or HardSwish.
+
+    HardSigmoid is alpha · x + beta, limited to 0 to 1. HardSwish is x times HardSigmoid(x).
+    """
     x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
     swish = node.operator == "HardSwish"
     alpha, beta = (1 / 6, 0.5) if swish else (0.2, 0.5)

@@ -186,7 +186,7 @@ def _pad(move: Move) -> list[TaskValue]:
 
 
 def _resize(move: Move) -> list[TaskValue]:
-    """Return the first input with each number taken from the nearest place."""
+    """Return the first input, resized: each number is that of the nearest place."""
     mode = move.node.attributes.get("mode", "nearest")
     if mode != "nearest":
         raise LowerError(f"the mode {mode}", "only nearest is supported")
@@ -200,7 +200,10 @@ def _resize(move: Move) -> list[TaskValue]:
 
 
 def _frame(move: Move) -> tuple[list[int], Any]:
-    """Return the widths of the frame and its fill value, which are inputs since operator set 11."""
+    """Return the widths of the frame, and the value that fills it.
+
+    Both are inputs since operator set 11, before that attributes.
+    """
     if move.evaluator.version < 11:
         return list(move.node.attributes["pads"]), move.node.attributes.get("value", 0.0)
     _, pads, fill = (*move.inputs, None)[:3]

@@ -71,7 +71,9 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def _first(
     values: Values, value: TaskValue | None, begin: int, shape: tuple[int, int], name: str
 ) -> TaskValue:
-    """Return an initial state of one direction: numbers of `value`, starting at index `begin`.
+    """Return an initial state of one direction: numbers of `value` from index `begin` on.
+
+    The state has shape `shape`.
 
     If `value` is None, the state is zero.
     """
@@ -83,9 +85,10 @@ def _first(
 def _run(
     values: Values, cell: _Cell, x: TaskValue, first: list[TaskValue], backwards: bool
 ) -> tuple[list[TaskValue], list[TaskValue]]:
-    """Add the cells of one direction; return the state h after each time step, and the last states.
+    """Add the tasks of one direction; return the state h of each time step, and the last states.
 
-    The states h are in the order of the sequence.
+    `x` is the input sequence and `first` has the initial states. If `backwards`, the cell reads
+    the sequence from its end; the states h are in the order of the sequence in either case.
     """
     steps, batch, size = x.shape
     found: dict[int, TaskValue] = {}
@@ -105,7 +108,11 @@ def _outputs(
     shape: tuple[int, int, int, int],
     name: str,
 ) -> list[TaskValue]:
-    """Return all states h, and the last states, as far as the node has such outputs."""
+    """Return the node's outputs: all states h, then those last states that are outputs.
+
+    `runs` has the results of `_run` of each direction. `shape` is the shape of all states h: (time
+    steps, directions, batch, hidden).
+    """
     steps, ways, batch, hidden = shape
     lasts = []
     for number, output in enumerate(node.outputs[1:]):
@@ -157,7 +164,10 @@ def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]
 
 
 class _Cell(ABC):
-    """The weights and biases of a cell. Its gates have the letters of ONNX, in ONNX's order."""
+    """The weights and biases of a cell.
+
+    `gates` has the letters by which ONNX names the gates, in ONNX's order.
+    """
 
     gates = ""
     states = 1  # the number of states, of which the first one is h
@@ -191,10 +201,10 @@ class _Cell(ABC):
 
     @abstractmethod
     def step(self, x: TaskValue, states: list[TaskValue], number: int) -> list[TaskValue]:
-        """Add the tasks of one time step and return the next states."""
+        """Add the tasks of time step `number`, whose input is `x`, and return the next states."""
 
     def sums(self, gate: str, x: Tensor, h: Tensor, number: int) -> Tensor:
-        """Add the two products of a gate, their sum and its bias; return the output."""
+        """Add the sum of x · W, h · R and the bias of a gate at time step `number`; return it."""
         values, graph = self.values, self.values.graph
 
         def named(part: str) -> str:
@@ -217,7 +227,7 @@ class _Cell(ABC):
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
     def add_peephole(self, tensor: Tensor, gate: str, state: Tensor, number: int) -> Tensor:
-        """Return the sum `tensor` plus the product of a gate's peepholes and a state.
+        """Return `tensor` plus the product of a gate's peepholes and a state, at step `number`.
 
         Return `tensor` itself if the cell has no peepholes.
         """

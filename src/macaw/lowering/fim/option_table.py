@@ -115,7 +115,10 @@ def option_table(
         return bool(possible)
 
     def follow(unit: Unit, longest: int) -> None:
-        """Add a unit, then that unit with the next task in the graph, and so on up to `longest`."""
+        """Add a unit, then that unit with the next task of the graph, and so on.
+
+        No unit gets more than `longest` tasks.
+        """
         while True:
             possible = add(unit)
             last = unit[-1].output

@@ -46,8 +46,8 @@ from macaw.lowering.fim.split import TRIED, TRIED_OF_WINDOWS, split_options
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
-FOLLOWED = 3  # the most tilings that are simulated cycle by cycle; the estimates of all of them
-NEAR = 1.05  # are at most this factor times the first estimate
+FOLLOWED = 3  # the most tilings that are simulated cycle by cycle
+NEAR = 1.05  # their estimates are at most this factor times the lowest estimate
 SMALL = 100_000  # for a product with a higher estimate, only the first tiling is simulated
 # an island and layout with a higher estimate, and with FAR times the lowest one, is not simulated
 FAR, LARGE = 5, 500_000
@@ -107,7 +107,8 @@ def _split(
 ) -> Iterator[Option]:
     """Yield the options in which several islands share a product and its functions.
 
-    `answers` has, for each island and layout alone, its option or the reason why there is none.
+    `answers` has one item for each island and layout: the option of this island alone, or the
+    reason why it has none.
     """
     try:
         (part,) = fuse(tasks)
@@ -271,7 +272,7 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     shape, after, windows = traits.shape, traits.after, traits.windows
     ways = streams(shape, config, query.island, query.layout, after, rows, windows)
     if traits.shape.part and traits.region is not None:
-        # Else the columns of a bank may belong to two results.
+        # Otherwise the columns of one bank could belong to two results.
         first = traits.region.column
         ways = (way for way in ways if first % (way.wide * way.tile[2]) == 0)
     return nsmallest(

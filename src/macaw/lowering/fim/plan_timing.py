@@ -3,7 +3,7 @@
 `macaw.lowering.fim.clock` adds numbers of each option, which are predicted for an option alone.
 That module is fast enough for a search. This module follows one plan: each instruction of cp, each
 copy and each block, with the state in which earlier steps leave the banks. So its times include
-the effects of open rows, and of copies that pass while blocks run.
+the effects of open rows, and of copies that the dma makes while blocks run.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _PlanTiming:
         return self._phases[step.number]
 
     def _wait(self, until: int) -> None:
-        """Let cp wait until a cycle; the wait takes an instruction in any case."""
+        """Let cp wait until cycle `until`; the wait takes at least the time of one instruction."""
         self._cp = max(self._cp, align_up(until, self._step)) + self._instruction
 
     def _copy(self, routes: Sequence[Route]) -> tuple[int, int]:

@@ -28,11 +28,11 @@ from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
 from macaw.lowering.fim.schedule import EFFORT, schedule
 from macaw.lowering.layer_source import SourceFiles
 
-# setting: instructions of an island; least limit for a step
+# The setting with the number of instructions of an island, and the least limit for one step.
 INSTRUCTIONS, FEWEST = "fim.instructions", 64
 # A graph of at least LEAST_DIVIDED cycles is also planned with tasks that are divided by rows. The
-# number of parts is the first of DIVIDED with which the graph has at most MOST_DIVIDED tasks; more
-# tasks would take long to plan.
+# number of parts is the first one in DIVIDED with which the graph has at most MOST_DIVIDED tasks,
+# because planning more tasks would take long.
 LEAST_DIVIDED, DIVIDED, MOST_DIVIDED = 30_000, (4, 2), 200
 
 

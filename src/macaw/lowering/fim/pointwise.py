@@ -178,7 +178,7 @@ class PointwiseJob:
                 yield word.at(self.chunk, number)
 
     def _row(self) -> Iterator[Item]:
-        """Yield the words of one function for a row, in groups of the columns that Rz holds."""
+        """Yield the words of one function for a row, in groups of as many columns as Rz holds."""
         what = FUNCTIONS[FUNCTION_NAMES.index(self.tasks[0].function)]
         result = self.chunk * len(self.operands)
         for first in range(0, self.chunk, self.slices):
@@ -199,7 +199,7 @@ class PointwiseJob:
             yield Word("mmr rz_slot, 0")
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the only start, with its copies."""
+        """Yield one phase: the only start, with its copies."""
         size = FORMATS[self.form].size
         bring, count = [], len(self.operands)
         for side, tensor in enumerate(self.operands):

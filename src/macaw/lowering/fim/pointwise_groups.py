@@ -23,9 +23,9 @@ def groups(
 ) -> Iterator[tuple[Task, ...]]:
     """Yield groups of at least two functions, each in the order of the graph.
 
-    The groups are as large as possible. For each set of functions that some island has, they are
-    formed from all tasks with these functions. Each item of `others` has tasks that a start can
-    also join to products, so groups without these tasks follow.
+    The groups are as large as possible. For each set of functions that some island has, the groups
+    are formed from all tasks with these functions, then once more without each item of `others`.
+    The tasks of such an item can instead share a start with products.
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()
@@ -40,7 +40,7 @@ def groups(
 def _partition(
     graph: Graph, functions: AbstractSet[str], excluded: Collection[Task]
 ) -> list[tuple[Task, ...]]:
-    """Return disjoint groups of tasks with these functions, without the tasks in `excluded`.
+    """Return disjoint groups of tasks whose functions are in `functions`, without `excluded`.
 
     If possible, a task joins the groups of its operands.
     """

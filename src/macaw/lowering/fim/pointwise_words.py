@@ -84,7 +84,8 @@ class _Writer:
     def make_room(self, number: int) -> int:
         """Return a slice of Rz for the result of call `number`.
 
-        If none is free, the value that is needed last goes to memory.
+        If no slice is free, a value leaves its slice, first a value that is also in memory. Of
+        several the value whose last use is latest leaves. If only Rz has it, it is stored.
         """
         for value in [value for value in self.slot_of if self.last_use[value] <= number]:
             del self.slot_of[value]

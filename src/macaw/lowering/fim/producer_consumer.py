@@ -105,7 +105,7 @@ class ProducerConsumerJob:
         return blocks
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the only start, with its copies."""
+        """Yield one phase: the only start, with its copies."""
         size = self.streams[0].shape.numbers.size
         routers = [Router(stream) for stream in self.streams]
         right = _RIGHT[: len(self.parts)]
@@ -188,7 +188,7 @@ def _size_between(producer: StreamTiling) -> int:
 
 
 def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words before and after those of a producer that pushes to buffer `number`."""
+    """Return the words that precede and follow a producer's program to fill buffer `number`."""
     low = producer.offset(_bank_between(producer)) // COLUMN_BYTES
     places = (low, low + _size_between(producer))
     first, end = (f"{producer.address(column):#x}" for column in places)
@@ -208,7 +208,7 @@ def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tupl
 def _bank_between(producer: StreamTiling) -> int:
     """Return the number of the bank with the buffer that a producer fills.
 
-    The first producer has its buffer of A before it.
+    The buffer follows the banks of the producer, and the first producer's own buffer of A.
     """
     return producer.link.bank + producer.banks + (not producer.link.takes_pushed)
 

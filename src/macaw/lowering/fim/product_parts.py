@@ -1,6 +1,6 @@
-"""The products of a plan, as islands round them: the part of each island, and sums in NumPy.
+"""Computes the products of a plan in NumPy, rounded as the islands of the plan round them.
 
-The bits of a sum depend on the layout in which an island multiplies, and so on the plan.
+The bits of a sum depend on the layout in which an island multiplies, and thus on the plan.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def whole_products(graph: Graph) -> tuple[ProductPart, ...]:
 def sum_products(a: NDArray[Any], b: NDArray[Any], layout: int) -> NDArray[Any]:
     """Return the product of two matrices (m, k) and (k, n), rounded as an island rounds it.
 
-    The island takes the products of a sum in groups, each the products of one tile. It adds
-    neighbours, then neighbours of these sums, and so on; then it adds the tile's sum to the sum of
-    the tiles before. Places of the last tile after the end of a sum count as 0. Each product and
-    each sum is rounded to the type of the operands.
+    A number of the result is a sum of k terms. The island takes as many terms at once as a tile
+    has along k. It adds neighbouring terms, then neighbouring sums, and so on, and adds the tile's
+    sum to the sum of the earlier tiles. The last tile is padded with zero terms. Each term and each
+    sum is rounded to the type of the operands.
     """
     (lanes,) = (row.lanes for row in FORMATS if row.dtype == a.dtype.name)
     _, deep, _ = tile_sides(layout, lanes)
@@ -96,10 +96,10 @@ def sum_products(a: NDArray[Any], b: NDArray[Any], layout: int) -> NDArray[Any]:
 def stacked_products(
     a: NDArray[Any], b: NDArray[Any], rows: int, parts: Sequence[ProductPart]
 ) -> NDArray[Any]:
-    """Return the products of stacks of matrices with the bits of a plan's islands.
+    """Return the products of stacked matrices, rounded as a plan's islands round them.
 
     `a` has the shape (rows of all left matrices, k), `b` the shape (right matrices, k, n), and the
-    result the shape (`rows`, n). `parts` are those of the plan.
+    result the shape (`rows`, n). `parts` has the part of each island.
     """
     result = np.zeros((rows, b.shape[2]), a.dtype)
     for part in parts:

@@ -108,7 +108,7 @@ class ProgramWriter:
         self.images = tuple(residency.images(plan.steps))
 
     def _between(self) -> dict[str, str]:
-        """Return the labels of tensors between steps; inputs and results keep their names."""
+        """Return the labels of tensors that only steps use; inputs and results keep their names."""
         graph = self.graph
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
@@ -119,7 +119,7 @@ class ProgramWriter:
         return {name: self.own(f"t{number}_between") for number, name in enumerate(names)}
 
     def own(self, label: str) -> str:
-        """Return a label of the program itself, from its last part."""
+        """Return a label that only this program uses: its prefix, then `label`."""
         return f"{self.label_prefix}{label}"
 
     def source_text(self) -> LoweredGraph:

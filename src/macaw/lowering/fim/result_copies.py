@@ -141,9 +141,9 @@ class ResultRouter:
     def _rows_of_banks(
         self, dst: Location, place: Location, pitch: int, rows: int, banks: int
     ) -> Iterator[Copy]:
-        """Yield a copy for each row of C.
+        """Yield a copy for each of `rows` rows of C; the rows at `dst` are `pitch` bytes apart.
 
-        It moves the row's parts in `banks` banks, the first at `place`.
+        The copy gathers the row's parts from `banks` banks. The first part is at `place`.
         """
         stream = self.stream
         length = stream.wide * stream.tile[2] * self.size
@@ -159,7 +159,10 @@ class ResultRouter:
     def _rows_of_a_bank(
         self, dst: Location, src: Location, length: int, rows: int, pitch: int
     ) -> Iterator[Copy]:
-        """Yield copies of the parts of C's rows that are in one bank; a part has `length` bytes."""
+        """Yield copies of the parts of `rows` rows of C that one bank has from `src` on.
+
+        A part has `length` bytes; the parts at `dst` are `pitch` bytes apart.
+        """
         stream = self.stream
         if stream.layout == OUTER:
             if rows > 0:

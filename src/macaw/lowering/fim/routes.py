@@ -35,9 +35,10 @@ def count_of(first: int, step: int, end: int) -> int:
 def runs(
     to: Bytes, at: Bytes, sizes: Bytes
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Yield the copies for segments: destination, source, and (bytes, rows, two strides).
+    """Yield the copies that move segments of `sizes` bytes from the offsets `at` to `to`.
 
-    Adjacent segments become one, and segments at equal distances become the rows of one copy.
+    An item has destination, source, and (bytes, rows, stride of `to`, stride of `at`). Adjacent
+    segments become one, and segments at equal distances become the rows of one copy.
     """
     joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)

@@ -33,7 +33,7 @@ def divided(graph: Graph, count: int) -> Graph | None:
 
 
 class _Dividing:
-    """The new graph while it is made."""
+    """Builds the new graph, whose tasks compute parts of rows, from the old one."""
 
     def __init__(self, graph: Graph, count: int) -> None:
         self.count, self.size = count, FORMATS[graph.form].size
@@ -61,9 +61,9 @@ class _Dividing:
             self.graph.tasks.append(part)
 
     def _part_of_gather(self, part: Task, first: int, last: int, number: int) -> Task:
-        """Return the part of a gather that makes some rows; it reads only the rows that it needs.
+        """Return part `number` of a gather, which makes the rows from `first` to `last`.
 
-        `part` is the gather with the output of the part.
+        The part reads only the rows that it needs. `part` is the gather with the part's output.
         """
         (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
         places = part.places[first * moved : last * moved]
@@ -100,7 +100,7 @@ class _Dividing:
         return [0, *starts, task.output.rows]
 
     def _divides_scatter(self, task: Task) -> bool:
-        """Return whether the parts of a scatter write rows of their own, one after the other."""
+        """Return whether each part of a scatter would write rows after those of the part before."""
         source, columns = task.inputs[0], task.output.columns
         if source.data is not None or source.columns % task.width or not self._aligned(source):
             return False
@@ -139,7 +139,7 @@ class _Dividing:
         return self._begins_at_column(tensor, self._bounds(tensor.rows))
 
     def _begins_at_column(self, tensor: Tensor, rows: Sequence[int]) -> bool:
-        """Return whether some rows of a tensor begin at columns of memory."""
+        """Return whether the rows of a tensor with numbers `rows` begin at columns of memory."""
         return not any(row * tensor.columns * self.size % COLUMN_BYTES for row in rows)
 
     def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:

@@ -30,7 +30,8 @@ WEIGHTS, SMALL = (0, 0.5, 1, 2, 4), 300
 SHORTER = 0, 0.1
 NO_GROUPS: Mapping[Task, Unit] = {}
 EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
-# number of new starts, random changes in each, changes from which one is drawn
+# The numbers of new starts of the search, of random changes in each, and of the changes from which
+# each of these is drawn.
 RESTARTS, KICKS, MANY = 12, 3, 400
 
 
@@ -92,8 +93,8 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
-    """Yield list schedules with and without groups and sums, and with each weight of the dma's
-    cycles and each share of `SHORTER`.
+    """Yield list schedules: with and without groups and sums, and with each weight in `WEIGHTS`
+    and each share in `SHORTER`.
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]
@@ -247,7 +248,7 @@ def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list
 
 
 def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Yield plans with one change: another option, another position, tasks joined or separated."""
+    """Yield lists with one change: another option, another position, tasks joined or separated."""
     where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
@@ -258,7 +259,7 @@ def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Opt
 
 
 def _doubles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Yield plans with two changes: another option and position, or two other options."""
+    """Yield lists with two changes: another option and position, or two other options."""
     where = _places(options)
     for place, option in enumerate(options):
         for other in _others(table, option):
@@ -286,7 +287,7 @@ def _reposition(
     option: Option,
     where: Mapping[str, int],
 ) -> Iterator[list[Option]]:
-    """Yield plans in which `option` replaces the option at `place` and moves to another position.
+    """Yield lists in which `option` replaces the option at `place` and moves to another position.
 
     All positions that the dependencies allow are tried. `where` has the position of each output's
     option.

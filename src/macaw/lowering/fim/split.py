@@ -26,7 +26,7 @@ LEAST = 600  # a product that takes fewer cycles on its best island is not divid
 GRAIN, FINE_GRAIN = 16, 4
 FAR = 4  # islands that take this factor times the best island's cycles get no region
 TRIED = 2  # number of groups of islands that are tried by rows, and by columns
-# The same for products of windows: these overlap, so the estimate of a region's copies is worse.
+# The same for products of windows. Windows overlap, so the estimate of a region's copies is worse.
 TRIED_OF_WINDOWS = 4
 
 # Returns the best option of an island in a layout for a region of the result, or None.
@@ -39,7 +39,7 @@ def split_options(
     """Yield options in which several islands share a product.
 
     `options` are the options of single islands for the whole product. `tried` is the number of
-    groups of islands that are tried by rows, and by columns.
+    groups of islands that are tried for a division by rows, and for one by columns.
     """
     best: dict[int, Option] = {}
     for option in sorted(options, key=lambda option: option.total):
@@ -63,14 +63,14 @@ def split_options(
 class _Sharing:
     """A group of islands with a region for each, in the order in which the dma brings their inputs.
 
-    `end` is the estimated cycle in which the last results are fetched. Islands that would get
-    nothing have no region.
+    `end` is the estimated cycle in which the last results are fetched. An island whose region would
+    be empty has none.
     """
 
     def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:
         self.options = sorted(group, key=lambda option: option.bring)
         # By rows, a region has all of B and a part of A; by columns, it is the other way round.
-        parts = []  # the cycles to bring what is divided, and what each region needs whole
+        parts = []  # cycles to bring the divided operand, and to bring the one that regions share
         for option in self.options:
             of_a, of_b = _parts_of_bring(shape, option)
             parts.append((of_a, of_b) if by_rows else (of_b, of_a))
@@ -102,9 +102,9 @@ def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
 def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: float) -> list[float]:
     """Return the sizes of regions whose islands end in cycle `end`, as shares of the result.
 
-    Each island first waits for the copies of the islands before it. `fixed` has the cycles of its
-    copies for a region of any size; `rates` has, for the whole result, the other cycles to copy and
-    the cycles to compute.
+    Each island first waits for the copies of the islands before it. For each island, `fixed` has
+    the cycles of the copies that do not depend on the region's size. `rates` has the cycles of its
+    other copies, and its cycles to compute, both for the whole result as its region.
     """
     sizes, time = [], 0.0
     for always, (bring, compute) in zip(fixed, rates, strict=True):
@@ -126,7 +126,10 @@ def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> fl
 
 
 def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) -> list[Region]:
-    """Return a region for each size, or fewer if a size is less than half of `grain`."""
+    """Return a region for each of `sizes`, which are shares of the result, by rows or by columns.
+
+    Regions begin at multiples of `grain`. A size that is rounded to zero has no region.
+    """
     total = shape.m if by_rows else shape.n
     regions, first, done = [], 0, 0.0
     for number, size in enumerate(sizes):

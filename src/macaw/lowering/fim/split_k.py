@@ -17,8 +17,9 @@ from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task, Tensor
 from macaw.lowering.fim.split import GRAIN
 
-# The most columns of such a product: islands can divide the columns of others, without a sum. The
-# least k of a part: a start of an island and its copies take as long as some hundred numbers.
+# A product with more columns is not divided along k, because islands can divide its columns without
+# a sum. A part has at least this k, because a start with its copies takes as long as some hundred
+# numbers.
 MOST_COLUMNS, LEAST_DEPTH = 64, 256
 
 
@@ -34,7 +35,7 @@ def divided(graph: Graph, count: int) -> Graph | None:
 
 
 class _Dividing:
-    """The new graph while it is made."""
+    """Builds the new graph, with products divided along k, from the old one."""
 
     def __init__(self, graph: Graph, count: int) -> None:
         self.count, self.lanes = count, FORMATS[graph.form].lanes

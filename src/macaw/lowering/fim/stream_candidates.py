@@ -58,9 +58,10 @@ def streams(
 
 
 def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs to try: the number of banks of a block, and the number of blocks.
+    """Yield the pairs to try: the number of banks of a block, and the number of blocks.
 
-    A pair is left out if fewer banks or fewer blocks give the same work to each bank.
+    `probe` has the other numbers of the tiling, `banks` is the number of banks of the island. A
+    pair is left out if fewer banks or fewer blocks give the same work to each bank.
     """
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
     pairs = set()
@@ -78,9 +79,10 @@ def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
 def _fitting(
     probe: StreamTiling, banks: int, blocks: int, rows: int, words: int
 ) -> StreamTiling | None:
-    """Return the tiling with the fewest starts that fits, or None.
+    """Return `probe` with `banks` and `blocks` and the fewest starts that fit, or None.
 
-    More items in a start take more rows and words, so a binary search finds the largest number.
+    A tiling fits if it has at most `rows` rows and `words` words. More items in a start take more
+    of both, so a binary search finds the largest number of items.
     """
     strips = part(probe.strips, probe.high)
     best, low, high = None, 1, part(strips, blocks)
