@@ -38,14 +38,14 @@ Plan = TypeVar("Plan", bound=ProductPlan)
 
 
 def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
-    """Return the partition of an operation over at most `size` (rows, clusters) of the array."""
+    """Return the partition of a product by a split, over at most `size` (rows, clusters)."""
     return partition(split, *size, (product.m, product.n, product.k))
 
 
 def _partitions(
     product: Product, config: Configuration, split: str, size: tuple[int, int], aligns: bool
 ) -> list[Partition]:
-    """Return the partitions to try: `array_partition`, and with `aligns` also an aligned one.
+    """Return the partitions to try for a split and size; with `aligns`, also an aligned one.
 
     The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition such a row
     is one beat, and the parts of N are multiples of 16 bytes, or of the outputs that a cluster
@@ -62,7 +62,10 @@ def _partitions(
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound of the cycles of the multiplications on an array of this `size`."""
+    """Return a lower bound of the cycles in which an array of this `size` multiplies.
+
+    `density` is the share of activations that are not zero.
+    """
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix
     part = array_partition(product, split, size)
@@ -89,7 +92,8 @@ def plans(
 
     All of them fit the device. The rows of activations in a tile may be grouped in several ways.
     For each way, the plans with the two largest tile lengths of k that fit are yielded. Plans that
-    probably take more than `limit` cycles may be left out.
+    probably take more than `limit` cycles may be left out. `density` is the share of activations
+    that are not zero. With `aligns`, plans of an aligned partition follow (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)
@@ -103,7 +107,11 @@ def _product_plans(
     density: float,
     limit: float,
 ) -> Iterator[ProductPlan]:
-    """Yield plans that fit the device, for a mapping and a partition."""
+    """Yield plans that fit the device, for a mapping and a partition.
+
+    Weight stationary plans are ranked by estimates for the `density` of nonzero activations, and
+    those that probably take more than `limit` cycles are left out.
+    """
     if mapping is WEIGHT:
         yield from _stationary_plans(product, config, part, density, limit)
         return
@@ -143,7 +151,11 @@ def _loop_plans(product: Product, config: Configuration, part: Partition) -> Ite
 def _stationary_plans(
     product: Product, config: Configuration, part: Partition, density: float, limit: float
 ) -> Iterator[ProductPlan]:
-    """Yield the weight stationary plans with the lowest estimated cycles, at most `TRIES`."""
+    """Yield the weight stationary plans with the lowest estimated cycles, at most `TRIES`.
+
+    The estimates are for the `density` of nonzero activations. Plans whose estimate is much greater
+    than `limit` are left out.
+    """
     grid = row_grid(config, part)
     guesses = row_estimates(product, config, part, grid, density)
 
@@ -159,8 +171,9 @@ def _least(
 ) -> Iterator[Plan]:
     """Yield the plans with the lowest estimated cycles, at most `TRIES`.
 
-    `guesses` has the estimates of possible plans. `fitting` returns the plan with a given index in
-    `guesses`, or None if that plan does not fit the device.
+    `guesses` has the estimates of possible plans; those above `LATER` times `limit` are left out.
+    `fitting` returns the plan with a given index in `guesses`, or None if that plan does not fit
+    the device.
     """
     count = 0
     for index in np.argsort(guesses, kind="stable"):
@@ -183,7 +196,7 @@ def _image_plans(
     limit: float,
     aligns: bool,
 ) -> Iterator[ProductPlan]:
-    """Yield plans of a convolution that fit the device.
+    """Yield plans of a convolution that fit the device; the parameters are those of `plans`.
 
     Image plans are only for the layout `hwc`, and plans with sliding windows only for depthwise
     convolutions. A convolution 1 × 1 may also be computed as a matrix product.
@@ -202,7 +215,10 @@ def _plans_of_image(
     density: float,
     limit: float,
 ) -> Iterator[ProductPlan]:
-    """Yield plans that fit the device, for a convolution and its partition."""
+    """Yield plans that fit the device, for a convolution, a mapping and a partition.
+
+    `density` and `limit` are those of `plans`.
+    """
     if product.layout == "hwc":
         cuts = [] if product.paired else kernel_cuts(product, config)
         for taps in (None, *cuts):
@@ -226,7 +242,10 @@ def _plans_of_image(
 def _sliding_plans(
     product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
 ) -> Iterator[ImagePlan]:
-    """Yield plans with sliding windows, one for each tile width. A tile has as many rows as fit."""
+    """Yield plans with sliding windows, one for each tile width. A tile has as many rows as fit.
+
+    There are none if the dma alone would take more than `limit` cycles.
+    """
     if product.layout == "hwc":  # the dma moves strips element by element
         moved = product.m * product.kernel[0] * product.width * product.channels
         if moved * config["dma.divider"] > limit:
@@ -268,7 +287,7 @@ def _tallest(
 
 
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
-    """Return the pairs (groups, members) to try for a tile.
+    """Return the pairs (groups, members) to try for a tile of a part.
 
     A tile has `groups` groups of rows of activations, with `members` rows in each group.
     """
@@ -283,7 +302,7 @@ def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
 
 
 def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
-    """Yield tile lengths of k to try, the longest first; a tile has `rows` rows of activations."""
+    """Yield the lengths of k to try for tiles with `rows` rows of activations, longest first."""
     block = config["pe.input_buffer"] // BLOCKS
     length, last = part.length("K"), 0
     most = min(length, BLOCKS // rows * block)

@@ -149,10 +149,10 @@ def _cheapest(
 ) -> Candidate | None:
     """Return the candidate of a mapping and split with the least predicted cost, or None.
 
-    With `halves`, the function also tries plans for half of the rows or of the clusters. If such a
-    plan takes fewer cycles, the number is halved again, and so on. Fewer rows and clusters need
-    fewer transfers, and fewer additions of sums. With `halves`, the function also tries partitions
-    with aligned outputs.
+    `density` is the share of activations that are not zero. With `halves`, the function also tries
+    partitions with aligned outputs, and plans for half of the rows or half of the clusters. As long
+    as such a plan takes fewer cycles, it halves the rows or clusters again. Fewer of them need
+    fewer transfers, and fewer additions of sums.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)
@@ -171,7 +171,9 @@ def _cheapest(
 
 
 def _balanced(candidate: Candidate, density: float) -> Candidate:
-    """Return the candidate with balancing if that takes fewer cycles, else `candidate`.
+    """Return the candidate's plan with balancing if that pays, else `candidate`.
+
+    Balancing pays if it makes the cycles, for this `density`, smaller by the factor `PAYS`.
 
     Balancing is not possible for floating-point sums, because it changes the order of additions.
     Windows that slide over dense strips have nothing to balance.

@@ -140,7 +140,10 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
 
 
 def _cluster_exes(plan: ProductPlan, place: int, raw: bool) -> Iterator[Exe]:
-    """Yield the exes with which cluster 0 adds the clusters' sums of position `place`."""
+    """Yield the exes with which cluster 0 adds the clusters' sums of position `place`.
+
+    With `raw`, the total is stored as a raw sum, else as a result.
+    """
     start = (
         [f"psums start[{min(place, plan.start_positions - 1)}] sliced"]
         if plan.has_start_sums
@@ -167,7 +170,7 @@ def _row_exes(plan: ProductPlan, place: int) -> Iterator[Exe]:
 
 
 def _out(plan: ProductPlan, place: int, raw: bool) -> Exe:
-    """Return the exe that moves the sums of position `place` out of the accumulators."""
+    """Return the exe that stores the sums of position `place`: as raw sums, or as results."""
     flag = "shift" if raw else "last"
     size = Types.size(plan.types.sum if raw else plan.types.result)
     out = f"{'partial' if raw else 'result'}[{place}], stride={size}, step={size}"

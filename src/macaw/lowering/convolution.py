@@ -105,9 +105,9 @@ class Convolution(Product):
         )
 
     def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Return the distances, in elements, to the next row, the next column and the next channel.
+        """Return the distances to the next row, column and channel of an image in a memory layout.
 
-        `image` is (height, width, channels).
+        `image` is (height, width, channels). The distances are in elements.
         """
         height, width, channels = image
         return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
@@ -234,8 +234,10 @@ def convolution(
     `weights` have shape (outputs, kernel height, kernel width, channels of a group), or for a
     depthwise convolution (channels, kernel height, kernel width). `padding` has the padding above
     and on the left, `after` the padding below and on the right. By default `after` is equal to
-    `padding`. The outputs of a group depend only on the channels of that group. If `images` is not
-    0, x and y have an additional first axis of this length.
+    `padding`. `stride` and `dilation` are (vertical, horizontal). The outputs of a group depend
+    only on the channels of that group. If `images` is not 0, x and y have an additional first axis
+    of this length. `layout` and `out_layout` are the memory layouts of x and y: `hwc` or `cwh`.
+    `activation` and `shift` say how sums become results, as in `Product`.
     """
     _check_weights(weights, depthwise)
     after = padding if after is None else after
@@ -305,9 +307,9 @@ def _check_pairs(
     sides: tuple[int, int, int, int],
     dilation: tuple[int, int],
 ) -> None:
-    """Raise `LowerError` if a number is too small.
+    """Raise `LowerError` if a size of the image, a stride, padding or dilation is too small.
 
-    `sides` are the paddings at the top, left, bottom and right.
+    `sides` has the padding at the top, left, bottom and right.
     """
     if min(image) < 1:
         raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
@@ -342,7 +344,7 @@ def _check_kernel(kernel: tuple[int, int], sides: tuple[int, int]) -> None:
 
 
 def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
-    """Return larger kernels, with the zeros that a dilation puts between rows and columns."""
+    """Return the kernels `weights` with the zeros that a dilation puts between their weights."""
     if dilation == (1, 1):
         return weights
     sides = [(n - 1) * by + 1 for n, by in zip(weights.shape[1:3], dilation, strict=True)]
@@ -352,7 +354,7 @@ def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
 
 
 def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
-    """Return kernels over all channels, with zeros for the channels of other groups.
+    """Return the kernels `weights` over all channels, with zeros for channels of other groups.
 
     The result has shape (outputs, height, width, channels).
     """
@@ -367,7 +369,7 @@ def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums without bias, of shape (images if any, rows, columns, outputs).
+    """Return the sums for the input x without the bias: (images if any, rows, columns, outputs).
 
     `whole` is the type in which NumPy adds.
     """
@@ -377,7 +379,10 @@ def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any
 
 
 def _sums(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums of one image, of shape (rows, columns, outputs)."""
+    """Return the sums of one image x, of shape (rows, columns, outputs).
+
+    `whole` is the type in which NumPy adds.
+    """
     if product.layout != "hwc":
         x = x.T
     if product.turned:

@@ -262,7 +262,7 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 def _step_loads(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
 ) -> Iterator[TransferShape]:
-    """Yield the transfers that load the data of an iteration.
+    """Yield the transfers that load the data of an iteration; `moves` has those of activations.
 
     `first` says whether the iteration starts new sums, `entering` whether it loads new activations.
     """
@@ -282,7 +282,11 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
+
+    `moves` has transfers of the plan. `entering`, `first` and `last` say which kind of iteration
+    (`_iteration_kinds`).
+    """
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results
@@ -297,7 +301,10 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles in which sums are copied between units and added, after an iteration."""
+    """Return the cycles in which sums are copied between units and added, after an iteration.
+
+    `last` says whether the iteration has the last tile of k.
+    """
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
@@ -313,11 +320,11 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
 
 
 def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, bool]]:
-    """Yield the kinds of iterations, each as (share, entering, first k, last k).
+    """Yield the kinds of iterations, each as (share, entering, first, last).
 
     `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
-    their first part, which some iterations skip (`row_program.has_entry_part`). The last two values
-    say whether the iteration has the first or the last tile of k.
+    their first part, which some iterations skip (`row_program.has_entry_part`). `first` and `last`
+    say whether the iteration has the first and the last tile of k.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
@@ -354,7 +361,8 @@ def _row_cycles(
 ) -> float:
     """Return the cycles of a row's packet list, from the bus and accumulator times of its exes.
 
-    `entries` is the number of weights of a PE, `density` the share of nonzero activations.
+    `entries` is the number of weights of a PE, `density` the share of nonzero activations. The
+    other parameters say which kind of iteration the list is for (`_iteration_kinds`).
     """
     config = plan.config
     width = config["dist.bus_bytes"]
@@ -393,7 +401,8 @@ def _row_cycles(
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
     """Return the cycles of a convolution's packet list: loading, the loop over outputs, storing.
 
-    `loads` is the number of products of a PE for one output.
+    `loads` is the number of products of a PE for one output. `entering` and `last` say which kind
+    of iteration the list is for (`_iteration_kinds`).
     """
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
@@ -427,8 +436,9 @@ def _stationary_cycles(
 ) -> float:
     """Return the cycles of a packet list that keeps weights in the PEs.
 
-    It loads the weights, multiplies the rows of activations one by one, and stores the results.
-    `loads` is the number of products of a PE for one row.
+    The list loads the weights, multiplies the rows of activations one by one, and stores the
+    results. `loads` is the number of products of a PE for one row. `entering` and `last` say which
+    kind of iteration the list is for (`_iteration_kinds`).
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
@@ -451,7 +461,10 @@ def _stationary_cycles(
 
 
 def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
-    """Return the cycles in which cluster 0 adds the sums of all clusters of its row."""
+    """Return the cycles in which cluster 0 adds the sums of all clusters of its row.
+
+    With `raw`, it stores the totals as raw sums, else as results.
+    """
     config = plan.config
     kinds = len(plan.functions)
     parts = plan.partition.clusters + plan.has_start_sums

@@ -1,4 +1,4 @@
-"""How sums become results: the steps of the special-function unit, and the factors they need.
+"""Describes how sums become results: the special-function unit's steps, and their factors.
 
 Factors are scales, a float32 for each output, and a table of 256 entries. They are segments of the
 config packet of the sequence that finishes sums, so a list that finishes sums begins with that
@@ -24,9 +24,9 @@ _NAMES = {row.dtype: row.name for row in ELEMENT_TYPES}  # of element types, by 
 
 @dataclass(frozen=True)
 class Finish:
-    """The end of a sequence that stores results: its options and its spu instructions.
+    """The end of a sequence that stores results: its options, and its spu instructions `body`.
 
-    `data` has the segments of its config packet.
+    `data` has the segments of the sequence's config packet.
     """
 
     header: str
@@ -36,7 +36,7 @@ class Finish:
 
 
 def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
-    """Return the steps that turn sums into results, in some blocks of the output queue."""
+    """Return the steps that turn the sums in `blocks` of the output queue into results."""
     options, data = tuple[str, ...](), tuple[str, ...]()
     words = type_words(plan, activations=plan.types.result) if plan.product.requantises else []
     if plan.product.scales is not None:

@@ -105,7 +105,10 @@ def estimates(
     grid: TileGrid,
     density: float,
 ) -> NDArray[np.float64]:
-    """Return the estimated cycles of each tile, in the grid's shape; infinite if it cannot fit."""
+    """Return the estimated cycles of each tile of a grid, infinite for a tile that cannot fit.
+
+    The result has the grid's shape. `density` is the share of activations that are not zero.
+    """
     return _Estimate(config, part, density, product, mapping, grid).cycles
 
 

@@ -1,4 +1,4 @@
-"""Tiles and plans of convolutions on the array.
+"""Describes tiles and plans of convolutions on the array.
 
 A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n` output
 channels of these positions from `tile.k` input channels. The PEs store the part of the padded image
@@ -163,7 +163,7 @@ class ImagePlan(ProductPlan):
     def count(self, dim: str) -> int:
         """Return the number of tiles of a part in dimension M, N or K.
 
-        In M it includes the tiles side by side and all images, in K the parts of the kernel.
+        The number for M counts tiles side by side and all images, that for K parts of the kernel.
         """
         return self._counts[dim]
 
@@ -401,7 +401,8 @@ def make_image_plan(
 ) -> ImagePlan:
     """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit.
 
-    `part` is the partition of the convolution; without it all rows and clusters take part.
+    `kind` is the class of the plan. `part` is the partition of the convolution; by default it
+    divides the convolution by `split` over all rows and clusters.
     """
     if part is None:
         part = partition(

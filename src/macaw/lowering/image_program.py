@@ -137,7 +137,10 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration without the exes that add the sums of clusters."""
+    """Return the exes of an iteration without the exes that add the sums of clusters.
+
+    With `raw`, the exes store raw sums, else results.
+    """
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
@@ -156,7 +159,7 @@ def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def out_words(plan: ImagePlan, target: str) -> str:
-    """Return the text of `out=`: the addresses to which a packet writes sums or results.
+    """Return the text of `out=`: where in the array `target` a packet writes sums or results.
 
     The addresses are ordered by position, or by PE if channels are the outermost dimension.
     """

@@ -59,7 +59,8 @@ class Linkage:
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
     """Return the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
 
-    A device that is not a preset is written to NAME.device.toml.
+    `reasons` become comments at the source's start. A device that is not a preset is written to
+    NAME.device.toml.
     """
     out = Listing()
     texts: dict[str, str] = {}
@@ -116,7 +117,10 @@ def layer_subroutine(
 
 
 def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
-    """Return the lines that are equal in the sources of all layers of the same shape."""
+    """Return the lines that are equal in the sources of all layers with the shape of a plan.
+
+    They use the symbol of the memory in `linkage` and the record in `code`.
+    """
     out, data = Listing(), Listing()
     name = plan.mapping.name.capitalize()
     out.comment(f"{name} stationary, split {plan.partition.split}{plan.variant}. {_split(plan)}")
@@ -229,8 +233,8 @@ def _split(plan: ProductPlan) -> str:
 def _slices(plan: ProductPlan, p: int, q: int) -> str:
     """Return a comment of the source that says what cluster q of row p computes.
 
-    It has the ranges of I, W and O in the notation of seed 000 Fig. 9; for a convolution, it
-    has the rows and channels of the outputs.
+    The comment has the ranges of I, W and O in the notation of seed 000 Fig. 9. For a
+    convolution, it has the rows and channels of the outputs.
     """
     m, n, k = (plan.part(dim, p, q) for dim in "MNK")
     if isinstance(plan, ImagePlan):

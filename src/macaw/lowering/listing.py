@@ -38,7 +38,7 @@ class Listing:
         self._lines.append("  ".join(filter(None, (head, statement, tail))))
 
     def line(self, text: str) -> None:
-        """Append a line as it is."""
+        """Append `text` as one line, without a change."""
         self._lines.append(text)
 
     def block(self, statements: str) -> None:
@@ -54,7 +54,7 @@ class Listing:
         self._lines += ["", f"# {'-' * 16} {text}"]
 
     def extend(self, lines: Iterable[str]) -> None:
-        """Append comment lines."""
+        """Append each of `lines` as a comment."""
         for line in lines:
             self.comment(line)
 

@@ -17,7 +17,7 @@ DIMENSIONS = ("M", "N", "K")
 
 @dataclass(frozen=True)
 class Mapping:
-    """A loop order. The operand that does not depend on the innermost dimension is not moved."""
+    """A loop order. The operand without the innermost loop's dimension stays where it is."""
 
     name: str
     order: tuple[str, str, str]  # from outer to inner

@@ -221,7 +221,7 @@ class Product:
         return replace(self, weights=weights, bias=bias)
 
     def _check_factors(self, types: Types) -> None:
-        """Raise `LowerError` for scales or a table that do not fit the product."""
+        """Raise `LowerError` if scales or a table do not fit the product or its types."""
         if self.scales is not None:
             if self.shift is not None:
                 raise LowerError("there are both a shift and scales")
@@ -246,7 +246,10 @@ class Product:
 
 
 def as_dtype(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
-    """Return `array` as little-endian `dtype`. Raises `LowerError` if an integer does not fit."""
+    """Return `array` as little-endian `dtype`. Raises `LowerError` if an integer does not fit.
+
+    `what` is the name of the array in messages.
+    """
     target = np.dtype(dtype).newbyteorder("<")
     if array.dtype.kind not in "biuf":
         raise LowerError(f"{what} hold {array.dtype}, which is no number")

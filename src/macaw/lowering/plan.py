@@ -98,7 +98,7 @@ class ProductPlan:
         return self.count("M") * self.count("N") * self.count("K")
 
     def tile_start(self, dim: str, index: int) -> int:
-        """Return the index in its part at which tile `index` begins."""
+        """Return where tile `index` of dimension `dim` begins, counted from its part's start."""
         length, tile = self.partition.length(dim), self.tile.length(dim)
         return min(index * tile, length - tile)
 
@@ -465,7 +465,10 @@ class ProductPlan:
 def _starts(
     part: Partition, tile: Tile, dim: str, rows: int, clusters: int, count: int
 ) -> NDArray[np.int64]:
-    """Return the first element of each tile, in an array of shape (rows, clusters, tiles)."""
+    """Return the first element of each of `count` tiles in dimension `dim`.
+
+    The result has shape (rows, clusters, tiles).
+    """
     length = part.length(dim)
     parts = np.minimum(part.indices(dim, rows, clusters) * length, part.extent(dim) - length)
     tiles = np.minimum(np.arange(count) * tile.length(dim), length - tile.length(dim))

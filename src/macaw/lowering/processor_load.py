@@ -15,7 +15,8 @@ from macaw.lowering.transfers import activations_in, sums_in, weights_in
 def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
     """Return the parts of the subroutine `load` by name, in their order.
 
-    The subroutine starts the transfers of the next iteration's tile.
+    The subroutine starts the transfers of the next iteration's tile. If `shared`, the code does not
+    depend on the numbers of tiles.
     """
     tile, choice, place = Listing(), Listing(), Listing()
     sums, factors, held, activations, rows = (Listing() for _ in range(5))
@@ -72,7 +73,10 @@ def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
 
 
 def _image_start(out: Listing, plan: ProductPlan, shared: bool) -> None:
-    """Write code that computes where a tile of an image begins: its row in t3, its column in s6."""
+    """Write code that computes where a tile of an image begins: its row in t3, its column in s6.
+
+    If `shared`, the code does not depend on the numbers of tiles.
+    """
     index = INDEX["M"]
     if plan.images > 1:
         index = "t6"
@@ -198,10 +202,10 @@ def _load_factors(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Write code that starts `count` transfers. The frame's word `transfers` has the address of
-    their list.
+    """Write code that starts `count` transfers; a word of the frame has the address of their list.
 
-    The code sets the source of each transfer to its address for index 0 plus the offset in a2.
+    `transfers` is the name of this word, `label` the label of the code's loop. The code sets the
+    source of each transfer to its address for index 0 plus the offset in a2.
     """
     out.block(
         f"""

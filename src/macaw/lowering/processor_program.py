@@ -219,7 +219,10 @@ not_RESULTS:
 
 
 def _leave(out: Listing, *, shared: bool, reports: bool) -> None:
-    """Write the end of the loop, and the return to the caller or the end of the program."""
+    """Write the end of the loop, and the end of the program or (`shared`) the return to the caller.
+
+    If `reports`, the code first writes that no iteration is left.
+    """
     out.block(_LAST_ITERATION)
     if reports:
         out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")

@@ -61,7 +61,7 @@ def _nested(line: str, levels: Sequence[Level]) -> list[str]:
 
 
 def _term(step: int, index: str, number: str) -> str:
-    """Return the term that a step adds to a number, as text."""
+    """Return, as text, the term `step` times the parameter `index`, to be added to a number."""
     size = abs(step)
     text = f"{size:#x}" if "x" in number and size >= _HEXADECIMAL else str(size)
     return f" {'-' if step < 0 else '+'} {text} * \\{index}"

@@ -125,7 +125,7 @@ class Packets:
 
 
 def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
-    """Write the arrays of the part, as `write_rows` describes them."""
+    """Write the arrays of the part; `memory` is that of `write_rows`."""
     at = 0
     weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)
     for array in weights_last if memory else all_arrays(plan):
@@ -210,7 +210,7 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
-    """Return how many exes at the start of a list some iterations leave out."""
+    """Return the number of exes at the start of a list that some iterations leave out."""
     return int(has_entry_part(plan) and packets.name != "merge")
 
 
@@ -266,7 +266,7 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return two list names: for iterations before the last k tile, and for iterations with it."""
+    """Return two list names: for iterations before the last tile of k, and for all others."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration is the same
     return "more", "last"

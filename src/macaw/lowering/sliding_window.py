@@ -202,7 +202,11 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
 def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """Return the transfers of one strip for each channel of a tile."""
+    """Return the transfers of one strip for each channel of a tile.
+
+    The first strip begins at byte `src` after the symbol `source`, and goes to byte `dst` of the
+    strips in the unit. `pitches` has the bytes to the next row, column and channel of the image.
+    """
     product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size

@@ -20,8 +20,8 @@ from macaw.lowering.repetitions import repeated
 
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
-# added for each row after the first: makes a multicast to its unit
-_HERE = r" + \here"  # added to addresses in the half of which a macro writes the transfers
+_HERE = r" + \here"  # added to addresses in the half whose transfers a macro writes
+# added to an address for each row after the first: makes the transfer a multicast to its unit
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
 WEIGHT_TENSOR = "weight_tensor"  # label of the tensor from which weights are read
 SECOND = "x_second"  # label of the second tensor of a pair
@@ -246,7 +246,10 @@ def sums_in(plan: ProductPlan) -> list[Transfer]:
 
 
 def owner_name(p: int, q: int, grid: TransferGrid) -> str:
-    """Return the name of a row, with the cluster if there are several, for a comment."""
+    """Return the name of row p, and of cluster q if clusters have separate transfers.
+
+    The name is for a comment. If the transfers of `grid` are multicasts, it names all rows.
+    """
     row = "all rows" if grid.multicasts else f"row {p}"
     return f"{row}, cluster {q}" if grid.clusters > 1 else row
 
@@ -266,9 +269,10 @@ def write_transfers(
 ) -> None:
     """Write the transfers and the frames, which are in cp's local memory.
 
-    A program of one layer has two transfers that copy packets and sequences into the on-chip units.
-    If `shared`, the text is that of a layer of a network, with a section for each table: the
-    macros of the network (`macaw.lowering.macro_library`) write its lines for both halves.
+    `first` has the transfers before the first iteration. A program of one layer has two more, which
+    copy packets and sequences into the on-chip units. If `shared`, the text is that of a layer of a
+    network, with a section for each table: the macros of the network
+    (`macaw.lowering.macro_library`) write its lines for both halves.
     """
     if shared:
         out.mark("tables")
@@ -361,7 +365,7 @@ weight_table:
 
 
 def _name(letter: str) -> str:
-    """Return the label of a table of transfers in the macro of a half."""
+    """Return the label of the table of transfers `letter` in the macro of a half."""
     return rf"\h\()_{letter}"
 
 
@@ -386,7 +390,10 @@ def _factors_in(plan: ProductPlan) -> Transfer:
 
 
 def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:
-    """Return one transfer that moves the raw sums of all rows."""
+    """Return one transfer that moves the raw sums of all rows from `src` to `dst`.
+
+    The strides are the bytes from row to row; `what` is the transfer's comment.
+    """
     return Transfer(dst, src, "SUMS", "ROWS", dst_stride, src_stride, what)
 
 
@@ -398,9 +405,10 @@ def _put(
     add_src: str,
     base: str = "",
 ) -> None:
-    """Write a table of transfers.
+    """Write a table of transfers at a label.
 
-    If `base` is "src" or "dst", the words of each transfer are followed by this address once more.
+    `add_dst` and `add_src` are appended to the addresses, as text. If `base` is "src" or "dst", the
+    words of each transfer are followed by this address once more.
     """
     lines = []
     for item in transfers:

@@ -180,7 +180,8 @@ def make_product_plan(
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
     With `whole`, the input buffer takes all activations of a tile at once, and one exe multiplies
-    them. `part` is the partition of the product; without it all rows and clusters take part.
+    them. `part` is the partition of the product; by default it divides the product by `split` over
+    all rows and clusters.
     """
     if part is None:
         part = partition(
@@ -290,7 +291,10 @@ def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
 
 
 def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Yield the exes of an iteration without the exes that add the sums of clusters."""
+    """Yield the exes of an iteration without the exes that add the sums of clusters.
+
+    With `raw`, the exes store raw sums, else results.
+    """
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"

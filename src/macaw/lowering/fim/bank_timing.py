@@ -61,7 +61,8 @@ class BankTiming:
     def _command(self, at: int, step: int) -> int:
         """Reserve the first free cycle of the command bus that is not before `at`, and return it.
 
-        Only the banks of a DIMM share a command bus; elsewhere the result is `at`.
+        Cycles are tried at distances of `step`. Only the banks of a DIMM share a command bus;
+        elsewhere the result is `at`.
         """
         if self.geometry.one_bus:
             while at in self._commands:
@@ -112,7 +113,10 @@ class BankTiming:
         return time
 
     def _first_activation(self, groups: int, time: int, step: int, bus: bool) -> int:
-        """Record an activation in the bank groups of a mask, and return its cycle."""
+        """Record an activation in the bank groups of the mask `groups`, and return its cycle.
+
+        `time`, `step` and `bus` are those of `open`.
+        """
         earlier = self._activations
         while True:
             time, _ = activation_start(self.timings, self.geometry, earlier, groups, time, step)
@@ -124,7 +128,7 @@ class BankTiming:
     def access(
         self, bank: int, row: int, time: int, writes: bool, step: int = 1
     ) -> tuple[int, int]:
-        """Read or write a column over the channel.
+        """Read a column of a bank's row over the channel, or write one if `writes`.
 
         Return the cycle of the command and the first cycle after the data of the column. The
         command is issued at a multiple of `step`, not before `time`. If another row is open, it is
@@ -158,8 +162,9 @@ class BankTiming:
     def columns_of(
         self, bank: int, row: int, time: int, count: int, writes: bool
     ) -> tuple[int, int]:
-        """Read or write `count` columns of a row; return the cycles of the first and the last
-        command.
+        """Access `count` columns of a row from cycle `time` on, as `access` does.
+
+        Return the cycles of the first and the last command.
         """
         first, _ = self.access(bank, row, time, writes)
         last = first

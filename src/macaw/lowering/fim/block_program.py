@@ -132,7 +132,7 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Return the number of words of a program; words that the source repeats count each time."""
+    """Return the number of words of `items`; words that the source repeats count each time."""
     words = 0
     for item in items:
         if isinstance(item, Word):

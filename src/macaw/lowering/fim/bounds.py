@@ -36,7 +36,7 @@ class LeastCycles:
 
 
 def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
-    """Return lower bounds of the end of any plan with the options of a table."""
+    """Return lower bounds of the end of any plan with a table's options on `islands` islands."""
     path, work = max(table.levels.values()), _least_work(table, table.levels, islands)
     return LeastCycles(path, work, _least_stages(table, islands))
 

@@ -93,7 +93,10 @@ def depthwise_of(tasks: Sequence[Task], form: int) -> Depthwise:
 
 
 def _check_columns(found: Depthwise, lanes: int) -> None:
-    """Raise `CannotError` if pixels, channels or results do not begin at columns of memory."""
+    """Raise `CannotError` unless pixels, channels and results begin at columns of memory.
+
+    A column of memory has `lanes` numbers.
+    """
     sizes = found.output.columns, found.output.offset
     if any(size % lanes for size in sizes) or np.any(found.places() % lanes):
         raise CannotError(f"the channels of {found.output.name} are no whole columns of memory")
@@ -119,7 +122,7 @@ def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
 
 
 def _sum(first: Depthwise, second: Depthwise, task: Task) -> Depthwise | None:
-    """Return the convolution with the taps of both, which `task` adds; None if it cannot be one.
+    """Return the convolution `task`, which adds two convolutions; None if it cannot be one.
 
     One of the two must have a single tap, which becomes the last one.
     """

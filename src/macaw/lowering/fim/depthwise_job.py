@@ -198,7 +198,7 @@ class DepthwiseJob:
         return Word(f"act {self.row + row} + turn * {self.turn_rows}", ACT)
 
     def _chunk(self, number: int) -> Iterator[Item]:
-        """Yield the words that compute and store a chunk of results."""
+        """Yield the words that compute and store chunk number `number` of the results."""
         first = number * self.chunk
         needs = self.pixels[1][first : first + self.chunk]
         yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
@@ -246,7 +246,7 @@ class DepthwiseJob:
                     done[n] += 1
 
     def _functions(self, count: int) -> Iterator[Word]:
-        """Yield the words of the functions of a chunk; each slice of Rz goes to Rop and back."""
+        """Yield the words that apply the functions to `count` slices of Rz, each through Rop."""
         if self.whole.after:
             yield Word("mmr rz_step, 0")
         operand = 0

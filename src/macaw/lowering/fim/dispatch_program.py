@@ -74,7 +74,8 @@ def emit(
 ) -> LoweredGraph:
     """Return the program of a plan in which cp chooses the island of each task at run time.
 
-    Raises `LowerError` if the variants do not fit the islands or the memory.
+    `device` and `name` are those of `macaw.lowering.fim.program.emit`. Raises `LowerError` if the
+    variants do not fit the islands or the memory.
     """
     return _Dispatcher(runtime_tasks(plan), plan, graph, config, device, name).source_text()
 
@@ -105,7 +106,7 @@ class _Dispatcher(ProgramWriter):
         )
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Return the label of a step's scratch memory.
+        """Return the label of a step's scratch memory with this symbol.
 
         All steps share one scratch memory for results that are tiles, because the dma makes copies
         one after the other. Other scratch memory has to be zero where no copy writes, so each step

@@ -130,7 +130,7 @@ class DmaTiming:
         return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
 
     def _by_rows(self, copy: Copy, begin: int) -> int:
-        """Return the cycle in which a plain copy completes.
+        """Return the cycle in which a plain copy completes if it starts in cycle `begin`.
 
         All columns in one row of a bank are calculated together.
         """

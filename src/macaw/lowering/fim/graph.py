@@ -129,7 +129,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns, data))
 
     def whole(self, name: str, rows: int, columns: int) -> Tensor:
-        """Add a tensor that several products write, each a part of it."""
+        """Add a tensor of shape (rows, columns) that several products write, each a part of it."""
         return self._new(Tensor(name, rows, columns))
 
     def add_renamed(self, tensor: Tensor) -> Tensor:
@@ -302,14 +302,14 @@ class Graph:
     # --- layers ---
 
     def chain(self, *matrices: Tensor) -> Tensor:
-        """Add the products of A · B · C ..., from left to right."""
+        """Add the product of all `matrices`, A · B · C ..., multiplied from left to right."""
         product = matrices[0]
         for other in matrices[1:]:
             product = self.product(product, other)
         return product
 
     def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
-        """Add a multi-layer perceptron: a product for each layer, with `function` between them."""
+        """Add a multi-layer perceptron of `x`: a product for each layer, `function` in between."""
         for number, weights in enumerate(layers):
             x = self.product(x, weights)
             if number < len(layers) - 1:
@@ -404,7 +404,7 @@ class Graph:
 
     @staticmethod
     def _validated(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
-        """Return `places` as an array. Raises `LowerError` if a segment exceeds the tensor."""
+        """Return `places` as an array. Raises `LowerError` if a segment exceeds `target`."""
         begins = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
         for place in (int(begins.min()), int(begins.max())) if len(begins) else ():
             if width < 1 or not 0 <= place <= target.numbers - width:

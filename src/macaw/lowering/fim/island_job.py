@@ -237,7 +237,7 @@ class ProductJob:
 
 
 def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return a pair (bank, index of a part of B) for each bank of B in all blocks."""
+    """Return a pair (bank, index of a part of B) for each bank in which a stream has B."""
     return tuple(
         (stream.bank(block, number), number)
         for block in range(stream.blocks)
@@ -246,7 +246,7 @@ def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
 
 
 def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return a pair (bank, index of a part of A) for each buffer of A in all blocks."""
+    """Return a pair (bank, index of a part of A) for each bank in which a stream has A."""
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 

@@ -27,7 +27,10 @@ def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str)
 
 
 def chain(values: Values, function: str, operands: Sequence[TaskValue], name: str) -> TaskValue:
-    """Add tasks that apply a function of two values from left to right; return the last output."""
+    """Add tasks that apply a function of two values to all operands from left to right.
+
+    Return the last output.
+    """
     total = operands[0]
     for place, operand in enumerate(operands[1:], 1):
         last = place == len(operands) - 1
@@ -46,7 +49,8 @@ def sums(
 ) -> TaskValue:
     """Return `factor` times the sum of x over some axes, as a product.
 
-    The numbers of each sum become a row of A, and B is a column that has `factor` everywhere.
+    The numbers of each sum become a row of A, and B is a column that has `factor` everywhere. With
+    `keep`, the axes stay in the result with length 1.
     """
     shape, axes = x.shape, list(axes)
     rest = [axis for axis in range(len(shape)) if axis not in axes]

@@ -21,7 +21,7 @@ _FUNCTIONS = {"Max": "max", "Min": "min", "ReduceMax": "max", "ReduceMin": "min"
 def extreme(
     values: Values, function: str, x: TaskValue, places: Places, shape: Sequence[int], name: str
 ) -> TaskValue:
-    """Return the maxima or minima of sets of numbers of x, as a value of shape `shape`.
+    """Return the maxima or minima (`function`) of sets of numbers of x, in shape `shape`.
 
     Each column of `places`, of shape (count, numbers), has the indices in x of the `count` numbers
     of one set. As long as `places` has more than `MOST_AT_ONCE` rows, a task compares the first
@@ -85,7 +85,10 @@ def _over_axes(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def over_axes(
     values: Values, function: str, x: TaskValue, axes: Sequence[int], name: str, keep: bool = True
 ) -> TaskValue:
-    """Return the maxima or minima of x over some axes."""
+    """Return the maxima or minima of x over some axes, as `function` ("max" or "min") says.
+
+    With `keep`, these axes stay in the result with length 1.
+    """
     rest = [axis for axis in range(len(x.shape)) if axis not in axes]
     count = math.prod(x.shape[axis] for axis in axes)
     places = places_of(x.shape).transpose(*axes, *rest).reshape(count, -1)

@@ -75,7 +75,10 @@ def move_node(
     inputs: Sequence[TaskValue | None],
     forms: Sequence[Form | None],
 ) -> list[TaskValue]:
-    """Return the outputs of a node that moves numbers. Raises `LowerError`."""
+    """Return the outputs of a node that moves numbers. Raises `LowerError`.
+
+    `evaluator` moves indices as the node does. `forms` has the shapes of the outputs.
+    """
     kind = node.operator
     does: Callable[[Move], list[TaskValue]] = {
         "Concat": _concat,

@@ -249,7 +249,7 @@ class _Rnn(_Cell):
     gates = "h"
 
     def step(self, x: TaskValue, states: list[TaskValue], number: int) -> list[TaskValue]:
-        """Add the tasks of one time step and return the next states."""
+        """Add the tasks of time step `number`, whose input is `x`, and return the next states."""
         values = self.values
         inputs = values.tensor(x, f"{self.name}_x{number}")
         total = self.sums("h", inputs, values.tensor(states[0], f"{self.name}_h{number}"), number)
@@ -264,7 +264,7 @@ class _Gru(_Cell):
     gates = "zrh"
 
     def step(self, x: TaskValue, states: list[TaskValue], number: int) -> list[TaskValue]:
-        """Add the tasks of one time step and return the next states."""
+        """Add the tasks of time step `number`, whose input is `x`, and return the next states."""
         values, graph = self.values, self.values.graph
         inputs = values.tensor(x, f"{self.name}_x{number}")
         old_state = values.tensor(states[0], f"{self.name}_h{number}")
@@ -308,7 +308,7 @@ class _Lstm(_Cell):
     gates, states = "iofc", 2
 
     def step(self, x: TaskValue, states: list[TaskValue], number: int) -> list[TaskValue]:
-        """Add the tasks of one time step and return the next states."""
+        """Add the tasks of time step `number`, whose input is `x`, and return the next states."""
         values, graph = self.values, self.values.graph
         now = values.tensor(x, f"{self.name}_x{number}")
         h, c = (values.tensor(state, f"{self.name}_h{number}") for state in states)

@@ -80,13 +80,13 @@ class Values:
         return TaskValue(array.shape, array, name, element_of(array))
 
     def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> TaskValue:
-        """Return the value for a task's output, in a given shape."""
+        """Return the value in shape `shape` whose numbers are those of a task's output."""
         if tensor.numbers != math.prod(shape):
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return TaskValue(tuple(shape), tensor=tensor)
 
     def input_value(self, name: str, shape: tuple[int, ...], element: int) -> TaskValue:
-        """Return the value for an input of the graph."""
+        """Add an input of the graph; return its value, with its shape and its ONNX element type."""
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
         return TaskValue(shape, tensor=tensor, element=element)
@@ -110,7 +110,7 @@ class Values:
     def tensor(self, value: TaskValue, name: str, rows: int = 0, columns: int = 0) -> Tensor:
         """Return a value as a matrix of `rows` rows and `columns` columns.
 
-        By default the last dimension is the columns and all others are the rows.
+        By default the columns are the last dimension, and the rows all others.
         """
         if not rows:
             rows, columns = matrix(value.shape)
@@ -246,7 +246,7 @@ class Values:
 
 
 def matrix(shape: Sequence[int]) -> tuple[int, int]:
-    """Return (rows, columns) of a value: the last dimension is the columns."""
+    """Return (rows, columns) of a value of this shape: the last dimension has the columns."""
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 

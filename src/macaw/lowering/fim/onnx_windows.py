@@ -36,7 +36,7 @@ def whole_window(window: Window, image: Sequence[int]) -> Window:
 
 
 def window_places(places: Places, indices: Sequence[Places]) -> Places:
-    """Return the indices of the windows of images (batch, channels, ...).
+    """Return the part of `places` that the windows of images (batch, channels, ...) select.
 
     `indices` has an array (kernel, windows) for each dimension of the image, which says where each
     number of each window is. So each dimension becomes two dimensions: kernel and windows.
@@ -47,7 +47,7 @@ def window_places(places: Places, indices: Sequence[Places]) -> Places:
 
 
 def framed(values: Values, x: TaskValue, window: Window, name: str) -> TaskValue:
-    """Return images with their frame of zeros."""
+    """Return the images `x` in the frame of zeros that `window` needs."""
     if not any((*window.before, *window.after)):
         return x
     sides = list(zip(window.before, x.shape[2:], window.after, strict=True))

@@ -107,8 +107,8 @@ def _split(
 ) -> Iterator[Option]:
     """Yield the options in which several islands share a product and its functions.
 
-    `answers` has one item for each island and layout: the option of this island alone, or the
-    reason why it has none.
+    The product and its functions are `tasks`. `answers` has one item for each island and layout:
+    the option of this island alone, or the reason why it has none.
     """
     try:
         (part,) = fuse(tasks)

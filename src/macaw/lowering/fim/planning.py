@@ -121,9 +121,9 @@ class Planner:
     ) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan and its program for tasks that use the rows in `rows`.
 
-        At first, a task may have as many instructions as an island's memory can store. If the
-        program does not fit in this memory, the function plans again with half of this limit, and
-        so on.
+        With `choice`, the scheduler decides for each task whether its constants stay. At first, a
+        task may have as many instructions as an island's memory can store. If the program does not
+        fit in this memory, the function plans again with half of this limit, and so on.
         """
         words = int(self.config[INSTRUCTIONS])
         room_error: program.RoomError | None = None
@@ -163,7 +163,7 @@ class Planner:
 def _option_source(
     graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
 ) -> Any:
-    """Return the function that returns the options of tasks.
+    """Return the function that returns the options of tasks in the rows `rows`.
 
     With `choice`, there are two options for each island and layout if constants may stay in the
     banks: one in which they stay, and one in which copies bring them. With `together`, several

@@ -73,8 +73,8 @@ def _partition(
 def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> bool:
     """Return whether one start can compute the tasks whose numbers are in `group`.
 
-    Each path between two tasks of the group stays in the group. No task reads only a part of
-    another task's output.
+    Then each path between two tasks of the group stays in the group, and no task reads only a part
+    of another task's output. `before` has, for each task, the numbers of the tasks that it reads.
     """
     tasks = [graph.tasks[number] for number in sorted(group)]
     if len(tasks) > MOST_TASKS:

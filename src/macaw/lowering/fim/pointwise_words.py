@@ -101,7 +101,7 @@ class _Writer:
         return self.slot if self.slot in free else min(free)
 
     def call(self, call: Call, number: int, mode: int) -> int:
-        """Write the words of a call; return the slice of its result."""
+        """Write the words of call number `number` in ALU mode `mode`; return the result's slice."""
         left, *rest = call.operands
         if rest and call.function in _EITHER and rest[0] in self.slot_of and left in self.places:
             left, rest = rest[0], [left]

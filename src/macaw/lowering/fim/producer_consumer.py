@@ -295,9 +295,7 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
-    """Return the sort key of a candidate: an estimate of its cycles, then the number of rows copied
-    in.
-    """
+    """Return the sort key of a candidate: its estimated cycles, then the rows to copy in."""
     *producers, last = job.streams
     cycles = [x.items * (x.steps * max(25, 2 + 4 * x.wide) + 60) for x in producers]
     consumer = last.items * (last.steps * max(25, 2 + 4 * last.wide) + 90)

@@ -135,7 +135,7 @@ class ProgramWriter:
         return LoweredGraph(out.text(), self.files)
 
     def write_control(self, out: Listing, entry: str, last: str) -> None:
-        """Write the code of cp and its tables; `last` is the code after the last copy."""
+        """Write the code of cp at the label `entry`, and its tables; the code `last` ends it."""
         copy = self.own("copy\\@")
         out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
         out.block(f"{copy}: dma.copy s7, a0\naddi a0, a0, 24\naddi a1, a1, -1")
@@ -221,7 +221,7 @@ class ProgramWriter:
     # --- copies ---
 
     def _copies(self, step: Step, name: str, routes: Sequence[Route]) -> None:
-        """Write code that queues copies, and the table with their descriptions."""
+        """Write code that queues the copies of `routes`, and a table `name` that describes them."""
         several, name = copies(tuple(routes)), self.own(name)
         if not several:
             return
@@ -251,7 +251,7 @@ class ProgramWriter:
         return f"{name} + {place.offset}" if place.offset else name
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Return the label of the local memory through which a step's copies pass."""
+        """Return the label of a step's local memory `symbol`, through which its copies pass."""
         if symbol in (SHARED, ZEROS):
             return self.own(symbol)
         return self.own(f"s{step.number}_{symbol.replace('.', '_')}")

@@ -60,8 +60,8 @@ def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
 def reserved_rows(budget: float, memory: Geometry) -> int:
     """Return the number of rows of each bank that are reserved for constants that stay.
 
-    An integer `budget` is a number of bytes of each island. A float is a share of its banks, from 0
-    to 1. Raises `LowerError` for other numbers.
+    An integer `budget` is a number of bytes of each island, a float a share of its banks, from 0 to
+    1. `memory` has the sizes of the banks. Raises `LowerError` for other numbers.
     """
     if isinstance(budget, float):
         if not 0 <= budget <= 1:

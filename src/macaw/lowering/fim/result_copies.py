@@ -121,7 +121,7 @@ class ResultRouter:
     def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
         """Yield (first bank, number of banks) for each group of banks with columns of one result.
 
-        The groups follow each other and have all banks of the round.
+        The groups follow each other and have all banks that round `turn` uses.
         """
         stream = self.stream
         across = stream.wide * stream.tile[2]
@@ -213,7 +213,10 @@ class ResultRouter:
         return stream.rounds * stream.banks * stream.wide * COLUMN_BYTES
 
     def _rows_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies of the rows of C from `src`, where `_strips_of_tiles` has put the tiles."""
+        """Yield copies of the tiles that `_strips_of_tiles` has put at `src`.
+
+        The copies make `rows` rows of C at `dst`.
+        """
         stream = self.stream
         high, _, wide = stream.tile
         line, column = wide * self.size, 0
@@ -234,9 +237,10 @@ class ResultRouter:
             column += count
 
     def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.
+        """Yield copies of lines of the tiles that `_banks_of` has put at `src`.
 
-        There are two ways to group the lines; the method chooses the one with fewer copies.
+        The copies make `rows` rows of C at `dst`. There are two ways to group the lines; the method
+        chooses the one with fewer copies.
         """
         stream = self.stream
         lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
@@ -247,7 +251,7 @@ class ResultRouter:
                 yield line
 
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
-        """Yield the copies of lines of tiles to C.
+        """Yield the copies of lines of tiles at `src` to `rows` rows of C at `dst`.
 
         With `by_banks`, one copy moves one line from all banks of a block. Otherwise one copy moves
         one line from all items of a bank.

@@ -158,7 +158,7 @@ class _Dividing:
         return self._constants[key]
 
     def _view(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
-        """Return the view of some rows; equal views are one object."""
+        """Return a view of the rows from `first` to `last`; equal views are one object."""
         offset = tensor.offset + first * tensor.columns
         name = f"{tensor.name}.{number}"
         view = Tensor(name, last - first, tensor.columns, None, tensor.memory, offset)

@@ -170,7 +170,7 @@ def preferred_groups(
 
 
 def _sum_key(unit: Unit, longest: bool) -> tuple[int, int]:
-    """Return the sort key of a sum: most products first, then by the number of its tasks."""
+    """Return the sort key of a sum: most products first, then fewest or (`longest`) most tasks."""
     products = sum(task.kind == PRODUCT for task in unit)
     return -products, -len(unit) if longest else len(unit)
 
@@ -190,7 +190,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
-    """Return the cost of an option if issued next, as described in `list_schedule`.
+    """Return the cost of an option that a track issues next; `list_schedule` describes the cost.
 
     The cost counts up to the end of the option and of the work that must follow the option.
     """
@@ -208,7 +208,7 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
 
 
 def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
-    """Return options whose plan ends sooner.
+    """Return a list of options whose plan ends sooner, or as soon.
 
     Change the options one by one as long as the plan ends sooner. Then try again from random
     variations. `effort` limits the number of simulated steps. The same graph always gives the same

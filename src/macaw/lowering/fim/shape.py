@@ -82,5 +82,5 @@ class Region:
 
 
 def lacks(shape: Shape, config: Configuration, island: int, layout: int) -> str:
-    """Return why an island cannot multiply in a layout, or an empty text if it can."""
+    """Return why an island cannot do the product in a layout, or an empty text if it can."""
     return abilities(config, island).lacks(MUL, layout, shape.form)

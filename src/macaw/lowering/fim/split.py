@@ -38,7 +38,8 @@ def split_options(
 ) -> Iterator[Option]:
     """Yield options in which several islands share a product.
 
-    `options` are the options of single islands for the whole product. `tried` is the number of
+    `shape` is the shape of the product, `options` are the options of single islands for all of it.
+    `ask` returns the best option of an island for a region. `tried` is the number of
     groups of islands that are tried for a division by rows, and for one by columns.
     """
     best: dict[int, Option] = {}
@@ -88,7 +89,7 @@ class _Sharing:
 
 
 def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
-    """Return the estimated cycles to bring A and to bring B for the whole product."""
+    """Return the parts of an option's `bring` for A and for B, estimated from their sizes."""
     a, b = next(task for task in option.tasks if task.kind == PRODUCT).inputs
     stays = option.residency is not None
     of_a, of_b = (

@@ -86,7 +86,10 @@ class _Dividing:
         return [depth * part // count // GRAIN * GRAIN for part in range(count)] + [depth]
 
     def _part(self, tensor: Tensor, first: int, end: int) -> Tensor:
-        """Return numbers of the row, or rows of the matrix; equal parts are one tensor."""
+        """Return the part of an operand from `first` to `end` along k; equal parts are one tensor.
+
+        The part has numbers of the row, or rows of the matrix.
+        """
         key = tensor.name, first, end
         if key not in self._parts:
             name, rows = f"{tensor.name}.k{first}", end - first

@@ -27,10 +27,10 @@ def streams(
     rows: int | None = None,
     windows: Windows | None = None,
 ) -> Iterator[StreamTiling]:
-    """Yield the tilings that fit the registers, rows and program memory of an island.
+    """Yield the tilings of a product that fit the registers, rows and program memory of an island.
 
-    A tiling may use `rows` rows of a bank, by default all. `windows` has the rows of A, if they are
-    windows of an image.
+    `after` has the numbers of the functions that follow the product. A tiling may use `rows` rows
+    of a bank, by default all. `windows` has the rows of A, if they are windows of an image.
     """
     if lacks(shape, config, island, layout):
         return

@@ -105,7 +105,7 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 
 def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
-    """Yield the words of each pull of a round: if necessary, they first move the buffer's start.
+    """Yield the words of each pull of a round. If necessary, the first one moves the buffer's start.
 
     The last pull is of a column that the block ignores.
     """
@@ -165,7 +165,7 @@ def _item(
 def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> Iterator[Word]:
     """Yield the words for row `deep` of B's tiles, which is open.
 
-    `slot` is the value of rz_slot after each step along k.
+    `slot` is the value of rz_slot after each step along k; `pulls` has the words of the next pulls.
     """
     for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
         at = deep * stream.deep + step
@@ -177,7 +177,10 @@ def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> I
 
 
 def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
-    """Yield the words of the functions: each slice of Rz goes to Rop, and the result back to Rz."""
+    """Yield the words of the functions, whose second operands are in the open row.
+
+    Each slice of Rz goes to Rop, and the result back to Rz.
+    """
     if stream.operands:
         yield Word(f"act {row}", ACT)
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")

@@ -70,7 +70,7 @@ class Router:
     # --- B ---
 
     def bring_b(self, *operands: Operand) -> Route:
-        """Return the copies of B into the banks of each block."""
+        """Return the copies of B, which consists of `operands`, into the banks of each block."""
         stream, first = self.stream, operands[0]
         if first.tiles:
             return Route(tuple(self._spread(first.place)), {})
@@ -83,7 +83,7 @@ class Router:
         return Route((*pieces, *self._spread(place)), {place.symbol: size})
 
     def _spread(self, image: Location) -> Iterator[Copy]:
-        """Yield copies of tiles, in the order of `StreamTiling.b_tiles`, into the banks.
+        """Yield copies to the banks of the tiles at `image`, in the order of `StreamTiling.b_tiles`.
 
         One copy fills one row in all banks of a block. If a block has a single bank, one copy fills
         the row in the banks of all blocks.
@@ -105,7 +105,7 @@ class Router:
                 yield Copy(dst, src, length, stream.banks, pitch, rows * ROW_BYTES)
 
     def _pieces_of_b(self, b: Operand, dst: Location) -> Iterator[Copy]:
-        """Yield copies that rearrange B into tiles: one for each line of each column of tiles."""
+        """Yield copies that rearrange B into tiles at `dst`, one for each line of a tile column."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
         # a consumer's k is padded to the tiles that the producer pushes
@@ -220,7 +220,7 @@ class Router:
         return a.columns * self.size % COLUMN_BYTES == 0 == a.place.offset % COLUMN_BYTES
 
     def _fill_rows(self, operands: Sequence[Operand], strips: int) -> Iterator[Copy]:
-        """Yield copies of rows of A to the buffers, side by side if there are several operands."""
+        """Yield copies of `strips` rows of A to the buffers, with all operands side by side."""
         if len(operands) == 1:
             yield from self._fill(operands[0].place, strips)
             return
@@ -237,7 +237,10 @@ class Router:
             place += length
 
     def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
-        """Yield copies of tiles to the buffers. The strips of each block go to its buffer."""
+        """Yield copies to the buffers of the tiles at `image`: each strip to the buffer of its block.
+
+        `strips` is the number of strips.
+        """
         stream = self.stream
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
@@ -248,7 +251,7 @@ class Router:
                 yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
 
     def _pieces_of_a(self, a: Operand, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies that rearrange A into tiles.
+        """Yield copies that rearrange `rows` rows of A into tiles at `dst`.
 
         One copy moves a row of A, or the same line of tiles in many items, whichever needs fewer
         copies.

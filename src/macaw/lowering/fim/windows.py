@@ -41,7 +41,7 @@ class Windows:
         return int(self.places.max()) + self.width
 
     def of_rows(self, first: int, rows: int) -> Windows:
-        """Return the windows of some rows of A."""
+        """Return the windows of `rows` rows of A from row `first` on."""
         return _windows(self.places[first : first + rows], self.width)
 
 
@@ -135,7 +135,11 @@ def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> L
 
 
 def adjacent_lines(places: NDArray[np.int64], deep: int) -> list[tuple[int, int]]:
-    """Return the lines that are side by side in all tiles: the first line, and their number."""
+    """Return the runs of lines that are side by side in all tiles, as (first line, number).
+
+    `places` has where each line of each tile begins, in shape (tiles, lines); a line has `deep`
+    numbers.
+    """
     joint = (np.diff(places, axis=1) == deep).all(axis=0)
     begins = [0, *(np.flatnonzero(~joint) + 1).tolist()]
     return [(first, last - first) for first, last in pairwise([*begins, places.shape[1]])]
