@@ -83,10 +83,10 @@ class Router:
         return Route((*pieces, *self._spread(place)), {place.symbol: size})
 
     def _spread(self, image: Location) -> Iterator[Copy]:
-        """Yield copies to the banks of the tiles at `image`, in the order of `StreamTiling.b_tiles`.
+        """Yield copies that bring the tiles at `image` to the banks.
 
-        One copy fills one row in all banks of a block. If a block has a single bank, one copy fills
-        the row in the banks of all blocks.
+        The tiles have the order of `StreamTiling.b_tiles`. One copy fills one row in all banks of a
+        block. If a block has a single bank, one copy fills the row in the banks of all blocks.
         """
         stream = self.stream
         pitch, rows = stream.memory.bank_bytes, stream.result_row
@@ -237,10 +237,7 @@ class Router:
             place += length
 
     def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
-        """Yield copies to the buffers of the tiles at `image`: each strip to the buffer of its block.
-
-        `strips` is the number of strips.
-        """
+        """Yield copies that bring `strips` strips of tiles at `image` to the buffers."""
         stream = self.stream
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
