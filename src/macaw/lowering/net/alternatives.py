@@ -71,7 +71,11 @@ def _product(operation: VectorOperation, config: Configuration) -> Convolution |
 def _elements(
     shape: tuple[int, ...], channels: int, weights: tuple[int, ...]
 ) -> Convolution | None:
-    """Return a convolution that multiplies single elements by weights, one for each tensor."""
+    """Return a convolution that multiplies single elements by weights, one for each tensor.
+
+    `shape` is the shape of each tensor, `channels` the number of channels of the image that stands
+    for the tensors. Returns None if `ALIGN` is no multiple of `channels`.
+    """
     if ALIGN % channels:
         return None
     pixels = -(-prod(shape) // ALIGN) * ALIGN // channels
@@ -84,9 +88,9 @@ def _elements(
 
 
 def _sum(operation: Sum, channels: int) -> Convolution | None:
-    """Return a sum as a convolution, or None if its scales do not allow that.
+    """Return a sum as a convolution of an image with `channels` channels, or None.
 
-    The scales must be powers of two that do not differ much.
+    The sum's scales must be powers of two that do not differ much.
     """
     parts = [frexp(abs(scale)) for scale in operation.scales]
     shift = max(0, *(1 - exponent for _, exponent in parts))
@@ -100,14 +104,14 @@ def _sum(operation: Sum, channels: int) -> Convolution | None:
 
 
 def _rescale(operation: Rescale, channels: int) -> Convolution | None:
-    """Return a rescaled tensor as a convolution."""
+    """Return a rescaled tensor as a convolution of an image with `channels` channels, or None."""
     product = _elements(operation.shape, channels, (1,))
     scales = np.full(channels, operation.scale, np.float32)
     return product and _clipped(replace(product, scales=scales), operation.clip)
 
 
 def _clipped(product: Convolution, clip: tuple[int, int] | None) -> Convolution:
-    """Return a product whose results are limited to a range."""
+    """Return a product whose results are limited to the range `clip`; None is no limit."""
     if clip is None:
         return product
     if clip == (0, 127) and (product.scales is None or product.scales[0] > 0):

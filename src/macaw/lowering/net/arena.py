@@ -1,6 +1,4 @@
-"""The arena: places of a network's tensors in memory, shared by tensors that are needed at
-different times.
-"""
+"""Places a network's tensors in an arena, in which tensors of different times share bytes."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ def lifetimes(
 
 
 def place(items: Mapping[str, Lifetime]) -> Arena:
-    """Return places in which tensors whose lifetimes overlap do not share bytes.
+    """Return the arena of tensors with the given lifetimes, which share no byte at the same time.
 
     The tensors get their places in order of size, the largest first. Each gets the lowest free
     place.

@@ -107,8 +107,9 @@ def assign_what_can_be(
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
-    The result of a refused node counts as a tensor of the device if the device has its type. So the
-    layers that read it are assigned. The list of nodes leaves out each QuantizeLinear.
+    `islands` is that of `assign`. The result of a refused node counts as a tensor of the device if
+    the device has its type. So the layers that read it are assigned. The list of nodes leaves out
+    each QuantizeLinear.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused, islands)

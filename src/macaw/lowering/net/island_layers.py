@@ -1,4 +1,4 @@
-"""Products of two tensors of real numbers for fim islands, for layers that the user names.
+"""Lets fim islands compute products of two real tensors, for the layers that the user names.
 
 The islands read and write stacks of matrices, one below the other, row by row. So the tensors are
 reshaped before and after the product; the dma moves the elements if their order changes.
@@ -45,7 +45,7 @@ class StackedProduct(Layer):
 
 
 def check_names(model: Network, names: frozenset[str]) -> None:
-    """Raise `LowerError` if no layer, or none that islands might compute, has one of the names."""
+    """Raise `LowerError` unless islands might compute a layer with each name or operator."""
     for name in sorted(names):
         layers = [x for x in model.layers if name in (x.name, x.operator)]
         if not layers:

@@ -1,4 +1,4 @@
-"""A product on islands: its graph, its plan, and the parts of the product that islands compute."""
+"""Describes a product on islands by its graph, its plan, and the part of each island."""
 
 from __future__ import annotations
 

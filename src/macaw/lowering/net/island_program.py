@@ -51,12 +51,12 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
 
 def products(tasks: Sequence[Task]) -> int:
-    """Return the number of products of numbers that matrix products need."""
+    """Return the number of products of two numbers that the matrix products `tasks` need."""
     return sum(task.inputs[0].numbers * task.output.columns for task in tasks)
 
 
 def products_a_cycle(config: Configuration, form: int) -> float:
-    """Return the products that circuits of all islands with a number format compute in a cycle."""
+    """Return the products of two numbers in a format that all islands compute in a cycle."""
     name = FORMATS[form].name
     islands = [f"fim.island.{number}" for number in range(int(config["fim.islands"]))]
     rates = (

@@ -33,7 +33,10 @@ def check_room(network: Network, config: Configuration) -> None:
 
 
 def _check(layers: list[IslandLayer], sizes: list[int], most: int, text: str) -> None:
-    """Raise `LowerError` if the layers together need more than `most`."""
+    """Raise `LowerError` if the sizes of the layers add up to more than `most`.
+
+    `text` is the part of the message that says what the layers need, with both numbers.
+    """
     used = 0
     for layer, size in zip(layers, sizes, strict=True):
         used += size

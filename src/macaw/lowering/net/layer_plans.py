@@ -45,8 +45,8 @@ def plan_layers(
 ) -> tuple[LayerPlan, ...]:
     """Return the plans of a network's layers. Raises `LowerError` that names the layer.
 
-    `map_all` applies a function to the elements of a sequence, perhaps in several processes. The
-    choices for products of different shapes are independent of each other, and are made by it.
+    `map_all` applies a function to the elements of a sequence, perhaps in several processes. It
+    makes the choices for products of different shapes, which are independent of each other.
     """
     names = layer_symbols((layer.name for layer in network.layers), _native_symbols(network))
     plans: dict[int, LayerPlan] = {}
@@ -65,9 +65,9 @@ def plan_layers(
 def _first_choices(
     layers: Sequence[Layer], network: Network, config: Configuration, map_all: MapAll | None
 ) -> dict[Hashable, Choice | LowerError]:
-    """Return the choice for the first product of each shape, or its error.
+    """Return the choice, or the error, for the first product of each shape in `layers`.
 
-    Return nothing without `map_all`: then each choice is made when it is needed.
+    Without `map_all` the result is empty, and each choice is made when it is needed.
     """
     tasks: dict[Hashable, PlanTask] = {}
     for layer in layers if map_all is not None else ():
@@ -113,7 +113,7 @@ class PlanTask:
 
 
 def choose_plan(task: PlanTask) -> Choice | LowerError:
-    """Return the choice of a plan for a product, or the error if there is none."""
+    """Return the choice of a plan for the product of a task, or the error if there is none."""
     product, config = task.product, task.config
     operation = _name(product)
     try:
@@ -145,7 +145,8 @@ def _plan(
 ) -> LayerPlan:
     """Return the plan of a layer. If vc and the array can both compute it, the faster core does.
 
-    `density` is the share of nonzero elements of the layer's first input.
+    `symbol` is the symbol of the layer's subroutine, `known` that of `_choice`. `density` is the
+    share of nonzero elements of the layer's first input.
     """
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, known, density))
@@ -168,10 +169,10 @@ def _plan(
 
 
 def _choice(layer: ProductLayer, config: Configuration, known: Known, density: float) -> Choice:
-    """Return the choice of a layer's plan.
+    """Return the choice of a layer's plan, for the `density` of its first input.
 
-    If a plan that was chosen for another layer of the same shape fits, it is used. `known` has
-    these choices, and those that were made before for the first layer of each shape.
+    If the plan of an earlier layer of the same shape fits, that plan is chosen. `known` has the
+    choices for earlier layers, and those made in advance for the first layer of each shape.
     """
     product = layer.product.validated(config)
     shape = _shape(product)

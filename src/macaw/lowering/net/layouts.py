@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 def device_order(rank: int) -> tuple[int, ...]:
-    """Return the model's axes, without the first one, in the order of the device."""
+    """Return the axes of a tensor of `rank` axes, without the first, in the device's order."""
     return (2, 3, 1) if rank == 4 else tuple(range(1, rank))
 
 

@@ -59,7 +59,10 @@ def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
 
 
 def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -> VectorOperation:
-    """Return the operation that puts a frame of a constant around the input."""
+    """Return the operation that puts a frame of a constant around the tensor `x`.
+
+    `places` is the result of `places_of`.
+    """
     name = layer.inputs[2] if len(layer.inputs) > 2 else ""
     value = model.constants[name].reshape(-1)[0] if name else 0
     if x.dtype == "float32" and value != 0:
@@ -76,7 +79,7 @@ def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -
 
 
 def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that puts an image, or each image of a batch, into a frame."""
+    """Return the operation that puts the image `x`, or each image of a batch, into a frame."""
     *batch, height, width, channels = x.shape
     none = (0,) * len(batch)
     (top, left), (bottom, right), (down, across) = layer.before, layer.after, layer.steps

@@ -39,7 +39,7 @@ def overlapped(
 def _pair(
     before: LayerPlan, pool: LayerPlan, network: Network, config: Configuration
 ) -> tuple[LayerPlan, LayerPlan]:
-    """Return the plans of two layers, overlapped if that is possible and saves cycles."""
+    """Return the plans of a pool and the layer before it, overlapped if that saves cycles."""
     choice = before.choice
     if choice is None or not isinstance(pool.layer, VectorLayer):
         return before, pool
@@ -61,7 +61,7 @@ def _pair(
 
 
 def _overlap(candidate: Candidate, pool: MaxPool | AveragePool, alone: int) -> Overlap | None:
-    """Return how a pool overlaps a layer with some plan, or None if it cannot.
+    """Return how a pool overlaps a layer with the plan of `candidate`, or None if it cannot.
 
     `alone` is the number of cycles that the pool takes without overlapping.
     """

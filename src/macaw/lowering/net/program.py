@@ -82,7 +82,10 @@ def _layer_source(
     shared: tuple[CodeLibrary, IncludeLibrary],
     config: Configuration,
 ) -> SourceFiles:
-    """Return the source of a layer's subroutine."""
+    """Return the source of a layer's subroutine.
+
+    `names` has the symbols of tensors. The layer adds its code to the libraries `shared`.
+    """
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
     result = _home(network, names, layer.output)
     if isinstance(layer, VectorLayer):
@@ -144,7 +147,10 @@ def _main(
     config: Configuration,
     memory: int,
 ) -> SourceFiles:
-    """Return the source with the tensors, the memory of the units, and the calls of all layers."""
+    """Return the source with the tensors, the memory of the units, and the calls of all layers.
+
+    `names` has the symbols of tensors, `memory` the bytes of each unit for the layers' data.
+    """
     out = Listing()
     texts: dict[str, str] = {}
     out.extend([f"{MAIN}.s - the network {network.name}. Written by macaw compile.", ""])
@@ -180,7 +186,7 @@ def _main(
 
 
 def _put_tensors(out: Listing, network: Network, arena: Arena, names: Mapping[str, str]) -> None:
-    """Write the tensors between layers and the constant tensors."""
+    """Write the tensors between layers, at their places in the arena, and the constant tensors."""
     if arena.size:
         out.put(".bss")
         out.put(".balign 64")
@@ -238,7 +244,7 @@ def _typed(symbol: str, tensor: NetTensor) -> str:
 
 
 def _what(item: LayerPlan) -> str:
-    """Return a description of a layer's operation."""
+    """Return a description of the operation of a planned layer."""
     if item.operation is not None:
         return describe(item.operation)
     if isinstance(item.layer, ProductLayer):

@@ -37,7 +37,7 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def _append_product(rewriting: Rewriting, layer: FloatLayer, on_islands: bool) -> None:
-    """Append a product of two real tensors, as `rewrite_product` says."""
+    """Append a product of two real tensors for vc, or for islands if `on_islands`."""
     (name,) = layer.outputs
     result = rewriting.tensors[name]
     first, second, *bias = layer.inputs
@@ -210,9 +210,10 @@ def _tensor(rewriting: Rewriting, name: str) -> str:
 
 
 def _repeated(rewriting: Rewriting, layer: Layer, name: str, batch: Shape, is_shared: bool) -> str:
-    """Return an operand of a product with the dimensions `batch` before the last two.
+    """Return an operand of products that has the dimensions `batch` before its last two.
 
-    With `is_shared`, all products may read the same matrix.
+    If necessary, a new layer repeats the operand. With `is_shared`, a single matrix is not
+    repeated, because all products may read it.
     """
     shape = rewriting.tensors[name].shape
     if shape[:-2] == batch or (prod(shape[:-2]) == 1 and (is_shared or prod(batch) == 1)):
@@ -242,6 +243,6 @@ def append_real(
     inputs: tuple[str, ...],
     result: str,
 ) -> None:
-    """Append a layer of real numbers."""
+    """Append a layer `name` that applies an ONNX operator to real tensors and makes `result`."""
     node = Node(name, operator, inputs, (result,))
     rewriting.add(FloatLayer(name, operator, inputs, (result,), layer.parts, node))

@@ -1,4 +1,4 @@
-"""Recurrent layers for nnp: they become a program of nnp, and movements around it.
+"""Rewrites recurrent layers for nnp, as a program of nnp and movements around it.
 
 nnp reads and writes native vectors. So the inputs are padded to native vectors first. The result of
 the new layer is all vectors that the program writes; the tensors of the model are gathered from it.
@@ -103,7 +103,7 @@ def _model(rewriting: Rewriting, node: Node) -> Any:
 
 
 def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
-    """Return the tensor with the native vectors of an input; append its movements."""
+    """Return the tensor with the native vectors of the input `port`; append its movements."""
     x = rewriting.tensors[port.name]
     rows, width = port.elements.shape
     columns = prod(port.shape) // rows

@@ -39,16 +39,16 @@ class LayerReport:
     tensor: str
     operator: str
     core: str
-    shape: tuple[int, ...]  # of the output
+    shape: tuple[int, ...]  # the shape of the output
     macs: int
-    predicted: int  # cycles
-    bound: int  # cycles
+    predicted: int  # the predicted number of cycles
+    bound: int
     limiter: str
     external_bytes: int
 
 
 def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
-    """Return the report of a layer."""
+    """Return the report of a planned layer."""
     if isinstance(item.layer, VectorLayer):
         return _vector_layer(item, item.layer.operation, config)
     if isinstance(item.layer, NativeLayer):
@@ -62,7 +62,7 @@ def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
 def _vector_layer(
     item: LayerPlan, operation: VectorOperation, config: Configuration
 ) -> LayerReport:
-    """Return the report of a layer that vc computes. Its bound is the time to move its bytes."""
+    """Return the report of a layer that vc computes. The bound is the time to move its tensors."""
     moved = _tensor_bytes(operation)
     return LayerReport(
         item.layer.name,
@@ -143,7 +143,7 @@ def _island_limiter(layer: IslandLayer) -> str:
 
 
 def _tensor_bytes(operation: VectorOperation) -> int:
-    """Return the bytes of an operation's inputs and of its result."""
+    """Return the sum of the bytes of an operation's inputs and result."""
     tensors = zip(
         (*operation.input_dtypes, operation.result_dtype),
         (*operation.inputs, operation.result),

@@ -33,7 +33,7 @@ EXACT_SHIFTS = {"int8": 16, "int16": 9}
 
 
 def single_shift(output: Requantisation, dtype: str) -> int | None:
-    """Return the one right shift that equals all multipliers, or None if there is none."""
+    """Return the right shift that equals all multipliers for results of `dtype`, or None."""
     shifts = output.shifts
     if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
         return None
@@ -86,7 +86,10 @@ class Rewriting:
         return unique
 
     def moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
-        """Append a Transpose if it changes anything; return the name of its result."""
+        """Append a Transpose of tensor `name` if it changes anything; return its result's name.
+
+        `turn` has the axes of `name` in the order of the result, whose name begins with `result`.
+        """
         if turn == sorted(turn):
             return name
         x = self.tensors[name]
@@ -103,7 +106,7 @@ class Rewriting:
         result: str,
         attributes: dict[str, Any] | None = None,
     ) -> None:
-        """Append a layer that moves elements; `operator` is the name of an ONNX operator."""
+        """Append a layer that makes `result` by an ONNX operator that moves elements."""
         name = f"{layer.name}_{operator.lower()}"
         node = Node(name, operator, inputs, (result,), attributes or {})
         rescales = (None,) * len(inputs)
@@ -116,7 +119,10 @@ class Rewriting:
         self.append_movement(layer, "Reshape", (name, sizes), result)
 
     def reshaped(self, layer: Layer, name: str, shape: tuple[int, ...], wanted: str) -> str:
-        """Return a tensor with the same elements and another shape; append a layer if necessary."""
+        """Return a tensor with the elements of tensor `name` in shape `shape`.
+
+        If this needs a new layer, the name of the tensor begins with `wanted`.
+        """
         x = self.tensors[name]
         if x.shape == shape:
             return name
@@ -125,7 +131,7 @@ class Rewriting:
         return unique
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
-        """Add a constant that is no tensor of the device; return its name."""
+        """Add the array as a constant that is no tensor of the device; return its name."""
         unique, number = name, 2
         while unique in self.tensors or unique in self.constants:
             unique, number = f"{name}_{number}", number + 1
@@ -144,7 +150,11 @@ class Rewriting:
         zero: int = 0,
         axis: int = 1,
     ) -> None:
-        """Append the layer that makes tensor `result` from tensor `source`."""
+        """Append the layer that makes tensor `result` from tensor `source`, as `output` says.
+
+        `zero` is the zero point of `source`. `axis` is the dimension along which multipliers of
+        `output` differ.
+        """
         last = result in layer.outputs and layer.name not in self.names
         name = layer.name if last else f"{layer.name}_rescale"
         self.add(
@@ -169,7 +179,8 @@ class Rewriting:
     def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
         """Return a new int16 tensor for the result of a layer, and the requantisation to it.
 
-        The caller then calls `finish`, which converts this tensor to the layer's own result.
+        `output` is the requantisation to the layer's own result. The caller then calls `finish`,
+        which converts the new tensor to that result.
         """
         tensor = self.tensors[layer.outputs[0]]
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0
@@ -181,11 +192,14 @@ class Rewriting:
         return wide, requantisation(output.multipliers, Quantisation(scale), WIDE)
 
     def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
-        """Append the layer that adds the zero point and limits the result to its type and range."""
+        """Append the layer that converts `source`, a tensor of `finished`, to a layer's own result.
+
+        The new layer adds the zero point of `output` and limits the result to its type and range.
+        """
         last = replace(output, multipliers=np.asarray(1.0, np.float32))
         self.rescale(layer, source, layer.outputs[0], last)
 
     def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
-        """Return whether all tensors have one type and there is no zero point."""
+        """Return whether the tensors `names` have one type, and no zero point differs from 0."""
         types = {self.tensors[name].dtype for name in names}
         return len(types) == 1 and not any(zeros) and not output.zero_point

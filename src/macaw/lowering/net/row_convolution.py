@@ -85,13 +85,13 @@ def _check(groups: int) -> None:
 
 
 def _product(rewriting: Rewriting, rows: str, result: str) -> str:
-    """Return a new tensor for the product of the rows, which has the channels last."""
+    """Return a new tensor for the product of tensor `rows`: `result` with its channels last."""
     y, (batch, count, _) = rewriting.tensors[result], rewriting.tensors[rows].shape
     return rewriting.tensor(f"{result}_rows", y, shape=(batch, count, y.shape[1]))
 
 
 def _windows(rewriting: Rewriting, layer: Layer, window: Window, zero: int = 0) -> str:
-    """Return the tensor (batch, windows, channels · kernel) of a layer's input; append movements.
+    """Return the windows of a layer's input, (batch, windows, channels · kernel); append movements.
 
     The padding has the number `zero`.
     """

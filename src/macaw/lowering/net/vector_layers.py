@@ -86,12 +86,12 @@ def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
 
 
 def _image(x: NetTensor) -> NetTensor:
-    """Return a tensor with the shape of one image of a batch."""
+    """Return tensor `x`, a batch, with the shape of one of its images."""
     return replace(x, shape=x.shape[1:])
 
 
 def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
-    """Return the range to which results are limited; None if it is the range of their type.
+    """Return the range to which `output` limits results; None if it is the range of `dtype`.
 
     Raises `LowerError` if results have a zero point.
     """
@@ -200,7 +200,10 @@ def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, 
 
 
 def _sides(model: Network, layer: Layer, window: Window) -> Sides:
-    """Return kernel, strides, pads, and rows and columns of the result. Raises `LowerError`."""
+    """Return a window's kernel, strides and pads, and the rows and columns of the result.
+
+    Raises `LowerError`.
+    """
     if len(window.kernel) != 2 or window.dilations != (1, 1):
         raise LowerError(
             f"a window {window.kernel} with the dilations {window.dilations}",
@@ -232,7 +235,7 @@ def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperati
 
 
 def _function(model: Network, layer: TableLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that computes a function in binary32. Raises `LowerError`."""
+    """Return the operation that computes a function of `x` in binary32. Raises `LowerError`."""
     source, result = (model.tensors[name] for name in (*layer.inputs, *layer.outputs))
     assert source.quantisation is not None
     assert result.quantisation is not None

@@ -24,9 +24,9 @@ from macaw.lowering.onnx.window import Window
 
 
 def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
-    """Append layers for a layer with weights, so that the array can compute it; return True.
+    """Append layers that the array can compute in place of a layer with weights; return True.
 
-    They replace padding with zero points, and transposed convolutions.
+    The new layers replace padding that consists of zero points, and transposed convolutions.
     """
     _results(state, layer, _framed(state, layer))
     return True
@@ -55,7 +55,10 @@ def _frame(
     before: tuple[int, ...],
     after: tuple[int, ...],
 ) -> str:
-    """Append a layer that puts zero points around and between pixels; return its result."""
+    """Append a layer that puts zero points around and between the pixels of `x`.
+
+    Return its result. `steps`, `before` and `after` are (rows, columns), as in `FrameLayer`.
+    """
     sizes = (
         (size - 1) * step + 1 + first + last
         for size, step, first, last in zip(x.shape[2:], steps, before, after, strict=True)
@@ -72,7 +75,7 @@ def _frame(
 
 
 def _transposed(state: Rewriting, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
-    """Return a convolution of the framed image that equals a transposed convolution."""
+    """Return a convolution of image `x` in a frame that equals a transposed convolution."""
     reach, sizes = window.reach, state.tensors[layer.outputs[0]].shape[2:]
     before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
     spans = (
@@ -105,7 +108,10 @@ def _checked(state: Rewriting, layer: WeightLayer) -> WeightLayer:
 
 
 def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
-    """Append a product, and layers for its results if the array cannot make them itself."""
+    """Append a product `first`, and layers for its results if the array cannot make them itself.
+
+    `layer` is the layer of the model from which `first` was made.
+    """
     output, name = layer.output, layer.outputs[0]
     assert output is not None
     tensor = state.tensors[name]
@@ -128,7 +134,10 @@ def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
 
 
 def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool:
-    """Return whether the array makes the results itself; for int8 a table can limit them."""
+    """Return whether the array itself makes the results, `tensor`, as `output` says.
+
+    For int8 a table can limit the results to any range.
+    """
     if tensor.dtype not in state.elements:
         return False
     if output.zero_point and not _shifted(tensor, output):
@@ -139,7 +148,7 @@ def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool
 
 
 def _shifted(tensor: Tensor, output: Requantisation) -> bool:
-    """Return whether a change of the bias can replace the zero point.
+    """Return whether a change of the bias can replace the zero point of the results, `tensor`.
 
     Only an even zero point keeps the rounding, because ties go to even numbers.
     """
@@ -148,7 +157,7 @@ def _shifted(tensor: Tensor, output: Requantisation) -> bool:
 
 
 def _with_zero(state: Rewriting, layer: WeightLayer, output: Requantisation) -> WeightLayer:
-    """Return a layer with the zero point added to the bias."""
+    """Return a layer with the zero point of `output` added to the bias."""
     if not output.zero_point:
         return layer
     shift = single_shift(output, "int8") or 0
@@ -158,7 +167,10 @@ def _with_zero(state: Rewriting, layer: WeightLayer, output: Requantisation) -> 
 
 
 def _sums(state: Rewriting, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
-    """Append a product whose results are its sums, and a layer that rescales them."""
+    """Append `first` as a product whose results are its sums, and a layer that rescales them.
+
+    The result of the rescaling is that of `layer`; `axis` is the dimension of its channels.
+    """
     if state.sums != "int32":
         raise LowerError(
             f"the array's sums have {state.sums}, which vc does not read", "zero points 0"

@@ -22,7 +22,7 @@ _LETTER = {1: "b", 2: "h"}
 
 
 def widen_halves(k: Kernel, sources: Sequence[str], quarters: Sequence[str]) -> None:
-    """Widen a group of int8 to 16 bits, into the first and the third quarter."""
+    """Widen a group of int8 in `sources` to 16 bits, into the first and the third quarter."""
     k.put(f"vwiden.b {quarters[0]}, {sources[0]}, 0")
     k.put(f"vwiden.b {quarters[2]}, {sources[0]}, 1")
 
@@ -37,22 +37,26 @@ def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
 def widen_pair(
     k: Kernel, sources: Sequence[str], quarters: Sequence[str], letter: str = "h"
 ) -> None:
-    """Widen two registers to twice the bits: one group of int16, or with `letter` b two groups of
-    int8.
+    """Widen two registers `sources` to twice the bits, into the four `quarters`.
+
+    The registers have one group of int16, or with `letter` "b" two groups of int8.
     """
     for number, quarter in enumerate(quarters):
         k.put(f"vwiden.{letter} {quarter}, {sources[number // 2]}, {number % 2}")
 
 
 def each(k: Kernel, mnemonic: str, targets: Sequence[str], *others: Sequence[str] | str) -> None:
-    """Write an instruction for each target register, which is also its first source."""
+    """Write the instruction `mnemonic` for each target register, which is also its first source.
+
+    Each of `others` is a further source: one register for all targets, or one for each.
+    """
     for number, target in enumerate(targets):
         sources = [other if isinstance(other, str) else other[number] for other in others]
         k.put(", ".join([f"{mnemonic} {target}", target, *sources]))
 
 
 def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> None:
-    """Put a constant into all lanes of 32 bits: an integer, or a binary32."""
+    """Put a constant into all 32-bit lanes of a register: an integer, or a binary32 number."""
     if isinstance(number, float):
         comment = comment or repr(float(np.float32(number)))
         number = int(np.float32(number).view(np.int32))

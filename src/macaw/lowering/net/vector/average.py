@@ -74,7 +74,7 @@ class Mean:
 def average_kernel(pool: AveragePool, limits: Sequence[int] = ()) -> Kernel:
     """Return the code of an average pool. The image is at `vc_x0`, the result at `y`.
 
-    `Windows` defines `limits`.
+    `limits` is that of `Windows`.
     """
     k = Kernel()
     _Average(k, pool, ("vc_x0", "y", "vc_rows"), limits).write()
@@ -226,7 +226,10 @@ def _each_group(
 def _average_of_sums(
     k: Kernel, pool: GlobalAveragePool, columns: Columns, sums: Columns, count: int
 ) -> None:
-    """Write the averages of a group of channels from `count` sums of 32 bits for each channel."""
+    """Write the averages of a group of channels from `count` sums for each channel.
+
+    `sums` has the layout of these sums of 32 bits, `columns` that of the results.
+    """
     quarters = FIRST[: sums.registers]
     sums.begin(k)
     sums.load(k, quarters, "s2")
@@ -273,8 +276,8 @@ def _collect(k: Kernel) -> None:
 def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
     """Write the sums of `count` positions, starting at a0.
 
-    Afterwards a0 points to the next position. `loaded` are the registers into which positions are
-    loaded ahead.
+    `mean` has the arithmetic. Afterwards a0 points to the next position. `loaded` are the registers
+    into which positions are loaded ahead.
     """
     reached = -(-_REACH // columns.pitch)  # positions
     near = reached >= min(_NEAR, len(loaded))

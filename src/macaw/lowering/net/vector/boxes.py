@@ -61,7 +61,7 @@ def copies(box: Box) -> Copies:
 
 
 def strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """Return the strides in bytes of a contiguous array."""
+    """Return the strides in bytes of a contiguous array whose elements have `size` bytes."""
     result = [size]
     for length in reversed(shape[1:]):
         result.append(result[-1] * length)
@@ -69,7 +69,7 @@ def strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def copy_cycles(item: Copies, config: Mapping[str, Any]) -> int:
-    """Return about how many device cycles transfers inside external memory take.
+    """Return an estimate of the device cycles of transfers inside external memory.
 
     Reads and writes share the channel, which is busy until the last write.
     """

@@ -72,7 +72,7 @@ class Columns:
         return self.group_bytes // VECTOR_BYTES
 
     def fold(self, positions: int) -> int:
-        """Return how many positions to treat as one, so that each begins at a multiple of 16 bytes.
+        """Return how many positions to treat as one, so that all begin at multiples of 16 bytes.
 
         The result is 1 if `positions` is not a multiple of that number, or is equal to it.
         """
@@ -89,12 +89,18 @@ class Columns:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 
     def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Load a group; the address must be a multiple of the granule."""
+        """Load a group into `registers`; the address must be a multiple of the granule.
+
+        The address is the register `pointer` plus `offset` bytes.
+        """
         for number, register in enumerate(registers):
             self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
 
     def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Store a group. If a position has fewer channels than lanes, store them one by one."""
+        """Store a group at `pointer` + `offset`.
+
+        If a position has fewer channels than lanes, the code stores them one by one.
+        """
         if not self.narrow:
             for number, register in enumerate(registers):
                 self._access(k, "st", register, pointer, offset + VECTOR_BYTES * number)
@@ -110,7 +116,10 @@ class Columns:
                 k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
 
     def move(self, k: Kernel, register: str, pointer: str, offset: int = 0) -> None:
-        """Store 16 bytes, even if some belong to channels of the next position."""
+        """Store all 16 bytes of a register at `pointer` + `offset`.
+
+        Some of the bytes may belong to channels of the next position.
+        """
         self._access(k, "st", register, pointer, offset)
 
     def _access(self, k: Kernel, which: str, register: str, pointer: str, offset: int) -> None:

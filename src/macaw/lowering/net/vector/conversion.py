@@ -16,11 +16,11 @@ _RESULTS = ("int8", "int16", "float32")
 
 @dataclass(frozen=True)
 class Convert(SameShape):
-    """A tensor with another type, scale or zero point.
+    """Converts a tensor to another type, scale or zero point.
 
     An element q becomes a real number r in binary32: f32(q - zero) · multiplier, or with `divides`
     f32(q - zero) / multiplier. There is one multiplier, or one for each channel (the last axis).
-    The result is r itself if its type is binary32, else rne(r) + result_zero. It is limited to the
+    The result is r itself if `to` is binary32, else rne(r) + result_zero. It is limited to the
     range `clip`; an integer is also limited to its type. A NaN becomes `result_zero` in integers.
     In binary32 it becomes the least number of the clip, or stays NaN without a clip.
     """

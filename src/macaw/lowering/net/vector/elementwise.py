@@ -79,7 +79,10 @@ def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: st
 def _by_channel(
     k: Kernel, operation: ElementwiseProduct, group: _Group, symbols: Sequence[str]
 ) -> None:
-    """Write a product whose second input has one element for each channel."""
+    """Write a product whose second input has one element for each channel.
+
+    `group` has the arithmetic; `symbols` are those of both inputs and the result.
+    """
     a, b, result = symbols
     columns = Columns(operation.shape[-1], operation.dtype)
     positions = elements(operation.shape[:-1])
@@ -105,7 +108,7 @@ def _by_channel(
 
 
 def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
-    """Write adjacent copies of the second input, one for each folded position.
+    """Write `count` adjacent copies of the second input at `symbol`, one for each folded position.
 
     A copy may write beyond its end. The next copy overwrites these bytes.
     """
@@ -132,7 +135,7 @@ def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
 def _positions(
     k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group, count: int
 ) -> None:
-    """Write the loop over the positions of a group of channels, several positions in each pass."""
+    """Write the loop over `count` positions of a group of channels, several in each pass."""
     second = _LOADED[1][: columns.registers]
     columns.load(k, second, "a1")
     group.widen_second(k, second)
@@ -182,7 +185,10 @@ class _Registers:
 def _register_sets(
     operation: ElementwiseProduct, group: _Group, columns: Columns
 ) -> list[_Registers]:
-    """Return registers for as many positions as the free registers allow, one item for each."""
+    """Return registers for as many positions as there are free registers, one item for each.
+
+    A position takes the registers of a group of `columns`, and those of its quarters.
+    """
     halves = operation.dtype == "int8" and _halves(group.form)
     taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}
     free = [name for name in (f"vr{number}" for number in range(16)) if name not in taken]

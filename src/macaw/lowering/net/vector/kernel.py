@@ -2,8 +2,8 @@
 
 The prediction follows the rules of docs/timing-vc.md: instructions issue in order, each when the
 registers that it names are ready. The prediction simulates iterations of a loop until two of them
-take the same cycles, and make the next iteration wait for registers in the same way. It then
-multiplies.
+take the same cycles, and make the next iteration wait for registers in the same way. The remaining
+iterations count as equal to these two.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Loop:
     """Instructions that are executed `count` times, until the pointer equals the register `end`.
 
     `branch` is the mnemonic of the branch from the loop's end to its start. A loop that waits for
-    another core has another branch. Its count is 1: without a wait it is executed once.
+    another core has another branch; its `count` is 1, because without a wait it is executed once.
     """
 
     count: int
@@ -101,7 +101,7 @@ class Kernel:
         return tuple(self._open[0])
 
     def put(self, text: str, comment: str = "", *, local: bool = False) -> None:
-        """Append an instruction."""
+        """Append the instruction `text`; the parameters are the fields of `Instruction`."""
         self._open[-1].append(Instruction(text, comment, local))
 
     def append(self, item: Instruction | Loop) -> None:
@@ -109,12 +109,12 @@ class Kernel:
         self._open[-1].append(item)
 
     def block(self, *texts: str) -> None:
-        """Append instructions."""
+        """Append an instruction for each of `texts`, without comments."""
         for text in texts:
             self.put(text)
 
     def add(self, register: str, amount: int) -> None:
-        """Add a constant to a register. For a large constant the code changes register t5."""
+        """Add `amount` to a register. For a large amount the code changes register t5."""
         if -2048 <= amount < 2048:
             if amount:
                 self.put(f"addi {register}, {register}, {amount}")
@@ -141,16 +141,16 @@ class Kernel:
             self._open[-1].append(Loop(count, pointer, end, tuple(body), comment))
 
     def wait(self, address: str, value: str, limit: str, comment: str) -> None:
-        """Write code that waits until a word in memory is at most a limit.
+        """Write code that waits until the word at `address` is at most `limit`.
 
-        `address`, `value` and `limit` are registers. The code changes `value`.
+        `address`, `value` and `limit` are registers. The code loads the word into `value`.
         """
         body = (Instruction(f"lw {value}, 0({address})"),)
         self._open[-1].append(Loop(1, value, limit, body, comment, "bgt"))
 
 
 def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
-    """Append the statements of a kernel to a source. The labels of loops are numbers."""
+    """Append the statements of a kernel to a source; the labels of loops are their `depth`."""
     for item in items:
         if isinstance(item, Instruction):
             out.put(item.text, item.comment)
@@ -180,7 +180,7 @@ def is_store(item: Instruction) -> bool:
 
 
 def destination(item: Instruction) -> str | None:
-    """Return the register that an instruction writes, if there is one."""
+    """Return the register that an instruction writes; None if it writes no register."""
     names = registers_of(item)
     return None if not names or is_store(item) or _family(item) == "branch" else names[0]
 
@@ -275,7 +275,7 @@ class _Scoreboard:
 
 
 def _words(text: str) -> int:
-    """Return the number of instructions of a `li` or `la`."""
+    """Return the number of instructions that the `li` or `la` in `text` becomes."""
     number = text.rpartition(",")[2].strip()
     try:
         value = int(number, 0)
@@ -285,7 +285,7 @@ def _words(text: str) -> int:
 
 
 def kernel_cycles(items: Items, config: Mapping[str, Any]) -> int:
-    """Return the device cycles from the first issue of a kernel until all its results are ready."""
+    """Return the device cycles from a kernel's first issue until all its results are ready."""
     board = _Scoreboard(config)
     board.run(items)
     return max([board.time, *board.ready.values()])

@@ -107,7 +107,7 @@ class _Product:
             self._block(rest, step)
 
     def _block(self, count: int, step: int) -> None:
-        """Write code for the sums of `count` vectors.
+        """Write code for the sums of `count` vectors, `step` bytes apart.
 
         The code computes as many products as there are free registers, and then adds them.
         """
@@ -126,7 +126,10 @@ class _Product:
             self.lanes.store(k, [register], _BLOCK_RESULT, number * step)
 
     def _products(self, sums: list[str], count: int, step: int) -> None:
-        """Write code that adds `count` products to each sum, one after the other."""
+        """Write code that adds `count` products to each of `sums`, one after the other.
+
+        The vectors of the second matrix are `step` bytes apart.
+        """
         k, width = self.k, len(sums)
         first = [f"vr{width + number}" for number in range(count)]
         second = [f"vr{width + count + number}" for number in range(count * width)]

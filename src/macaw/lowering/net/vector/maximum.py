@@ -24,7 +24,7 @@ _LARGE = 16  # the greatest number of elements of a window that is computed in o
 def maximum_kernel(pool: MaxPool, limits: Sequence[int] = ()) -> Kernel:
     """Return the code of a maximum pool. The image is at `vc_x0`, the result at `y`.
 
-    `Windows` defines `limits`.
+    `limits` is that of `Windows`.
     """
     k = Kernel()
     rows, columns = pool.kernel
@@ -136,8 +136,12 @@ class _Maximum(Windows):
         spare: list[str],
         reload: bool,
     ) -> None:
-        """Write a pass: compute its elements from the loaded columns, and load these registers
-        again.
+        """Write a pass: compute its elements from loaded columns.
+
+        `loaded` has, for each element, the registers of each new column, and `offsets` the byte
+        offsets of these columns. `shared` has the registers with the maxima of the columns that the
+        first element shares with the element before it. `spare` are registers for further maxima.
+        If `reload`, the code also loads the columns of the next pass.
         """
         k, current, free = self.k, list(shared), list(spare)
         for registers, places in zip(loaded, offsets, strict=True):
@@ -169,7 +173,7 @@ class _Maximum(Windows):
                 k.put(f"vmov {register}, {value}")
 
     def _plain(self, count: int) -> int:
-        """Write code for interior elements that loads each whole window; return their number."""
+        """Write code for `count` interior elements that loads each whole window; return `count`."""
         columns = [column * self.pitch for column in range(self.pool.kernel[1])]
 
         def body() -> None:

@@ -29,7 +29,7 @@ class Moves:
 
     `rescales` are (operation, symbol of the input, symbol of the result). `spaces` gives, for each
     symbol of memory that rescaled inputs need, its size in bytes. `fills` gives, for the symbol of
-    a block of constants, the bytes of one element and how many there are.
+    a block of constants, the bytes of one element and the number of elements.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -120,7 +120,7 @@ def _(operation: Resize) -> Moves:
 
 
 def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
-    """Return the rows or columns to copy as runs, in which the input's places count up by one.
+    """Return the rows (axis 0) or columns (axis 1) to copy, as runs of consecutive input places.
 
     Each run is (position in the result, first place, length, step of positions).
     """

@@ -321,7 +321,7 @@ class Movement(VectorOperation):
 
 @dataclass(frozen=True)
 class Pad(Movement):
-    """The input in a frame of elements `value`.
+    """A frame of elements `value` around the input.
 
     `before` and `after` are the numbers of added elements before and after the input, by axis.
     """
@@ -438,5 +438,5 @@ def mean_scale(scale: float, count: int) -> np.float32:
 
 
 def elements(shape: Shape) -> int:
-    """Return the number of elements of a tensor."""
+    """Return the number of elements of a tensor of shape `shape`."""
     return math.prod(shape)

@@ -66,7 +66,10 @@ class _Function:
                 outer.append(item)
 
     def _splat(self, register: str, number: int | float, letter: str = "w") -> str:
-        """Put a number into all lanes of a register; return the register."""
+        """Put a number into all lanes of a register; return the register.
+
+        `letter` is the size of a lane: "w" for 32 bits, "h" for 16.
+        """
         if isinstance(number, float):
             number = int(np.float32(number).view(np.uint32))
         key = letter, number & 0xFFFFFFFF if letter == "w" else number
@@ -90,7 +93,7 @@ class _Function:
         self.k.put(f"addi {_RESULT}, {_RESULT}, {GROUP * Types.size(operation.to)}")
 
     def _load(self, pointer: str, variable: Sequence[str]) -> None:
-        """Write code that loads 16 elements into a variable, as binary32."""
+        """Write code that loads 16 elements at `pointer` into a variable, as binary32."""
         k, operation = self.k, self.operation
         loaded = variable if operation.dtype == "float32" else _CONSTANTS
         count = self.step // VECTOR_BYTES
@@ -129,7 +132,7 @@ class _Function:
             k.put(f"v{step.operation}.f32 {result}, {', '.join(sources)}")
 
     def _round(self, quarters: Sequence[str]) -> Sequence[str]:
-        """Write code that divides by the scale, rounds, adds the zero point and saturates.
+        """Write code that divides quarters by the scale, rounds, adds the zero point and saturates.
 
         Return the registers with the results.
         """
@@ -153,9 +156,9 @@ class _Function:
         return quarters[:1]
 
     def _shift(self, registers: Sequence[str], letter: str) -> None:
-        """Write code that adds the zero point.
+        """Write code that adds the zero point to the numbers in `registers`.
 
-        It first limits the numbers, so that no sum overflows.
+        The code first limits the numbers, so that no sum overflows. `letter` is that of `_splat`.
         """
         zero = self.operation.result_zero
         if not zero:

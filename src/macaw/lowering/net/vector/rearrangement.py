@@ -24,9 +24,11 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """A box of the result. `first` and `source` number its first element in result and input.
+    """A box of the result.
 
-    `axes` are (length, step in the result, step in the input), in elements.
+    `first` is the index of its first element in the result, `source` the index of the element of
+    the input that goes there. `axes` are (length, step in the result, step in the input), in
+    elements.
     """
 
     first: int
@@ -87,9 +89,10 @@ def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearra
 
 
 def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
-    """Yield the boxes of one part of the result.
+    """Yield the boxes of one part of the result; `places` is the part of the array for it.
 
-    `first` is the number of the part's first element, `steps` are its steps along each axis.
+    `first` is the index in the result of the part's first element. `steps` are the differences of
+    these indices along each axis.
     """
     changes = [_change(places, axis) for axis in range(places.ndim)]
     odd = next((axis for axis, change in enumerate(changes) if change is None), None)
@@ -110,7 +113,7 @@ def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
 
 
 def _change(places: Places, axis: int) -> int | None:
-    """Return the constant difference of neighbours along an axis; None if the differences vary."""
+    """Return the constant difference of numbers along an axis; None if the differences vary."""
     if places.shape[axis] == 1:
         return 0
     changes = np.diff(places, axis=axis)

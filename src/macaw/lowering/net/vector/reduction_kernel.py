@@ -65,7 +65,7 @@ class _Reduction:
             k.add(_RESULT, self.pitch)
 
     def _groups(self, count: int) -> None:
-        """Write the code for some groups of lanes."""
+        """Write the code for `count` groups of lanes."""
         k = self.k
         parts = [[f"vr{_PARTS * g + n}" for n in range(_PARTS)] for g in range(count)]
         k.put(f"mv {_ROW}, {_GROUP}")
@@ -88,7 +88,10 @@ class _Reduction:
             self.lanes.store(k, [register], _GROUP_RESULT, VECTOR_BYTES * number)
 
     def _elements(self, parts: list[list[str]], count: int) -> None:
-        """Write code that adds one element to each of the first `count` partial results."""
+        """Write code that adds one element to each of the first `count` partial results.
+
+        `parts` has the registers of the partial results, by group.
+        """
         k, word = self.k, KINDS[self.kind]
         loaded = [
             [f"vr{_PARTS * (_GROUPS + g) + n}" for n in range(count)] for g in range(len(parts))

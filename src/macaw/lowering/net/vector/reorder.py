@@ -49,9 +49,9 @@ def reordered(items: Items) -> Items:
 
 
 def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
-    """Return a sequence of instructions in another order.
+    """Return a sequence of instructions in an order in which they wait less.
 
-    The next instruction is always the one that can issue earliest, and among equal ones the first.
+    The next instruction is always the one that can issue earliest; of several, the first in `run`.
     """
     needs = _dependences(run)
     issued: dict[int, int] = {}  # the cycle of issue, by index in the sequence

@@ -120,11 +120,11 @@ class _Rows(ABC):
             some(_LOADED[:1], True)
 
     def masked(self, register: str, other: str) -> None:
-        """Replace the lanes after the end of the row by lanes of another register."""
+        """Replace a register's lanes after the end of the row by those of the register `other`."""
         self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
 
     def store(self, registers: Sequence[str], last: bool) -> None:
-        """Store groups where the pointer of the result points.
+        """Store the groups in `registers` where the pointer of the result points.
 
         If `last`, store only the lanes before the end of the row.
         """
@@ -137,7 +137,10 @@ class _Rows(ABC):
                 self.k.put(f"sw t0, {4 * lane}({_Y})")
 
     def add(self, registers: Sequence[str], last: bool) -> None:
-        """Add groups to the four partial sums. If `last`, lanes after the row's end count as 0."""
+        """Add the groups in `registers` to the four partial sums.
+
+        If `last`, lanes after the row's end count as 0.
+        """
         if last:
             self.k.put("vsplat.w vr11, zero")
             self.masked(registers[0], "vr11")
@@ -145,7 +148,7 @@ class _Rows(ABC):
             self.k.put(f"vadd.f32 {_TOTAL}, {_TOTAL}, {register}")
 
     def total(self, target: str) -> None:
-        """Put the total of the four partial sums into all lanes of a register."""
+        """Put the total of the four partial sums into all lanes of the register `target`."""
         k = self.k
         k.put(f"vsum.f32 {_TOTAL}, {_TOTAL}")
         k.put(f"vext.w t0, {_TOTAL}, 0")

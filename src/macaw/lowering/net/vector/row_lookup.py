@@ -130,9 +130,10 @@ def _rows(k: Kernel, count: int, size: int) -> None:
 def _copy(
     k: Kernel, load: str, store: str, row: str, registers: tuple[str, ...], unit: int
 ) -> None:
-    """Write code that copies `unit` bytes of a row for each register, and advances both pointers.
+    """Write code that copies `unit` bytes of a row through each of `registers`.
 
-    `load` and `store` are the instructions that move this number of bytes.
+    The register `row` points to the row, and a2 to the result; the code advances both. `load` and
+    `store` are the instructions that move `unit` bytes.
     """
     for number, register in enumerate(registers):
         k.put(f"{load} {register}, {unit * number}({row})")

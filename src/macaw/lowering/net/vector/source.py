@@ -152,7 +152,10 @@ def start_entry(entry: str) -> str:
 
 
 def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> None:
-    """Write the data, the subroutine of cp, and the code of vc."""
+    """Write the data, the subroutine `entry` of cp, and the code of vc.
+
+    If `waits`, cp has two subroutines: one starts vc, and `entry` waits for vc's end.
+    """
     kernel, moves, spaces, images = parts.kernel, parts.moves, parts.spaces, parts.images
     if spaces:
         out.put(".bss")

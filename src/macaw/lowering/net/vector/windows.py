@@ -85,11 +85,14 @@ class Windows(ABC):
 
     @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
-        """Write code for one element. Its window has the columns at `offsets` bytes in each row."""
+        """Write code for the element in column `j` of the result.
+
+        The element's window has the columns at `offsets` bytes in each row.
+        """
 
     @abstractmethod
     def repeated(self, count: int) -> int:
-        """Write code for at most `count` interior elements, and return for how many.
+        """Write code for at most `count` interior elements; return the number of these elements.
 
         The code also advances the addresses of the rows.
         """
@@ -174,14 +177,17 @@ class Windows(ABC):
             self.k.add(register, columns * self.pitch)
 
     def load(self, register: str, row: int, offset: int) -> None:
-        """Load a group of a row of the window."""
+        """Load the group at byte `offset` of row `row` of the window into a register."""
         if self.many_rows:
             self.k.put(f"lw {_ROW}, {4 * row}({TABLE})", local=True)
             self.k.put(f"add {_ROW}, {_ROW}, {_COLUMN}")
         self.columns.load(self.k, [register], _ROW if self.many_rows else _ROWS[row], offset)
 
     def repeat(self, count: int, columns: int, body: Callable[[], None]) -> None:
-        """Write a loop that advances the addresses of the rows by `columns` in each pass."""
+        """Write a loop of `count` passes over the code that `body` writes.
+
+        In each pass, that code must advance the addresses of the rows by `columns` columns.
+        """
         pointer = _COLUMN if self.many_rows else _ROWS[0]
         with self.k.loop(count, pointer, columns * self.pitch, _LOOP_END, "columns of the result"):
             body()
