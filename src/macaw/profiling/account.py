@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class CauseCycles:
-    """The cycles of a cause of `macaw.isa.causes`, and of the causes below it.
+    """A cause of `macaw.isa.causes` with its cycles, and the causes below it in the tree.
 
-    The cycles of the causes below add up to those of the cause. For a wait, `whom` has the names of
-    the cores or units that the core waited for, or the instruction whose result it needed.
+    `cycles` includes the cycles of the causes below. For a wait, `whom` has the names of the cores
+    or units that the core waited for, or the instruction whose result it needed.
     """
 
     name: str
-    cycles: int
+    cycles: int  # device cycles, times units of the core
     whom: Mapping[str, int] = field(default_factory=dict)  # cycles by name, the most first
     lines: Mapping[str, int] = field(default_factory=dict)  # cycles by "layer.s:12: statement"
     below: tuple[CauseCycles, ...] = ()  # the one with most cycles first
@@ -28,19 +28,18 @@ class CauseCycles:
 class LineCycles:
     """The cycles that a line of the source took on a core.
 
-    `place` is empty for cycles that have no line.
-
     An instruction without a line of the source counts as a line without `file` and `number`.
+    `place` is empty for the cycles that belong to no instruction.
     """
 
     place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"
     text: str  # of the line without labels and comment, or the instruction as it is disassembled
-    cycles: int
+    cycles: int  # device cycles, times units of the core
     file: str = ""  # as the program names it
     number: int = 0  # of the line in its file, from 1 on
     run: int = 0  # device cycles on the critical path (`macaw.emu.critical_path`)
     causes: Mapping[str, int] = field(default_factory=dict)  # by leaf of the tree, the most first
-    whom: Mapping[str, int] = field(default_factory=dict)
+    whom: Mapping[str, int] = field(default_factory=dict)  # as in `CauseCycles`
 
 
 @dataclass(frozen=True)

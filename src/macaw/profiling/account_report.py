@@ -14,9 +14,10 @@ MOST_NAMES = 3  # beside a cause
 
 
 def tree_lines(accounts: Sequence[Account], width: int | None) -> Iterator[str]:
-    """Yield the trees of causes of the cores that worked, then the names of the other cores.
+    """Yield the lines of the tree of causes of each core that worked, then the other cores' names.
 
-    If `width` is None, each cause is a record with its path in the tree.
+    `width` is the number of columns of the screen. If it is None, each cause is one line with its
+    path in the tree, for programs that read the output.
     """
     used = [account for account in accounts if account.idle < account.total]
     if width is None:
@@ -52,8 +53,8 @@ def _aligned_trees(used: Sequence[Account], width: int) -> Iterator[str]:
 def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
     """Yield a row of a table for each cause of a core; nothing for a core that never worked.
 
-    A row has the core, the depth in the tree, the cause, its cycles, their share of all cycles of
-    the core, what it waited for, and its lines. The first row is that of the whole core.
+    A row has the core, the cause's depth in the tree, the cause, its cycles, their share of all
+    cycles of the core, what the core waited for, and the lines. The first row is the whole core's.
     """
     if account.idle == account.total:
         return
@@ -106,8 +107,8 @@ def _cause_lines(
 def _names_text(word: str, names: Mapping[str, int], room: int) -> str:
     """Return `word` and the names with most cycles, in at most `room` characters.
 
-    The place in a name is never cut. If not even one name fits, its statement is left out; if the
-    place does not fit either, the result is empty.
+    `names` has the cycles of each name. If not even the first name fits, the result has only the
+    source position at its begin. If that does not fit either, the result is empty.
     """
     chosen = list(names.items())[:MOST_NAMES]
     for count in range(len(chosen), 0, -1):

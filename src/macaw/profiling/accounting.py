@@ -98,7 +98,10 @@ def _cycles_without(
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
-    """Return the cycles of the critical path that belong to a core, by charge."""
+    """Return the cycles of each charge on the critical path of core number `core`.
+
+    `path` has the cycles of the steps of all cores.
+    """
     return {
         charge or Charge("between"): cycles
         for (number, charge), cycles in path.items()
@@ -118,7 +121,8 @@ class _LineSums:
 def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]) -> Account:
     """Return the account of an accountant's core.
 
-    `path` has the core's cycles on the critical path.
+    `places` finds the lines of the core's instructions. `path` has the core's cycles on the
+    critical path.
     """
     core = accountant.core
     leaves: defaultdict[str, _Leaf] = defaultdict(_Leaf)
@@ -157,7 +161,10 @@ def _line_cycles(line: SourceLine, sums: _LineSums) -> LineCycles:
 
 
 def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
-    """Return the causes below `parent` that have cycles, those with most cycles first."""
+    """Return the causes below `parent` that have cycles, the one with most cycles first.
+
+    `leaves` has the sums of the charges by cause. With an empty `parent`, the result is the roots.
+    """
     found = []
     for cause in CAUSES:
         if cause.parent != parent:
@@ -172,13 +179,13 @@ def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
 
 
 def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
-    """Return the items, most cycles first, without the item whose name is empty."""
+    """Return `cycles` by name, the most first, without the empty name."""
     named = [item for item in cycles.items() if item[0]]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
 def _sorted_lines(cycles: Mapping[SourceLine, int]) -> dict[str, int]:
-    """Return the cycles by the sentence of a line, most cycles first, without `NOWHERE`."""
+    """Return `cycles` by the sentence of the line, the most first, without `NOWHERE`."""
     found: Counter[str] = Counter()
     for line in sorted(cycles):
         if line.sentence:
@@ -190,5 +197,8 @@ class _Places(SourceLines):
     """Finds the lines of addresses of one core, and what the core waited for."""
 
     def whom(self, charge: Charge) -> str:
-        """Return the name of a core or unit waited for, or the line and text of an instruction."""
+        """Return what the core waited for during a charge: a core, a unit, or an instruction.
+
+        An instruction is returned as its source position and text. Empty if there was no wait.
+        """
         return charge.whom if charge.producer is None else self.line(charge.producer).sentence

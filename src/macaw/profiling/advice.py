@@ -37,9 +37,9 @@ LEAST_UNHIDDEN = 0.05  # of the run's cycles; a row whose work costs this much i
 
 
 def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
-    """Return each source position at which a metric misses its threshold.
+    """Return the metrics that miss their thresholds, one item for each source position.
 
-    Positions of one row of the timeline with the same sentence are joined into one.
+    Positions of one row of the timeline with the same sentence are joined into one item.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -56,15 +56,18 @@ def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
 
 
 def sort_missed(unsorted: Iterable[MissedThreshold]) -> tuple[MissedThreshold, ...]:
-    """Return missed thresholds by cost, the highest first.
+    """Return missed thresholds sorted by cost, the highest first.
 
-    Missed thresholds without a known cost follow, by cycles.
+    Missed thresholds without a known cost follow, sorted by cycles.
     """
     return tuple(sorted(unsorted, key=lambda item: (-item.cost, -item.cycles)))
 
 
 def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
-    """Return the missed threshold of a source position, with its worst value and all its cycles."""
+    """Return the missed threshold of one source position: the worst metric, and all busy cycles.
+
+    `items` are the slices at this position, each with its metric.
+    """
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)
@@ -72,7 +75,7 @@ def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
 
 
 def _join_places(row: str, same: Sequence[MissedThreshold]) -> MissedThreshold:
-    """Join missed thresholds of a row that have the same sentence into one, and return it."""
+    """Return one missed threshold in place of those of a row that have the same sentence."""
     ordered = sorted(same, key=lambda item: -item.cycles)
     first = ordered[0]
     return replace(
@@ -107,11 +110,11 @@ def lateness(
     limit: float,
     sooner: Mapping[str, int],
 ) -> tuple[dict[str, Metric], list[MissedThreshold]]:
-    """Return the metric `late` of each row, and the rows that exceed `limit`.
+    """Return the metric `late` by row, and a missed threshold for each row that exceeds `limit`.
 
-    `sooner` has for each row the number of cycles by which the run would be shorter without the
-    row's late starts. If this is 0 or only a small share of `cycles`, the length of the run, the
-    row is not returned.
+    `cycles` is the length of the run. `sooner` has by row the number of cycles by which the run
+    would be shorter without the row's late starts. A row for which this number is 0, or a small
+    share of `cycles`, gets no missed threshold.
     """
     by_row: dict[str, Metric] = {}
     late_rows = []
@@ -137,7 +140,10 @@ def lateness(
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
-    """Return source position and text of the instruction at which a core started or continued."""
+    """Return source position and text of the instruction with which a start began.
+
+    If no slice of `tracks` has this instruction, return the cycle of the start.
+    """
     slices = next((track.slices for track in tracks if track.core == start.core), ())
     place = bisect_right([item.begin for item in slices], start.begin)
     return slices[place - 1].where if place else f"cycle {start.begin:,}"
@@ -146,7 +152,10 @@ def _where(start: Start, tracks: Sequence[Track]) -> str:
 def row_metrics(
     tracks: Sequence[Track], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> dict[str, tuple[Metric, ...]]:
-    """Return the metrics of each row, computed from the sums of its cores' counters."""
+    """Return the metrics of each row, computed from the sums of its cores' counters.
+
+    `limits` has the thresholds by key of the metric.
+    """
     metrics_by_row = {}
     for item in tracks:
         if item.core == item.row and item.slices:
@@ -161,7 +170,7 @@ def row_metrics(
 
 
 def check_goals(limits: Mapping[str, float]) -> None:
-    """Raise `InputError` if a goal has an unknown name."""
+    """Raise `InputError` if a key of `limits` is no goal: neither "cycles" nor a metric."""
     keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
     for key in limits:
         if key not in keys:
@@ -174,7 +183,8 @@ def judge_goals(
 ) -> tuple[Goal, ...]:
     """Return the goals, and for each whether the profile meets it (seed 001, step 430).
 
-    A goal limits the cycles of the run, or a metric in every row that has this metric.
+    `limits` has the wanted value by goal. A goal limits `cycles`, the cycles of the run, or a
+    metric in every row that has this metric.
     """
     verdicts = []
     for key, value in limits.items():
@@ -226,10 +236,10 @@ def next_step(report: Profile) -> Step:
 
 
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
-    """Return the next step if the bottleneck is known (steps 708 to 718).
+    """Return the next step if the bottleneck, `worst`, is known (steps 708 to 718).
 
     If an instruction of the bottleneck misses the threshold of a ratio, the step is to edit this
-    instruction.
+    instruction. The text of the step ends with `ask`.
     """
     rows = {item.core: item.row for item in report.tracks}
     least = max(LEAST_SHARE * report.cycles, 1)

@@ -71,7 +71,7 @@ def annotate(
 
 
 def annotate_job(job: Job, name: str) -> Annotation:
-    """Run a job and return the costs of each line of its program.
+    """Run a job and return the costs of each line of its program; `name` is the program's name.
 
     Raises `ProfileError` if the program does not end by itself.
     """
@@ -110,10 +110,10 @@ def _has_worked(costs: Mapping[int | None, InstructionCost]) -> bool:
 
 @dataclass
 class _CoreSums:
-    """The costs of one line on one core so far, and the address of one of its instructions."""
+    """The costs of one line on one core so far."""
 
     core: Core
-    address: int | None  # the least
+    address: int | None  # the lowest of the line's instructions
     run: Counter[str] = field(default_factory=Counter)
     cycles: Counter[str] = field(default_factory=Counter)
     whom: Counter[str] = field(default_factory=Counter)
@@ -121,7 +121,7 @@ class _CoreSums:
     bytes: Counter[str] = field(default_factory=Counter)
 
     def add(self, cost: InstructionCost, places: SourceLines) -> None:
-        """Add the costs of an instruction."""
+        """Add the costs of an instruction; `places` finds the lines of the core's instructions."""
         for charge, cycles in cost.run.items():
             self.run[charge.cause] += cycles
             self.whom[_whom(charge, places)] += cycles
@@ -144,12 +144,15 @@ class _CoreSums:
 
 
 def _whom(charge: Charge, places: SourceLines) -> str:
-    """Return the name of a core or unit waited for, or the line and text of an instruction."""
+    """Return what the core waited for during a charge: a core, a unit, or an instruction.
+
+    An instruction is returned as its source position and text. Empty if there was no wait.
+    """
     return charge.whom if charge.producer is None else places.line(charge.producer).sentence
 
 
 def _collect(run: RunCosts) -> dict[SourceLine, list[_CoreSums]]:
-    """Return the sums of each line, by core."""
+    """Return the costs of each line: an item for each core, in the order of the cores' numbers."""
     lines: dict[SourceLine, list[_CoreSums]] = {}
     for core in run.device.order:
         places = SourceLines(run.device, core)

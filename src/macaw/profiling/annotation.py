@@ -64,14 +64,15 @@ class AnnotatedLine:
 class Annotation:
     """The costs of a run of a program, by line of the source.
 
-    `lines` are in the order of files and numbers, then instructions without a line. The file of the
-    greatest cost comes first. `sources` has the lines of text of each file that could be read.
+    `lines` are in the order of files and line numbers, then instructions without a line. The file
+    whose lines have most cycles `run` comes first. `sources` has the text of each file that could
+    be read, divided into lines.
     """
 
-    program: str
-    device: str
+    program: str  # its name
+    device: str  # its name
     cycles: int  # of the run; equal to the sum of `run` of all lines
-    units: Mapping[str, int]  # by core that worked
+    units: Mapping[str, int]  # number of units of each core that worked
     lines: tuple[AnnotatedLine, ...]
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -53,9 +53,9 @@ def print_annotation(
 ) -> None:
     """Print an annotation in the width of the screen, or, if `plain`, one record on each line.
 
-    With `own`, shares and causes are those of the cores' own cycles, for an annotation with some
-    of the cores (`annotation_view.of_cores`). With `by_core`, there is a column for each kind of
-    core instead of MACs, bytes and causes.
+    `choice` says which lines are printed. With `own`, shares are those of the cores' own cycles,
+    for an annotation with some of the cores (`annotation_view.of_cores`). With `by_core`, there is
+    a column for each kind of core instead of MACs, bytes and causes.
     """
     _Report(annotation, screen, choice, own=own, by_core=by_core, plain=plain).show()
 
@@ -135,7 +135,7 @@ class _Report:
         return ["run", "cycles", "share", "", *middle, "line"]
 
     def _is_kept(self, place: int, every: Sequence[Cells]) -> bool:
-        """Return whether the report prints a column.
+        """Return whether the report prints column number `place`; `every` are the lines of cells.
 
         It always prints `run`, and `cycles` if the options request it. It prints another column if
         one of its cells has contents.
@@ -146,7 +146,10 @@ class _Report:
         return any(cells[place] for cells in every[1:]) or heading == "run"
 
     def _numbers(self, costs: Costs | None, heat: int = 0, causes: str = "") -> Cells:
-        """Return the cells of a line; a cell of MACs, bytes or a core is empty instead of 0."""
+        """Return the cells of the numbers of a line, and of its heat and causes.
+
+        A cell of MACs, bytes or a core is empty instead of 0. All are empty if `costs` is None.
+        """
         if costs is None:
             middle = [""] * len(self.rows) if self.by_core else ["", "", ""]
             return ["", "", "", "", *middle, ""]
@@ -208,7 +211,10 @@ class _Report:
         return not part.file or part.file in self.annotation.sources
 
     def _coloured(self, part: Section) -> dict[int, Text]:
-        """Return the lines of an assembly source in the colours of listings, by number."""
+        """Return the lines of a section's file in the colours of listings, by line number.
+
+        The result is empty for a screen without colours, and for a file that is no assembly source.
+        """
         lines = self.annotation.sources.get(part.file, ())
         if self.screen.color_system is None or not is_assembly_file(part.file):
             return {}
@@ -220,7 +226,10 @@ class _Report:
     def _line(
         self, cells: Cells, widths: list[tuple[int, int]], row: ViewRow | None, source: Text
     ) -> Text:
-        """Return a line for the screen: the columns, and the source as far as there is room."""
+        """Return a line for the screen: the cells, and the source as far as there is room.
+
+        `widths` are pairs of the number of a column and its width. `row` gives the colour of heat.
+        """
         if self.plain:
             shown = [len(cells) - 1, *(at for at, _ in widths[:-1] if at != HEAT_COLUMN)]
             headings = [*(self._headings()[at] for at in shown), "source"]
@@ -248,7 +257,10 @@ class _Report:
         return line
 
     def _source(self, text: str) -> str:
-        """Return a line of the source; on a narrow screen with single blanks, indented by two."""
+        """Return a line of the source as the screen shows it.
+
+        A narrow screen shows one blank instead of several, and indents an indented line by two.
+        """
         text = self._text(text.expandtabs(TAB))
         if self.screen.width >= NARROW:
             return text

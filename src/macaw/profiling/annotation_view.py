@@ -26,15 +26,15 @@ class Choice:
     The view leaves out lines whose share is below `least`, and all lines after the first `most`.
     """
 
-    sort: str = ""  # of `KEYS`; empty: in the order of the source, with its other lines
-    most: int | None = None
-    least: float = 0.0
-    context: int = CONTEXT
+    sort: str = ""  # of `KEYS`; empty: in the order of the source, with lines without a cost
+    most: int | None = None  # None: no limit
+    least: float = 0.0  # from 0 to 1
+    context: int = CONTEXT  # lines without a cost before and after each line with one
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The sums of one or several lines."""
+    """The costs of one or several lines, added up. `AnnotatedLine` explains the fields."""
 
     run: int = 0
     cycles: int = 0
@@ -45,29 +45,29 @@ class Costs:
 
 @dataclass(frozen=True)
 class ViewRow:
-    """A row of a view: a line of the source, or several that are left out (`hidden`)."""
+    """A row of a view: a line of the source, or the sum of lines that are left out."""
 
-    text: str
+    text: str  # of the line
     file: str = ""
-    number: int = 0
-    place: str = ""
+    number: int = 0  # of the line in its file, from 1 on; 0: none
+    place: str = ""  # such as "layer.s:12"; empty below the heading of the file
     line: AnnotatedLine | None = None
-    hidden: int = 0
+    hidden: int = 0  # number of lines that are left out; 0: the row is one line
     costs: Costs | None = None  # None: the line has no cost
 
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a file, or of a sorted list."""
+    """The rows of one file, or of the sorted lines of all files."""
 
     title: str
-    file: str
-    costs: Costs
+    file: str  # empty for the sorted lines of all files
+    costs: Costs  # of the whole file or list
     rows: tuple[ViewRow, ...]
 
 
 def sum_costs(lines: Iterable[AnnotatedLine]) -> Costs:
-    """Return the sums of lines."""
+    """Return the costs of `lines`, added up."""
     lines, by_row = list(lines), Counter[str]()
     for line in lines:
         for cost in line.costs:
@@ -82,9 +82,10 @@ def sum_costs(lines: Iterable[AnnotatedLine]) -> Costs:
 
 
 def of_cores(annotation: Annotation, names: Collection[str]) -> Annotation:
-    """Return the annotation with the costs of some cores only, by names of cores or of their rows.
+    """Return the annotation with the costs of some cores only.
 
-    `units` of the result has only these cores, and the heat of a line counts only their cycles.
+    `names` are names of cores, such as "pe[0]", or of rows of the timeline, such as "pe". `units`
+    of the result has only these cores, and the heat of a line counts only their cycles.
     Raises `InputError` if no core that worked has one of the names.
     """
     costs = [cost for line in annotation.lines for cost in line.costs]
@@ -120,7 +121,10 @@ def _of_cores(line: AnnotatedLine, cores: Collection[str], whole: int) -> Annota
 
 
 def sections(annotation: Annotation, choice: Choice, measure: str = "run") -> Iterator[Section]:
-    """Yield the sections of a view; `measure` is the key of `KEYS` that shares and limits use."""
+    """Yield the sections of a view: one for each file, or a single one if `choice` sorts the lines.
+
+    `measure` is a key of `KEYS`. The shares of lines are shares of this number.
+    """
     whole = sum(getattr(line, measure) for line in annotation.lines)
     key = choice.sort or measure
     lines = [line for line in annotation.lines if line.place or getattr(line, measure)]
@@ -160,7 +164,7 @@ def _row(line: AnnotatedLine) -> ViewRow:
 
 
 def _left_out(lines: Iterable[AnnotatedLine]) -> Iterator[ViewRow]:
-    """Yield a row for lines with a cost that are left out, if there are any."""
+    """Yield one row with the costs of `lines`, which a view leaves out; nothing without lines."""
     lines = list(lines)
     if lines:
         yield ViewRow("", hidden=len(lines), costs=sum_costs(lines))
@@ -169,7 +173,11 @@ def _left_out(lines: Iterable[AnnotatedLine]) -> Iterator[ViewRow]:
 def _file_rows(
     lines: Sequence[AnnotatedLine], chosen: Collection[int], source: Sequence[str], context: int
 ) -> Iterator[ViewRow]:
-    """Yield the rows of a file: chosen lines with their neighbours, and one row for each gap."""
+    """Yield the rows of a file: chosen lines with their neighbours, and one row for each gap.
+
+    `lines` are the lines of the file with a cost, `chosen` has the identities (`id`) of those to
+    show. `source` is the text of all lines of the file. `context` is the number of neighbours.
+    """
     by_number = {line.number: line for line in lines}
     last = max(len(source), lines[-1].number)
     shown: set[int] = set()

@@ -24,8 +24,9 @@ def difference_interval(
 ) -> tuple[float, float] | None:
     """Return the interval at `LEVEL` of mean(after) - mean(before), in the unit of the values.
 
-    The same samples always give the same interval. If no sample has any spread, both ends are the
-    difference. Return None if too many resamples have no spread, because most values are equal.
+    `before` and `after` are the samples. The same samples always give the same interval. If neither
+    has any spread, both ends are the difference of the means. Returns None if too many resamples
+    have no spread, because most values are equal.
     Raises `ValueError` for a sample with fewer than `LEAST_RUNS` values.
     """
     if min(len(before), len(after)) < LEAST_RUNS:

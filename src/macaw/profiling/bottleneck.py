@@ -41,10 +41,9 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Return the other cores for which an interval waited, as pairs (core, cycle).
+        """Return pairs (other core, cycle): an interval waited until the core reached the cycle.
 
-        The wait ended when the core reached that cycle. `place` is the index of the interval in the
-        work of `core`.
+        `place` is the index of the interval in the work of `core`.
         """
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
@@ -62,10 +61,11 @@ class _WorkGraph:
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """Return (core, `time`) for the core that works at `time`, or else worked last before it.
+        """Return a list with one pair: the core that works at cycle `time`, and `time`.
 
-        `core` itself and the commander are not considered. If a wait names no core, the result is
-        assumed to be its cause. The list is empty if there is no such core.
+        If no core works then, it is the core that worked last before. `core` itself and the
+        commander are not considered. A wait that names no core is assumed to be for the result.
+        The list is empty if no core worked.
         """
         candidates = []
         for name, busy in self.busy.items():
@@ -79,9 +79,9 @@ class _WorkGraph:
         return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
     def end_without_between(self, row: str, other: str) -> int:
-        """Return the cycle in which the run would end without part of the work of `row`.
+        """Return the cycle in which the run would end if part of the work of `row` took no time.
 
-        This is the work between the first and the last work of row `other`.
+        The part is all work of `row` between the first and the last work of row `other`.
         """
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
@@ -94,7 +94,7 @@ class _WorkGraph:
         return self._simulate(is_gone, {})
 
     def end_without_delays(self, starts: Sequence[Start], row: str) -> int:
-        """Return the cycle in which the run would end if a row never started late."""
+        """Return the cycle in which the run would end if no start of `row` were late."""
         late = {
             (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
             for start in starts
@@ -107,8 +107,8 @@ class _WorkGraph:
     ) -> int:
         """Return the cycle in which the run would end with changed intervals of work.
 
-        Intervals for which `is_gone(core, index)` is true take no time. `early` has the number of
-        cycles by which an interval starts earlier.
+        Intervals for which `is_gone(core, index)` is true take no time. `early` has by interval,
+        (core, index), the number of cycles by which the interval starts earlier.
         """
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for core, place in self.nodes:
@@ -128,11 +128,11 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Return the cycle of the simulation that corresponds to cycle `time` of the recorded run.
+        """Return two numbers whose sum is the simulated cycle for cycle `time` of the recorded run.
 
-        It is the sum of the two results. The second one is 0 if `time` is in an interval, 1 after
-        the interval's end, and `time` itself before the first interval. `spans` has the simulated
-        (begin, end) of the core's intervals so far.
+        The second number is 0 if the core worked at `time`, 1 if the core's work had ended before,
+        and `time` itself before the core's first work. `spans` has the simulated (begin, end) of
+        the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
@@ -152,7 +152,7 @@ def find_bottleneck(
 ) -> Bottleneck | None:
     """Return the row with the highest cost, and its instruction that takes longest.
 
-    `starts` are the results of `macaw.profiling.timeline.starts`. Return None without records.
+    `starts` are the results of `macaw.profiling.timeline.starts`. Returns None without records.
     """
     work = _WorkGraph(tracks, waits, cores)
     if not work.busy:
@@ -184,7 +184,10 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """Return the longest slice of the source position at which the row spends most cycles."""
+    """Return the longest slice at the source position on which `slices` spend most busy cycles.
+
+    Returns None without slices.
+    """
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
         cycles_by_place[place_key(item)] += item.busy

@@ -11,10 +11,10 @@ ASCII = " .:-=+*%#"
 
 
 def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[float]:
-    """Return for each column of a chart the share of its cycles that are busy, from 0 to 1.
+    """Return for each of `columns` columns the share of its cycles that are busy, from 0 to 1.
 
-    `busy` are sorted intervals that do not touch. Parts outside of cycles 0 to `cycles` are
-    ignored.
+    The columns divide the cycles 0 to `cycles` evenly. `busy` are sorted intervals that do not
+    touch. Their parts outside of these cycles are ignored.
     """
     columns_busy = [0.0] * columns
     if cycles <= 0:
@@ -35,7 +35,10 @@ def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[f
 
 
 def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
-    """Return one character for each share. Only 0 gives a blank, only 1 a full block."""
+    """Return a character for each share, from a blank for 0 to a full block for 1.
+
+    A share between 0 and 1 never gives a blank or a full block.
+    """
     levels = ASCII if ascii_only else BLOCKS
     full = len(levels) - 1
     text = []
@@ -61,7 +64,11 @@ def round_step(step: float) -> int:
 
 
 def axis_text(cycles: int, columns: int) -> str:
-    """Return the axis as text: cycle numbers, each of which begins in the column of its cycle."""
+    """Return the labels of the axis of cycles as a text of `columns` characters.
+
+    A label is a cycle number. It begins in the column of its cycle, if `cycles` cycles fill all
+    columns.
+    """
     widest = len(f"{cycles:,}") + 2
     step = round_step(max(cycles, 1) * widest / max(columns, 1))
     text = [" "] * columns

@@ -35,9 +35,10 @@ def check_allowed(allowed: Collection[str]) -> None:
 def refuse_other_subject(
     before: Profile, name: str, new: Subject, program: str, allowed: Collection[str]
 ) -> None:
-    """Raise `InputError` if program, inputs or shapes differ and `allowed` does not say so.
+    """Raise `InputError` if program, inputs or shapes differ, and `allowed` lacks the difference.
 
-    `name` is the file of the earlier profile, `program` the name of the program of the new one.
+    `before` is the earlier profile and `name` its file. `new` has the digests of the new run, and
+    `program` is the name of its program. `allowed` has words of `ALLOWABLE`.
     """
     old, reasons = before.subject, {}
     if old.program != new.program:
@@ -91,7 +92,10 @@ def _note(what: str, text: str) -> Difference:
 
 
 def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
-    """Return a key and a sentence for each difference of program, device, inputs, mode, jitter."""
+    """Return pairs (key, sentence), one for each difference in the setup of the runs.
+
+    The setup is program, device, inputs, mode, jitter and the option `causes`.
+    """
     old, new = before.subject, after.subject
     changes = []
     if old.program != new.program:
@@ -124,7 +128,7 @@ def _program_text(before: str, after: str) -> str:
 
 
 def _value_changes(old: Subject, new: Subject) -> str:
-    """Return a phrase with the inputs of the same shape that have other values."""
+    """Return a phrase with the inputs whose values differ and whose shapes do not; else empty."""
     names = [
         name
         for name in new.inputs
@@ -136,7 +140,10 @@ def _value_changes(old: Subject, new: Subject) -> str:
 
 
 def _shape_changes(old: Subject, new: Subject) -> str:
-    """Return a phrase with the inputs that have other shapes or types, or are in one run only."""
+    """Return a phrase with the inputs whose shapes or types differ, or that only one run has.
+
+    The phrase is empty if there are none.
+    """
     both = [name for name in new.shapes if name in old.shapes]
     phrases = [
         f"{name}: {old.shapes[name]} before, {new.shapes[name]} now"
@@ -160,9 +167,9 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """Return the change of the cycles. With jitter, a confidence interval decides its verdict.
+    """Return the difference of the cycles of two profiles.
 
-    If `judged` is false, there is no verdict.
+    With jitter, a confidence interval decides the verdict. If `judged` is false, there is none.
     """
     old, new = before.cycles, after.cycles
     direction = -1 if judged else 0
@@ -189,9 +196,9 @@ def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
 
 
 def _row_changes(before: Profile, after: Profile) -> list[Difference]:
-    """Return the changes of the rows' busy cycles.
+    """Return the differences of the busy cycles of rows.
 
-    They get no verdict, because less work in one row may mean more in another.
+    These differences have no verdict, because less work in one row may mean more in another.
     """
     rows = {item.core: item for item in before.rows}
     return [
@@ -202,7 +209,7 @@ def _row_changes(before: Profile, after: Profile) -> list[Difference]:
 
 
 def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Difference]:
-    """Return the changes of the rows' metrics."""
+    """Return the differences of the metrics of rows; if `judged` is false, without verdicts."""
     order = {row.key: place for place, row in enumerate(METRICS)}
     changes = []
     for row, each in sorted(after.ratios.items()):
@@ -222,9 +229,10 @@ def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Differ
 
 
 def _direction(key: str, before: float, after: float) -> int:
-    """Return 1 if a higher value of the metric is better, -1 if a lower value is, else 0.
+    """Return 1 if a higher value of the metric `key` is better, and -1 if a lower value is.
 
-    For the metric `match`, a value nearer to a whole number is better.
+    For `match`, a value nearer to a whole number is better. The result is 0 if `before` and `after`
+    are equally near.
     """
     sense = metrics.BY_KEY[key].sense
     if sense == "near":
@@ -238,9 +246,10 @@ def _direction(key: str, before: float, after: float) -> int:
 def _difference(
     what: str, before: float, after: float, direction: int, text: str = ""
 ) -> Difference:
-    """Return a difference. `direction` is 1 if more is better, -1 if less is, 0 for no verdict.
+    """Return the difference of the quantity `what`, with a sentence and a verdict.
 
-    `text` replaces the sentence about the change.
+    `direction` is 1 if more is better, -1 if less is better, 0 for no verdict. `text` replaces the
+    first part of the sentence, which gives both values.
     """
     change = after - before
     text = text or _change_text(what, before, after)

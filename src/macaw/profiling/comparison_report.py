@@ -13,10 +13,11 @@ HEADINGS = ("before", "now", "change")
 
 
 def line_table(differences: Sequence[LineDifference], width: int | None) -> Iterator[str]:
-    """Yield a table of the lines that changed most, and the number of further changed lines.
+    """Yield the lines of a table of the source lines that changed most.
 
-    The numbers come first, so that no place is cut. A statement is cut where the screen ends. If
-    `width` is None, each line is a record.
+    The last line says how many more changed. The numbers come first, so that no source position is
+    cut. A statement is cut where the screen of `width` columns ends. If `width` is None, each
+    source line is one line of fields, for programs that read the output.
     """
     shown = differences[:MOST_LINES]
     numbers = [
@@ -54,7 +55,7 @@ def _aligned(row: Sequence[str], widths: Sequence[int], last: str) -> str:
 
 
 def _fitted(head: str, statement: str, width: int) -> str:
-    """Return the head with as much of the statement as fits."""
+    """Return `head` with as much of `statement` as fits into `width` characters."""
     text = head + (statement if len(statement) > 2 else "")
     if len(text) <= width or not statement[2:]:
         return text

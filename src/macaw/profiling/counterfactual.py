@@ -25,23 +25,23 @@ Shares = Mapping[Charge, float]  # by charge: the share of its cycles that vanis
 
 @dataclass(frozen=True)
 class _Edge:
-    """A dependence of an interval of work on an earlier interval, `node`.
+    """A dependence of an interval of work on an earlier interval.
 
-    The dependent interval starts at the earliest `lag` cycles after the work of `node` has reached
-    cycle `time`.
+    The dependent interval cannot start before `lag` cycles have passed since the core of the
+    earlier interval reached cycle `time` of the recorded run.
     """
 
-    node: int  # negative: no interval, and `time` is the cycle
-    time: int
-    lag: int
+    node: int  # number of the earlier interval
+    time: int  # in the earlier interval, or its end
+    lag: int  # cycles
 
 
 class LoggedWait(NamedTuple):
-    """A wait of a core for other cores."""
+    """A wait of a core for other cores, from cycle `begin` to cycle `end`."""
 
     begin: int
     end: int
-    charge: Charge
+    charge: Charge  # has the cause of the wait, and the cores that the core waited for
 
 
 class CoreWork:
@@ -84,9 +84,9 @@ class CoreWork:
         return found
 
     def openings(self) -> dict[Charge, float]:
-        """Return, by charge, the share of its cycles that come before work.
+        """Return, for each charge, the share of its cycles that opens an interval of work.
 
-        In each interval of work, these are the cycles before the first `work` charge.
+        An interval is opened by its cycles before the first charge whose cause is `work`.
         """
         works = np.array([*(charge.cause == "work" for charge in self.charges), False])
         numbers, lengths = self._numbers, self._lengths
@@ -101,9 +101,10 @@ class CoreWork:
         return dict(zip(self.charges, shares.tolist(), strict=True))
 
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
-        """Return, for each time, how many cycles of the core's work before that time vanish.
+        """Return, for each of `times`, how many cycles of the core's work before that time vanish.
 
-        `shares` has the share of each charge's cycles that vanishes.
+        `shares` has the share of each charge's cycles that vanishes. The result has the shape
+        (number of times,).
         """
         weights = np.array([*(shares.get(charge, 0.0) for charge in self.charges), 0.0])
         gone = np.concatenate([[0.0], (self._lengths * weights[self._numbers]).cumsum()])
@@ -114,8 +115,8 @@ class CoreWork:
 class RunGraph:
     """The intervals of work of all cores of a run, and for each the work for which it waited.
 
-    `logs` are the logs of the cores by name, in the order of their numbers; the first core starts
-    the others. `cycles` is the length of the run.
+    `logs` are the logs of the cores by name, in the order of the cores' numbers. The first core
+    starts the others. `cycles` is the length of the run.
     """
 
     def __init__(self, logs: Mapping[str, CoreLog], cycles: int) -> None:
@@ -145,7 +146,7 @@ class RunGraph:
         return last if last >= 0 and work.wait_ends[last] > idle else -1
 
     def _edges(self, number: int) -> list[_Edge]:
-        """Return the work of other cores for which an interval waited."""
+        """Return the dependences of interval `number` on work of other cores."""
         core, place = self._nodes[number]
         work = self.work[core]
         begin = work.begins[place]
@@ -164,9 +165,10 @@ class RunGraph:
         return self._edges_to([self.commander], begin, begin)
 
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
-        """Return edges to the latest work of cores before `time`, for an interval from `begin`.
+        """Return the dependences of the interval that starts at `begin` on the cores `names`.
 
-        The `lag` of all edges is the time from the end of the work that ended last to `begin`.
+        There is one dependence for each core: on its latest work before cycle `time`. `lag` is the
+        same for all: the cycles from the end of the work that ended last to `begin`.
         """
         found = []
         for name in names:
@@ -180,10 +182,10 @@ class RunGraph:
         return [_Edge(node, end, begin - latest) for node, end in found]
 
     def _nearest(self, core: str, time: int) -> list[str]:
-        """Return the core that works at `time`, or else worked last before it, as a list.
+        """Return a list with one core: the one that works at `time`, or else the last that worked.
 
-        A wait that names no core is assumed to be for this one. `core` itself and the commander are
-        not considered. The list is empty if there is no such core.
+        A wait that names no core is assumed to be for the result. `core` itself and the commander
+        are not considered. The list is empty if no core worked before `time`.
         """
         ends: list[tuple[Interval, str]] = []
         for name, work in self.work.items():
@@ -193,7 +195,11 @@ class RunGraph:
         return [max(ends)[1]] if ends else []
 
     def _edge_places(self, core: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return all edges to intervals of a core, as (node, edge number), and their times."""
+        """Return all dependences on intervals of a core, and the times of these dependences.
+
+        A dependence is returned as a pair: the number of the dependent interval, and the index of
+        the dependence in the list of that interval.
+        """
         places, times = [], []
         for number, edges in enumerate(self._after):
             for index, edge in enumerate(edges):
@@ -212,8 +218,8 @@ class RunGraph:
         """Return the cycle in which the run would end with a change.
 
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
-        are waits that do not take place, as pairs of the core and the index of the wait. They still
-        end no earlier than if the cores that are waited for had never paused.
+        are waits that do not take place, as pairs (core, index of the wait). Also without such a
+        wait, the work after it starts no earlier than if the awaited cores had never paused.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -236,10 +242,11 @@ class RunGraph:
     def _simulate(
         self, length: list[float], offsets: list[list[float]], dropped: set[tuple[str, int]]
     ) -> float:
-        """Return the end of the last interval.
+        """Return the cycle in which the last interval of work ends.
 
-        An offset is the number of cycles from the start of an edge's node to the time at which the
-        edge lets the dependent interval start.
+        `length` has the cycles of each interval. `offsets` has, for each interval and each of its
+        dependences, the cycles from the start of the earlier interval to the earliest start of the
+        dependent one. `dropped` is as in `end`.
         """
         starts = [0.0] * len(self._nodes)
         last_end = dict.fromkeys(self.work, 0.0)

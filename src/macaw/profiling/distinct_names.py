@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 def distinct_names(
     names: Sequence[str], kept: Sequence[int], width: int, mark: str
 ) -> tuple[list[str], list[int]]:
-    """Return a text for each name in a column, and the number of its characters that must be shown.
+    """Return a text for each name, and for each text the number of characters that must be shown.
 
-    A text has at most `width` characters if possible; the first `kept` characters of a name always
-    stay. If several names would then look the same, their texts have `mark` in place of a part that
-    these names share. If they would still look the same, the texts are the whole names.
+    The caller cuts a text to `width` characters, but not below this number. `kept` has for each
+    name the number of characters at its start that must be shown. If several names would look the
+    same when they are cut, their texts have `mark` in place of a part that these names share. If
+    the texts would still look the same, they are the whole names.
     """
     cuts = [_cut(name, least, width, mark) for name, least in zip(names, kept, strict=True)]
     groups: dict[str, set[str]] = {}
@@ -33,14 +34,18 @@ def distinct_names(
 
 
 def _cut(name: str, least: int, width: int, mark: str) -> str:
-    """Return the part of a name that a column of `width` characters shows."""
+    """Return the part of a name that a column of `width` characters shows, without the mark.
+
+    The first `least` characters are always shown.
+    """
     return name if len(name) <= width else name[: max(least, width - len(mark))]
 
 
 def _without_common_part(name: str, least: int, group: Iterable[str], width: int, mark: str) -> str:
-    """Return a name with a mark in place of characters before the first word that differs.
+    """Return a name with a mark in place of characters before its first word that differs.
 
-    The first `least` characters stay. The result has at most `width` characters if that word fits.
+    `group` are the names from which the name must differ. The first `least` characters stay. The
+    result has at most `width` characters if the word fits.
     """
     low, high = min(group), max(group)
     start = next((at for at, sign in enumerate(low) if sign != high[at]), len(low))

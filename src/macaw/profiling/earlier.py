@@ -27,16 +27,16 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class LineDifference:
-    """The cycles of a line in both profiles; None for a profile that has no such line.
+    """The cycles of a line of the source on a core in the earlier profile and in the new one.
 
     Cycles are device cycles times units of the core, as in `macaw.profiling.account`.
     """
 
     core: str
     place: str  # "layer.s:12" in the new profile, or in the earlier one if the new one lacks it
-    text: str
-    before: int | None
-    after: int | None
+    text: str  # of the line, without labels and comment
+    before: int | None  # cycles in the earlier profile; None: it has no such line
+    after: int | None  # cycles in the new profile; None: it has no such line
     causes: Mapping[str, int] = field(default_factory=dict)  # the change by cause, largest first
 
     @property

@@ -49,12 +49,15 @@ class CoreEnergy:
 
 @dataclass(frozen=True)
 class Energy:
-    """The energy of a run, by activity, core, tensor and layer. The cores add up to `total`."""
+    """The energy of a run, by activity, core, tensor and layer.
 
-    table: str  # its name
+    The energies of the cores add up to `total`.
+    """
+
+    table: str  # name of the table of energies
     total: float
-    static: float  # of this, energy of cycles and not of activities
+    static: float  # the part of `total` that belongs to cycles and not to activities
     activities: tuple[ActivityEnergy, ...]  # the one with most energy first
     cores: tuple[CoreEnergy, ...]  # those with energy
-    tensors: Mapping[str, float]  # of bytes, by tensor or symbol; "": of neither
+    tensors: Mapping[str, float]  # of moved bytes, by tensor or symbol; "": of neither
     layers: Mapping[str, float]  # of a compiled network; "": outside of layers

@@ -27,7 +27,7 @@ _Line = tuple[str, str]  # place and text
 
 
 def estimate_energy(job: Job, run: Measured, table: EnergyTable) -> Energy:
-    """Return the energy of a job that was measured.
+    """Return the estimated energy of `run`, which measured `job`, with the numbers of `table`.
 
     Raises `InputError` if the table has static energy and the program does not end by itself.
     """
@@ -67,7 +67,7 @@ def estimate_energy(job: Job, run: Measured, table: EnergyTable) -> Energy:
 
 
 def _add_static(job: Job, table: EnergyTable, cores: Mapping[str, _CoreSums]) -> float:
-    """Add the static energy of all cycles to the sums of the cores, and return their total."""
+    """Add the static energy of all cycles to the sums of `cores`, and return the added total."""
     device = job.machine()
     stop, accountants = accounting.run(device, job.max_cycles)
     if stop.reason != "exit":
@@ -100,7 +100,10 @@ class _CoreSums:
     def add(
         self, activity: str, kind: str, address: int | None, energy: float, cause: str = WORK
     ) -> None:
-        """Add the energy of an activity, or of cycles that were charged to `cause`."""
+        """Add picojoules to the sums of their kind, their cause, and the line of `address`.
+
+        `activity` is the name of an activity, or "static" for the energy of cycles.
+        """
         if not energy:
             return
         self.kinds[kind] += energy

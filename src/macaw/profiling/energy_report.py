@@ -27,9 +27,10 @@ def energy_sentence(energy: Energy) -> str:
 
 
 def energy_lines(energy: Energy, width: int | None) -> Iterator[str]:
-    """Yield the tables of cores, activities, lines, tensors and layers for a screen.
+    """Yield the lines of the tables of cores, activities, source lines, tensors and layers.
 
-    Long texts at the end of a line are left out if `width` has too few columns.
+    `width` is the number of columns of the screen. If they are too few, the tables leave out the
+    long texts at the end of their lines.
     """
     yield f"{INDENT}{energy_sentence(energy)}"
     for table in energy_tables(energy, MOST):
@@ -83,7 +84,7 @@ def _cores(energy: Energy) -> Table:
 
 
 def _causes(energy: Energy) -> Table:
-    """Return the energy of cores by the causes of their cycles."""
+    """Return a table of the energy of each core by the causes of its cycles."""
     rows = [
         (core.core, cause, energy_text(x), share_text(x, core.energy))
         for core in energy.cores
@@ -109,7 +110,10 @@ def _activities(energy: Energy) -> Table:
 
 
 def _most(name: str, rows: Sequence[Row], most: int) -> Table:
-    """Return the table of the first rows, with a note of how many more there are."""
+    """Return a table of the first `most` rows, with a note that says how many more there are.
+
+    `name` is the heading of the first column.
+    """
     hidden = len(rows) - most
     note = f"{hidden:,} more not shown" if hidden > 0 else ""
     return Table((name, "energy", "share", ""), rows[:most], (0, 3), (3,), note)

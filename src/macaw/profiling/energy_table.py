@@ -24,10 +24,10 @@ _HEADER = re.compile(r"\s*\[\s*([\w.]+)\s*\]")
 
 @dataclass(frozen=True)
 class Price:
-    """The energy of one activity or cycle, with the source of the number."""
+    """The energy of one activity or of one cycle, with the source of the number."""
 
     picojoules: float
-    source: str
+    source: str  # a publication, or the file of the table
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ def default_table() -> EnergyTable:
 
 
 def load_table(path: str) -> EnergyTable:
-    """Return the table in a TOML file. The default table has the numbers that the file omits.
+    """Return the table in a TOML file; numbers that the file omits are those of the default table.
 
-    If `path` is empty, return the default table. Raises `InputError`.
+    If `path` is empty, returns the default table. Raises `InputError` for a file that cannot be
+    read or is no table.
     """
     if not path:
         return default_table()
@@ -62,10 +63,11 @@ def load_table(path: str) -> EnergyTable:
 
 
 def parse_table(text: str, source: str, base: EnergyTable | None = None) -> EnergyTable:
-    """Return the table in a TOML text; `base` has the numbers that the text omits.
+    """Return the table in a TOML text; numbers that the text omits are those of `base`.
 
-    `base` is by default the default table; `scale` multiplies its numbers. Raises `InputError`,
-    whose message begins with `source`, and the line if it is known.
+    Without `base` they are those of the default table. The key `scale` of the text multiplies the
+    numbers of `base`. Raises `InputError` for a wrong text. The message begins with `source`, the
+    name of the file, and with the line if it is known.
     """
     try:
         tree = tomllib.loads(text)
@@ -81,7 +83,7 @@ class _Parser:
         self.tree, self.text, self.source = tree, text, source
 
     def table(self, base: EnergyTable) -> EnergyTable:
-        """Return the whole table."""
+        """Return the table that the TOML text describes, with omitted numbers from `base`."""
         for key in self.tree:
             if key not in _KEYS:
                 raise self.error((key,), "no such key", suggestion(key, _KEYS))
@@ -104,9 +106,9 @@ class _Parser:
     def items(
         self, section: str, names: tuple[str, ...], what: str
     ) -> Iterator[tuple[tuple[str, str], Any]]:
-        """Yield the path and the value of each item of a section.
+        """Yield the path (section, key) and the value of each item of a section.
 
-        Raises `InputError` for keys that are not in `names`; `what` is the word for a key.
+        Raises `InputError` for keys that are not in `names`. Its message calls a key `what`.
         """
         found = self.tree.get(section, {})
         if not isinstance(found, dict):
@@ -117,7 +119,10 @@ class _Parser:
             yield (section, key), item
 
     def price(self, path: tuple[str, str], item: Any, base: Price | None) -> Price:
-        """Return the price in an item, which is a number or a table with the keys `_ITEM_KEYS`."""
+        """Return the price that an item gives: a number, or a table with the keys `_ITEM_KEYS`.
+
+        The key `scale` multiplies the price `base`. Raises `InputError` for a wrong item.
+        """
         if not isinstance(item, dict):
             item = {"energy": item}
         for key in item:
@@ -137,11 +142,14 @@ class _Parser:
         return Price(base.picojoules * scale, self.scaled(item.get("source", base.source), scale))
 
     def scaled(self, source: str, scale: float) -> str:
-        """Return the text that names the source of a scaled number."""
+        """Return `source` with a note that this table multiplied the number by `scale`."""
         return source if scale == 1 else f"{source}; times {scale:g} ({self.source})"
 
     def unit(self, path: tuple[str, ...]) -> float:
-        """Return the picojoules of the table's unit."""
+        """Return how many picojoules the table's unit has.
+
+        Raises `InputError` if the table has no unit or an unknown one; `path` is the number's key.
+        """
         unit = self.tree.get("unit")
         if unit is None:
             raise self.error(
@@ -159,7 +167,7 @@ class _Parser:
         return float(value)
 
     def error(self, path: tuple[str, ...], what: str, hint: str = "") -> InputError:
-        """Return the error for a key: file, line if it is known, dotted key, and `what`."""
+        """Return the error for the key `path`: file, line if known, dotted key, and `what`."""
         line = _line_of(self.text, path)
         place = f"{self.source}:{line}" if line else self.source
         dotted = re.sub(r"[^\w.-]", "?", ".".join(path))[:80]
@@ -167,7 +175,10 @@ class _Parser:
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:
-    """Return the number of the line with a key, or with the item that contains it; 0: unknown."""
+    """Return the number of the line with the key `path`, or else with the item that contains it.
+
+    Returns 0 if no line has either.
+    """
     for end in range(len(path), 0, -1):
         section, line_of_section = "", 0
         for number, line in enumerate(text.splitlines(), 1):

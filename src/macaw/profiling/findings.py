@@ -40,20 +40,22 @@ class _Evidence:
     """The charges to one cause in one line of the source, over all cores of a row."""
 
     line: SourceLine
-    cycles: float = 0.0  # times units
-    # by core: cycles, as a mean over its units
+    cycles: float = 0.0  # device cycles, times units of the cores
+    # by core: device cycles, as a mean over the core's units
     cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    # by core: for each charge the share of its cycles that can vanish
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
     # by core: the cycles of each period that it spent on the cause
     lengths: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices of their waits
+    # cycles by name of the core, unit or instruction that was waited for
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def find(run: ChargedRun) -> tuple[Finding, ...]:
-    """Return the findings of a run; the findings that save most come first.
+    """Return the findings of a run, the one that saves most cycles first.
 
-    Findings that save the same are in the order of their cycles, most first, then of their lines.
+    Findings that save the same are sorted by the cycles of their causes, most first, then by line.
     """
     graph = RunGraph(run.logs, run.cycles)
     least = max(LEAST_SAVED * graph.cycles, LEAST_CYCLES)
@@ -76,9 +78,9 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 
 
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
-    """Yield a finding for each row of the timeline whose cores have work, but not equal work.
+    """Yield pairs (line, finding), one for each row of the timeline whose cores had unequal work.
 
-    The finding is at the line with most cycles on the core with most work.
+    The line is the one with most cycles on the core with most work.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -108,15 +110,15 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
 
 
 def _device_cycles(place: Iterable[_Evidence]) -> float:
-    """Return the device cycles of a place, added up over the cores.
+    """Return the device cycles of a cause at a place, added up over the cores.
 
-    The cycles of a core are the mean over its units.
+    A core adds the mean over its units.
     """
     return sum(sum(item.cycles_of.values()) for item in place)
 
 
 def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
-    """Return the addresses of the instructions with the cause in `place`, by core."""
+    """Return, by core, the addresses of the instructions of a place to which cycles are charged."""
     found: dict[str, set[int]] = defaultdict(set)
     for item in place:
         for core, shares in item.shares.items():
@@ -125,7 +127,10 @@ def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
 
 
 def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
-    """Return when the run would end without the cycles and waits of a cause in `place`."""
+    """Return the cycle in which the run would end without `cause` at a place.
+
+    In this simulation the cycles of the cause vanish, or the waits do not take place.
+    """
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
     lengths: dict[str, list[int]] = defaultdict(list)
     for item in place:
@@ -147,8 +152,8 @@ def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence
 def _share_of_others(lengths: Sequence[int]) -> float:
     """Return the share of the cycles of several accesses that vanishes if only one access remains.
 
-    An access that is longer than three quarters of all accesses is long because of its size. So the
-    excess of its length over theirs also remains.
+    `lengths` has the cycles of each access. An access that takes longer than three quarters of all
+    accesses does so because of its size, so its excess over these also remains.
     """
     usual = sorted(lengths)[3 * (len(lengths) - 1) // 4] if lengths else 0
     return (sum(min(length, usual) for length in lengths) - usual) / max(sum(lengths), 1)
@@ -158,11 +163,12 @@ def _share_of_order(
     steps: Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]],
     addresses: Container[int | None],
 ) -> float:
-    """Return the share of the imbalance of steps that vanishes if rows are ordered by their work.
+    """Return the share of the imbalance that vanishes if matrix rows are ordered by their work.
 
-    `steps` has the work of the units by the address of the step's instruction, and by packet list,
-    place of the weights and cluster. Clusters with weights of one place work at the same time, so
-    their step takes as long as the unit with most work. Only rows of one list change places.
+    `steps` has the work of the units by address of the step's instruction, then by (packet list,
+    place of the weights, cluster). Clusters whose weights have the same place work at the same
+    time, so their step takes as long as the unit with most work. Only matrix rows of one packet
+    list change places. Instructions that are not in `addresses` are ignored.
     """
     clusters: dict[int, dict[int, dict[int, Sequence[int]]]] = {}
     for address, found in steps.items():
@@ -182,7 +188,7 @@ def _share_of_order(
 
 
 def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[_Evidence]]:
-    """Return the evidence by row of the timeline and cause."""
+    """Return the evidence, one item for each line, by (row of the timeline, cause)."""
     found: dict[tuple[str, str], dict[SourceLine, _Evidence]] = defaultdict(dict)
     for account in run.accounts:
         core, lines, charges = account.core, run.lines[account.core], run.charges[account.core]
@@ -220,8 +226,8 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    The rest cannot vanish, because without the cause the work of the core still takes `least`
-    cycles.
+    `least` has by cause the cycles that the work of the core takes without the cause. `charges` are
+    cycles times `units`, the units of the core.
     """
     shares = {}
     for cause, cycles in least.items():
@@ -232,9 +238,10 @@ def _avoidable(
 
 
 def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
-    """Return the indices of the waits by charge, without the first wait of each instruction.
+    """Return by charge the indices of the waits that need not take place.
 
-    If the work of two cores overlaps, the second core still waits for the first piece of work.
+    These are all waits but the first of each instruction: even if the work of two cores overlaps,
+    one core has to wait for the first piece of work of the other.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()
@@ -250,10 +257,11 @@ def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
 def _shares(
     totals: Mapping[Charge, int], charge: Charge, share: float, needed: Container[int]
 ) -> dict[Charge, float]:
-    """Return the shares of cycles that vanish if `share` of the cycles of `charge` vanishes.
+    """Return by charge the share of its cycles that vanishes if `share` of `charge` vanishes.
 
-    The result has `charge`, and with some causes also the work that vanishes with it. The work of
-    instructions whose address is in `needed` does not vanish.
+    The result has `charge`, and with some causes also the work of an instruction that then becomes
+    unnecessary. The work of instructions whose address is in `needed` stays. `totals` has the
+    cycles of all charges of the core.
     """
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
@@ -265,13 +273,13 @@ def _shares(
 
 
 def _add(shares: dict[Charge, float], more: Mapping[Charge, float]) -> None:
-    """Add the shares `more` to `shares`; no share exceeds 1."""
+    """Add the shares `more` to `shares`; a sum above 1 becomes 1."""
     for charge, share in more.items():
         shares[charge] = min(shares.get(charge, 0.0) + share, 1.0)
 
 
 def _places(lines: Iterable[_Evidence]) -> Iterator[list[_Evidence]]:
-    """Divide the lines of a cause into places; the lines of a place are near each other."""
+    """Yield the places of a cause: groups of lines that are at most `MOST_DISTANCE` lines apart."""
     place: list[_Evidence] = []
     for item in sorted(lines, key=lambda item: item.line):
         if place and not _is_near(place[-1].line, item.line):
@@ -289,7 +297,10 @@ def _is_near(one: SourceLine, other: SourceLine) -> bool:
 def _finding(
     row: str, cause: str, place: list[_Evidence], saved: int
 ) -> tuple[SourceLine, Finding]:
-    """Return the finding of a place, and its line with most cycles."""
+    """Return the line with most cycles of a place, and the finding of the place.
+
+    `saved` is the number of cycles that the run would save at most without the cause.
+    """
     ordered = sorted(place, key=lambda item: -item.cycles)
     cores = list(dict.fromkeys(core for item in place for core in item.cycles_of))
     whom: dict[str, float] = defaultdict(float)

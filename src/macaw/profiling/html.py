@@ -61,8 +61,8 @@ SCRIPTS = (
 def page(profile: Profile, sources: Mapping[str, str] | None = None) -> str:
     """Return the text of the page. It must be written in UTF-8.
 
-    `sources` has the texts of the source files that the page shows, by file name as in places
-    (`layer.s`).
+    `sources` has the texts of the source files that the page shows, by the short file name that
+    source positions have (`layer.s`).
     """
     parts = {
         "title": html.escape(f"{profile.program}: profile"),
@@ -130,7 +130,7 @@ class _PageData:
         }
 
     def track(self, track: Track) -> dict[str, Any]:
-        """Return a track as data."""
+        """Return a track as JSON data."""
         return {
             "core": track.core,
             "row": track.row,
@@ -154,7 +154,7 @@ class _PageData:
         }
 
     def layers(self) -> dict[str, Any] | None:
-        """Return the layers of a network as rows of a table; None without them."""
+        """Return the layers of a network as rows of a table; None if the profile has no layers."""
         layers = self.profile.layers
         if not layers:
             return None
@@ -169,19 +169,22 @@ class _PageData:
         }  # fmt: skip
 
     def finding(self, finding: Finding) -> dict[str, Any]:
-        """Return a finding as data."""
+        """Return a finding as JSON data."""
         sentence = f"{cause_sentence(finding)}. Advice: {finding.advice}"
         note = saved_note(finding, self.profile.cycles)
         return self._listed(finding, note, sentence, finding.saved)
 
     def missed(self, missed: MissedThreshold) -> dict[str, Any]:
-        """Return a missed threshold as data."""
+        """Return a missed threshold as JSON data."""
         return self._listed(missed, cost_note(missed), missed.sentence, missed.cost)
 
     def _listed(
         self, item: Finding | MissedThreshold, note: str, sentence: str, saved: int
     ) -> dict[str, Any]:
-        """Return an item of a list, with a link to the longest record of its place."""
+        """Return a finding or missed threshold as JSON data, with a link to its longest record.
+
+        `note` follows its source position, `sentence` describes it. `saved` is in cycles.
+        """
         slices = [
             group.slice
             for group in self.profile.groups
@@ -201,11 +204,11 @@ class _PageData:
 
     @staticmethod
     def link(item: Slice) -> dict[str, Any]:
-        """Return the data of a link into the page: a core, a line, and a span of cycles."""
+        """Return the link to a slice in the page: its core, source position and cycles."""
         return {"core": item.core, "place": item.place, "begin": item.begin, "until": item.end}
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Return the metrics of the groups, each as columns of the records that have its value."""
+        """Return each metric as columns: the records that have a value, and their values."""
         found: dict[str, dict[int, tuple[float, bool]]] = {}
         for group in self.profile.groups:
             record = self.records.numbers.get(group.slice.key)
@@ -218,9 +221,9 @@ class _PageData:
 
     @staticmethod
     def metric(key: str, rows: Mapping[int, tuple[float, bool]]) -> dict[str, Any]:
-        """Return a metric as columns.
+        """Return the metric `key` as columns.
 
-        `rows` has the value, and whether it misses the threshold, by record.
+        `rows` has by number of the record the pair (value, whether the value misses the threshold).
         """
         return {
             "key": key,

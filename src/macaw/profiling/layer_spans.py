@@ -13,10 +13,10 @@ from macaw.profiling.model import Interval, LayerSpan, Slice, Track
 def layer_spans(
     network: ProgramNetwork | None, begins: Mapping[int, int], tracks: Sequence[Track]
 ) -> tuple[LayerSpan, ...]:
-    """Return the layers that a run has executed.
+    """Return the layers of a network that a run has executed from begin to end.
 
-    `begins` has the cycle in which each layer began, by number. Its last item, with the number of
-    layers, is the end of the last layer.
+    `begins` has the cycle in which each layer began, by number of the layer from 0 on. The cycle
+    after the highest number is the end of the last layer.
     """
     spans = []
     for number, layer in enumerate(network.layers if network is not None else ()):
@@ -34,12 +34,12 @@ def layer_spans(
 
 
 def _inside(intervals: Sequence[Interval], begin: int, end: int) -> int:
-    """Return the number of cycles of intervals between two cycles."""
+    """Return how many cycles of `intervals` are from `begin` to `end`."""
     return sum(max(0, min(high, end) - max(low, begin)) for low, high in intervals)
 
 
 def with_layers(tracks: Sequence[Track], spans: Sequence[LayerSpan]) -> tuple[Track, ...]:
-    """Return the tracks with the layer of each slice: the layer in which the slice began."""
+    """Return the tracks, in which each slice has the name of the layer in which it began."""
     if not spans:
         return tuple(tracks)
     starts = [span.begin for span in spans]

@@ -14,7 +14,7 @@ Pair = tuple[LineCycles | None, LineCycles | None]  # of the earlier profile, of
 def line_differences(
     before: Sequence[Account], after: Sequence[Account]
 ) -> tuple[LineDifference, ...]:
-    """Return the lines whose cycles or causes differ, those that changed most first.
+    """Return the lines whose cycles or causes differ, the one that changed most first.
 
     A line of an edited program is found again by its text and its neighbours, as `diff` finds it.
     The result leaves out cores that only one profile has, or that worked in neither.
@@ -36,7 +36,7 @@ def _is_unused(account: Account) -> bool:
 
 
 def _pairs(before: Sequence[LineCycles], after: Sequence[LineCycles]) -> Iterator[Pair]:
-    """Yield the lines of both profiles that belong together."""
+    """Yield pairs of a line before and the same line after; None in place of a missing line."""
     olds, news = ([(line.text, not line.place) for line in lines] for lines in (before, after))
     for _, begin, end, first, last in SequenceMatcher(None, olds, news).get_opcodes():
         old, new = before[begin:end], after[first:last]
@@ -50,7 +50,7 @@ def _pairs(before: Sequence[LineCycles], after: Sequence[LineCycles]) -> Iterato
 def _difference(
     core: str, old: LineCycles | None, new: LineCycles | None
 ) -> Iterator[LineDifference]:
-    """Yield the difference of a line, if there is one."""
+    """Yield the difference between two versions of a line, or nothing if they are equal."""
     line = new or old
     assert line is not None
     causes = _changes(old.causes if old else {}, new.causes if new else {})

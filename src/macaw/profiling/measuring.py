@@ -20,15 +20,15 @@ from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
 
 @dataclass(frozen=True)
 class Measured:
-    """A run with its meters, by core."""
+    """A run whose activities were counted."""
 
-    device: Device
-    meters: Mapping[str, Meter]
+    device: Device  # at the end of the run
+    meters: Mapping[str, Meter]  # by core
     memory: MeteredMemory
 
 
 def measure_job(job: Job) -> Measured:
-    """Run a job with meters, and return the run and the meters.
+    """Run a job with a meter at each core, and return the run with its meters.
 
     Raises `InputError` if the program does not end by itself.
     """
@@ -47,7 +47,10 @@ def work_of(run: Measured) -> Work:
 
 
 def moved_bytes(meter: Meter, writes: bool | None = None) -> dict[str, int]:
-    """Return the bytes that a core moved, by memory; `writes` selects reads or writes."""
+    """Return the bytes that the core of `meter` moved, by memory.
+
+    If `writes` is true, only writes count; if it is false, only reads; if it is None, both.
+    """
     found: dict[str, int] = {}
     for key, count in meter.counts.items():
         if key.memory and writes in (None, key.writes):
@@ -99,7 +102,10 @@ def _chart(run: Measured, cycles: int) -> MemoryChart:
 
 
 def _units(run: Measured, cycles: int) -> list[Link]:
-    """Return the bytes that cores moved in each on-chip unit, with the use of its busiest bank."""
+    """Return the bytes read from and written to each on-chip unit in a run of `cycles` cycles.
+
+    The results also have the share of cycles in which the unit's busiest bank served a word.
+    """
     memory = run.memory
     peak = float(2 * memory.words.shape[2] * memory.bank_width)  # two halves
     links = []

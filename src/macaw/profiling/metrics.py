@@ -24,9 +24,9 @@ _OF = {row.name: row.of for row in GROUP}
 
 @dataclass(frozen=True)
 class MetricRow:
-    """The definition of a metric: its formula in the seed's letters, and its threshold."""
+    """The definition of a metric: its formula with the letters of seed 001, and its threshold."""
 
-    key: str
+    key: str  # the name in options and JSON files
     formula: str
     sense: str  # of the threshold: "most", "least", "near" a whole number; "": none
     threshold: float | None
@@ -51,9 +51,9 @@ TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # trace-back ratios (st
 
 
 def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
-    """Return the thresholds by key: the value in `changes`, or else the default.
+    """Return the threshold of each metric by its key: from `changes`, or else the default.
 
-    Raises `InputError` for an unknown key.
+    Raises `InputError` for an unknown key in `changes`.
     """
     for key in changes:
         if key not in KEYS_WITH_THRESHOLD:
@@ -68,8 +68,8 @@ class DeviceSizes:
     """The sizes of the device that the formulas of metrics use."""
 
     width: int  # m: bytes of a beat of external memory
-    banks: int
-    bank_width: int
+    banks: int  # of a half of a unit
+    bank_width: int  # bytes
     cores: Mapping[str, CoreTraits]
 
     @classmethod
@@ -84,14 +84,17 @@ class DeviceSizes:
 def measure_slices(
     slices: Iterable[Slice], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> list[Group]:
-    """Return each slice with its metrics."""
+    """Return each slice with its metrics; `limits` has the thresholds by key of the metric."""
     return [Group(item, measure(item.core, item.counters, machine, limits)) for item in slices]
 
 
 def measure(
     core: str, counters: Counters, machine: DeviceSizes, limits: Mapping[str, float]
 ) -> tuple[Metric, ...]:
-    """Return the metrics that can be computed from the counters of a core."""
+    """Return the metrics that can be computed from the counters of a core.
+
+    `limits` has the thresholds by key of the metric.
+    """
     member = machine.cores[core]
     reads = _rate(
         (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
@@ -134,7 +137,10 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
 
 
 def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
-    """Return `amount` per cycle between two recorded times, or None if it cannot be computed."""
+    """Return `amount` per cycle between the recorded times `begin` and `end`.
+
+    Returns None if the amount or the time between is 0.
+    """
     cycles = counters[end] - counters[begin]
     return amount / cycles if amount and cycles > 0 else None
 
@@ -144,9 +150,9 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Return the metric that compares the bytes computed on with the bytes read.
+    """Return the metric that compares the bytes computed on with the bytes read, both per cycle.
 
-    It is met if the core computes on as many bytes as it reads, or on a whole multiple.
+    The metric meets its threshold if the ratio is at most `tolerance` from a whole number.
     """
     if reads is None or computes is None:
         return Metric("match", None)
@@ -164,7 +170,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 
 
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
-    """Return the share of writes that are narrower than the memory (partial writes).
+    """Return the metric `partial`: the share of external writes narrower than the memory.
 
     The threshold `most` does not apply to cores whose widest write is narrower than the memory.
     """

@@ -110,11 +110,11 @@ class LayerSpan:
 
     name: str  # of the node in the model
     operator: str
-    core: str
+    core: str  # that executes the layer
     begin: int
     end: int
-    predicted: int
-    bound: int
+    predicted: int  # cycles
+    bound: int  # least cycles that the layer can take
     busy: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -133,7 +133,7 @@ class Metric:
     key: str  # of `macaw.profiling.metrics.METRICS`
     value: float | None
     threshold: float | None = None  # None: not judged
-    ok: bool | None = None  # whether it meets the threshold
+    ok: bool | None = None  # whether the value meets the threshold
     sentence: str = ""  # what was measured, in words
 
 
@@ -193,8 +193,8 @@ class Series:
 
     name: str  # "external reads", "transfers of dma"
     unit: str
-    points: tuple[tuple[int, float], ...] = ()
-    row: str = ""  # the row of the timeline to which it belongs; empty: all rows
+    points: tuple[tuple[int, float], ...] = ()  # (cycle, value)
+    row: str = ""  # the row of the timeline to which the quantity belongs; empty: all rows
     most: float | None = None  # the limit: the depth of a queue, the width of a memory
 
 
@@ -203,8 +203,8 @@ class Bottleneck:
     """The row whose work costs the run most cycles, and its instruction that takes longest."""
 
     core: str  # the row's name
-    slice: Slice | None
-    why: str
+    slice: Slice | None  # the longest slice of the instruction
+    why: str  # a sentence with the cost of the row
     saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles saved without its work
     # By other row: cycles saved without that row's work between this row's first and last work.
     between: Mapping[str, int] = field(default_factory=dict)
@@ -217,7 +217,7 @@ class Merge:
     """The result of merging segments of several runs into one timeline (seed 001, Fig. 6)."""
 
     total: int  # cycles from the first start to the last end
-    mean: float  # of the cycles of the runs
+    mean: float  # of `runs`
     error: float  # (total - mean) / mean
     runs: tuple[int, ...]  # the cycles of each run
     true: int  # cycles of the run that recorded all instructions
@@ -231,10 +231,10 @@ class Goal:
     """A goal of the optimisation (seed 001, step 430), and whether the profile meets it."""
 
     key: str  # "cycles", or the key of a metric
-    wanted: float
-    got: float | None
+    wanted: float  # the limit that the user gave
+    got: float | None  # the worst value of all rows; None: no record determines the metric
     met: bool
-    sentence: str
+    sentence: str  # both values in words
 
 
 @dataclass(frozen=True)
@@ -248,10 +248,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Difference:
-    """The values of a quantity in an earlier profile and in this one, and whether it got better."""
+    """The values of a quantity in an earlier profile and in this one, and a verdict."""
 
-    what: str
-    before: float | None
+    what: str  # the quantity: "cycles", "work of pe", "blocked of vc"; or what differs: "device"
+    before: float | None  # None for a difference without numbers
     after: float | None
     better: bool | None  # None: not judged
     sentence: str
@@ -260,9 +260,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Subject:
-    """Digests of the program, the device and the inputs of a profile.
+    """Digests (SHA-256) of the program, the device and the inputs of a profile.
 
-    Two profiles with equal digests have the same program, device or input.
+    If two profiles have the same digest of the program, they have the same program; likewise for
+    the device and for each input.
     """
 
     program: str = ""  # of its sections and its entry
@@ -356,7 +357,7 @@ def from_json(data: object, source: str = "the profile") -> Profile:
 
 
 class _TypeMismatchError(ValueError):
-    """The error for a value that does not have the type of its field; the text names the field."""
+    """A JSON value does not have the type of its field; the error's text names the field."""
 
 
 def _to_json_value(value: object) -> Any:
@@ -391,7 +392,7 @@ def _parse_dataclass(kind: type[T], data: object) -> T:
 
 
 def _parse_value(hint: Any, value: object) -> Any:
-    """Return the value of type `hint` for a JSON value."""
+    """Return a value of the type `hint` that a JSON value stands for."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, UnionType):
         if value is None and NoneType in arguments:

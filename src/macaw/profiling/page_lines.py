@@ -12,10 +12,10 @@ from macaw.profiling.file_names import short_file_names
 
 
 def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[str, int]]]:
-    """Return the cycles of the lines that the accounts name, added up over cores.
+    """Return the cycles of each line of the accounts, added up over cores.
 
-    An item has the place, the cycles on the critical path, and the cycles of all cores, times their
-    units. Its last member has the cycles of all cores by cause.
+    An item has the line's place, its cycles on the critical path, its cycles on all cores (times
+    their units), and the latter by cause.
     """
     runs: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {}
@@ -31,9 +31,9 @@ def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[s
 
 
 def source_texts(program: Program) -> dict[str, str]:
-    """Return the texts of a program's source files, by file name as in places (`layer.s`).
+    """Return the texts of a program's source files, by short file name (`layer.s`).
 
-    Files that cannot be read are left out.
+    These names are the ones in source positions. Files that cannot be read are left out.
     """
     texts = {}
     for file, name in short_file_names(program.line_table.files).items():

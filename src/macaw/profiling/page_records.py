@@ -22,7 +22,7 @@ _TYPES = ("u1", "u2", "u4", "i4", "f8")  # base.js has an array type for each
 
 
 class StringTable:
-    """Numbers of distinct strings, in the order of their first use; the empty string has 0."""
+    """Gives each distinct string a number in the order of first use; the empty string has 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -36,7 +36,7 @@ class StringTable:
         return list(self._numbers)
 
     def ranks(self) -> Column:
-        """Return the place of each string in the order of the alphabet, as a column."""
+        """Return a column with the rank of each string in alphabetical order, from 0 on."""
         order = sorted(self._numbers.items())
         return column(np.argsort([number for _, number in order]))
 
@@ -44,7 +44,7 @@ class StringTable:
 def column(values: ArrayLike) -> Column:
     """Return a column of whole numbers in the smallest type that has room for all of them.
 
-    A column of equal numbers is stored as this number.
+    If all numbers are equal, the column is this number and the count.
     """
     array = np.asarray(values)
     if array.size == 0 or (array == array[0]).all():
@@ -69,7 +69,7 @@ def _encoded(array: NDArray[Any], kind: str) -> Column:
 
 
 def interval_columns(intervals: Sequence[Interval]) -> dict[str, Column]:
-    """Return sorted intervals as two columns: the distances of the begins, and the lengths."""
+    """Return sorted intervals as two columns: distances between begins, and lengths, in cycles."""
     bounds = np.asarray(intervals, np.int64).reshape(-1, 2)
     return {
         "begin": column(np.diff(bounds[:, 0], prepend=0)),
@@ -125,7 +125,8 @@ class RecordColumns:
     def _skipped(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many instructions are between each record and its core's previous record.
 
-        The result has one number for each record; nearly all of them are 0.
+        `count` has the number of instructions in each record. The result has one number for each
+        record; most of these numbers are 0.
         """
         skipped = np.zeros(len(count), np.int64)
         for track in np.unique(self._track):
@@ -139,7 +140,10 @@ class RecordColumns:
         return list(dict.fromkeys(name for names in sets for name in names))
 
     def _counter(self, name: str) -> dict[str, Any]:
-        """Return a counter's column. A time is 1 + its distance from the record's begin."""
+        """Return the column of the counter `name`.
+
+        A time is stored as 1 + its distance from the begin of the record, or 0 for no time.
+        """
         values = self._numbers(item.counters.get(name, 0) for item in self._slices)
         is_time = name.startswith("t_")
         if is_time:

@@ -78,9 +78,9 @@ class _Writer:
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
-        """Write a core's records.
+        """Write the records of a core to tracks below track `parent`, the track of its row.
 
-        If the row has other cores, write the records to a separate track.
+        If the core is not `alone` in its row, they are below a track of the core at `place`.
         """
         if not alone:
             parent = self._busy(core, parent, place)
@@ -91,7 +91,10 @@ class _Writer:
             self._slices(uuid, named)
 
     def _busy(self, track: Track, parent: int, rank: int) -> int:
-        """Write a track of busy intervals and return the number of the track."""
+        """Write a track of busy intervals below track `parent` and return its number.
+
+        `rank` is its position among the tracks below `parent`.
+        """
         uuid = self._track(
             track.core, parent, rank, "busy intervals, without waits for other cores"
         )
@@ -99,7 +102,10 @@ class _Writer:
         return uuid
 
     def _track(self, name: str, parent: int, rank: int, about: str) -> int:
-        """Write a track below track `parent` and return the number of the new track."""
+        """Write a track below track `parent` and return the number of the new track.
+
+        `rank` is its position among the tracks below `parent`, `about` its description.
+        """
         packet = self._packet()
         track = packet.track_descriptor
         track.uuid, track.parent_uuid = next(self.numbers), parent
@@ -110,7 +116,7 @@ class _Writer:
         return int(track.uuid)
 
     def _slices(self, track: int, slices: Iterable[tuple[int, int, str, Slice | None]]) -> None:
-        """Write the slices of a track in the order of their starts."""
+        """Write slices (begin, end, name, recorded slice or None), in this order, to a track."""
         kinds = self.protos.TrackEvent
         for begin, end, name, item in slices:
             packet = self._event(track, begin, kinds.TYPE_SLICE_BEGIN)

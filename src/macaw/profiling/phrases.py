@@ -34,8 +34,8 @@ def share_text(part: float, whole: float) -> str:
 def run_summary(profile: Profile) -> str:
     """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
 
-    For several runs it also has their number and range and, with jitter, the seed. It ends with the
-    program's exit code unless that is 0.
+    For several runs, the phrase also has their number, the range of their cycles and, with jitter,
+    the seed. It ends with the program's exit code unless that is 0.
     """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
@@ -58,14 +58,14 @@ def merge_sentence(merge: Merge) -> str:
 
 
 def cause_sentence(finding: Finding) -> str:
-    """Return a sentence with the cause of a finding, and who was waited for."""
+    """Return a sentence with the cause of a finding, and with what the cores waited for."""
     whom = ", ".join(finding.whom[:PLACES]) + (", ..." if len(finding.whom) > PLACES else "")
     text = f"{finding.cause}: {BY_NAME[finding.cause].meaning}"
     return f"{text} ({whom})" if whom else text
 
 
 def saved_note(finding: Finding, cycles: int) -> str:
-    """Return a note with the cycles, and their share of `cycles`, that a finding saves at most."""
+    """Return a note with the cycles that a finding saves at most, and their share of `cycles`."""
     return f"saves at most {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
 
 
@@ -110,18 +110,21 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return a group's first instruction, its source position, and the number of further ones."""
+    """Return the first instruction of a group's slice, and the number of further instructions."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return a slice's first instruction, its source position, and the number of further ones."""
+    """Return the first instruction of a slice, and the number of further instructions.
+
+    The instruction has its source position, if that is known.
+    """
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 
 
 def longest_groups(groups: tuple[Group, ...], most: int) -> list[Group]:
-    """Return the `most` longest groups, at most one of each instruction, in the order of starts."""
+    """Return the `most` longest groups, sorted by start; at most one group for each instruction."""
     first: dict[tuple[str, str], Group] = {}
     for group in sorted(groups, key=lambda group: -group.slice.busy):
         first.setdefault((group.slice.row, group_place(group)), group)

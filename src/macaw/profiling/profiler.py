@@ -56,7 +56,7 @@ MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return the number of instructions for each record of a core that executes `executed`."""
+    """Return how many instructions each record has of a core that executes `executed` of them."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
@@ -67,21 +67,21 @@ class ProfileOptions:
     `num` has the number of instructions in a record, by core; the name "" is for all other cores.
     """
 
-    mode: str = MODES[0]
+    mode: str = MODES[0]  # "auto" records all instructions, "mark" those between markers
     num: Mapping[str, int] = field(default_factory=dict)
     groups: int | None = None  # register groups; None: those of the device
     segments: int | None = None  # number of runs, each of one segment; None: one run records all
     shared: int = 1  # register groups that neighbouring segments share
-    jitter: int | None = None
+    jitter: int | None = None  # first seed of noise in the timing of DRAM; None: no noise
     repeat: int = 1  # runs, with consecutive seeds, of which the mean is taken
-    workers: int = 1
-    scheduler: str | None = None
-    goals: Mapping[str, float] = field(default_factory=dict)
-    thresholds: Mapping[str, float] = field(default_factory=dict)
-    guide: bool = False
-    against: Profile | None = None
-    against_name: str = ""
-    max_cycles: int | None = None
+    workers: int = 1  # processes that run
+    scheduler: str | None = None  # address of a Dask cluster that runs in place of processes
+    goals: Mapping[str, float] = field(default_factory=dict)  # limits by "cycles" or metric
+    thresholds: Mapping[str, float] = field(default_factory=dict)  # by metric, in place of defaults
+    guide: bool = False  # also say the next step of the optimisation loop
+    against: Profile | None = None  # the earlier profile to compare with
+    against_name: str = ""  # its file
+    max_cycles: int | None = None  # a run that takes longer is an error; None: no limit
     item: int = 0  # index on the batch axis
     causes: bool = False  # also account for the cycles of each core
     roofline: bool = False  # also measure operations and bytes
@@ -91,7 +91,7 @@ class ProfileOptions:
     findings: bool = True  # in auto mode: also say which causes make the run longer
 
     def check(self) -> None:
-        """Raise `InputError` if options cannot be combined."""
+        """Raise `InputError` if options have unknown values or cannot be combined."""
         if self.mode not in MODES:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:
@@ -244,9 +244,9 @@ class _Profiler:
         records: Mapping[str, Sequence[Record]],
         full_runs: Sequence[Recording],
     ) -> dict[str, int]:
-        """Return the number of lost records by core.
+        """Return by core the number of records for which spill area or register groups were full.
 
-        A record is lost if the spill area or all register groups were full.
+        `unrecorded` is a run that counted instructions; it is None in mark mode.
         """
         if unrecorded is None:
             return dict(full_runs[0].lost)
@@ -261,14 +261,14 @@ class _Profiler:
         return {name: member.number for name, member in self.cores.items()}
 
     def _recording_job(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
-        """Return a job that records, with a spill area for each core."""
+        """Return a job that records; `needs` has the number of records for each spill area."""
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return parameters that record all instructions, and the number of records, by core."""
+        """Return by core the parameters that record all instructions, and the number of records."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:
@@ -279,7 +279,7 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Return the number of instructions in a record of a core."""
+        """Return the number of instructions in each record of a core that executes `executed`."""
         options = self.options
         if options.segments is not None:
             return segments.record_size(
@@ -300,7 +300,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `number` repetitions of a job. With jitter, each has a different seed."""
+        """Return the repetitions of job `number`, each with another seed; without jitter, `job`."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -320,7 +320,7 @@ class _Profiler:
     def _check_unchanged(
         self, unrecorded: Recording | ChargedRun, recorded: Recording, job: Job
     ) -> None:
-        """Raise `InputError` if recording changed the run.
+        """Raise `InputError` if recording changed the run; `recorded` is the result of `job`.
 
         Recording takes no cycles, but a program may use the memory of the spill area.
         """
@@ -338,9 +338,9 @@ class _Profiler:
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Return one timeline merged from segments, and its error against the true timeline.
+        """Return by core the records merged from segments, and how far they are from the truth.
 
-        `true` are the records of the run that recorded all instructions.
+        `true` are the records of the run with all instructions, `results` the runs of each segment.
         """
         records_by_core, offsets, shifts = {}, {}, {}
         for core in true:
@@ -374,7 +374,7 @@ class _Profiler:
         lost_records: Mapping[str, int],
         merge: Merge | None,
     ) -> Profile:
-        """Return the profile for `records`.
+        """Return the profile for `records`, which `merge` describes if they come from segments.
 
         `full_runs` are the runs that recorded all instructions; `job` is the job of the first one.
         """
@@ -443,9 +443,9 @@ class _Profiler:
         return report
 
     def _charge(self) -> ChargedRun | None:
-        """Return a run with charged cycles if the options request accounts or findings, else None.
+        """Return a run with charged cycles if the options request accounts or findings.
 
-        With jitter, it is one run with the first seed.
+        Else return None. With jitter, the run has the first seed.
         """
         if not self.options.causes and not self._wants_findings:
             return None
@@ -459,15 +459,16 @@ class _Profiler:
         return self.options.findings and self.options.mode == "auto"
 
     def _annotation(self) -> Annotation | None:
-        """Return the costs of the lines if the options request them; with jitter, of one run."""
+        """Return the costs of the lines, of one run, if the options request them, else None."""
         if not self.options.lines:
             return None
         self.watch("annotating lines", 0, 1)
         return annotate_job(self.job, self.name)
 
     def _work_and_energy(self) -> tuple[Work | None, Energy | None]:
-        """Return the operations and bytes of all cores, and their energy, each if the options
-        request it.
+        """Return the work of all cores, and the energy of the run.
+
+        A result is None if the options do not request it.
         """
         table = self.options.energy
         if not self.options.roofline and table is None:
@@ -480,7 +481,7 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Replay the run; return the names of its slices and the fill levels of its queues."""
+        """Replay `job`, whose recording is `first`; return names of slices and levels of queues."""
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(

@@ -50,11 +50,11 @@ class ProfileError(MacawError):
 class Record(NamedTuple):
     """A record that a register group of a trace block wrote to memory (the spill area)."""
 
-    group: int
-    loop: int
-    first: int
-    instructions: int
-    counters: dict[str, int]
+    group: int  # number of the register group
+    loop: int  # number of the loop over the register groups, from 0 on; 0 in mark mode
+    first: int  # number of the first instruction, in the order executed
+    instructions: int  # their count
+    counters: dict[str, int]  # by `macaw.isa.trace.GROUP`
 
     @property
     def instruction_range(self) -> tuple[int, int]:
@@ -104,9 +104,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Recording:
-    """The result of a job. `failure` says why the program did not exit; it is empty if it did."""
+    """The result of a job.
 
-    cycles: int
+    `failure` says why the program did not exit; it is empty if the program exited.
+    """
+
+    cycles: int  # of the run
     records: Mapping[str, tuple[Record, ...]]  # by core, in the order of their first instructions
     waits: Mapping[str, tuple[Wait, ...]]  # by core, its waits for other cores
     begun: Mapping[str, int]  # by core, instructions started
@@ -117,7 +120,10 @@ class Recording:
 
 
 def endless(reason: object) -> tuple[str, str]:
-    """Return message and hint of the error for a run that stopped for `reason`, not by itself."""
+    """Return message and hint of the error for a program that did not exit.
+
+    `reason` is the reason for which the run stopped.
+    """
     return f"the program does not end by itself: {reason}", "`macaw run` shows where"
 
 
@@ -151,7 +157,7 @@ def program_name(program: Program) -> str:
 
 
 def digest_subject(job: Job) -> Subject:
-    """Return the digests of a job's program, device and inputs."""
+    """Return the digests (SHA-256) of a job's program, device and inputs."""
     program, digest = job.program, hashlib.sha256()
     for section in sorted(program.sections, key=lambda section: section.address):
         place = (section.core, section.index, section.address, section.load_address, section.size)
@@ -195,9 +201,10 @@ def run_job(job: Job) -> Recording:
 
 
 def _log_layers(device: Device, program: Program) -> dict[int, int]:
-    """Return a dictionary to which a run will add the begin of each layer of a network.
+    """Return a dictionary to which a run will add the cycle in which each layer begins.
 
-    The number after the last layer has the cycle in which all layers are done.
+    The keys are numbers of layers. The number after the last layer gets the cycle in which all
+    layers are done. The dictionary stays empty for a program without a network.
     """
     log: dict[int, int] = {}
     control = device.order[0]
@@ -245,7 +252,7 @@ def read_records(device: Device, core: str) -> tuple[Record, ...]:
 
 
 def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
-    """Return for each core the parameters that record the code between markers."""
+    """Return for each core the trace parameters that record the code between markers."""
     return {core: {MODE: MARK} for core in cores}
 
 
@@ -266,7 +273,7 @@ def cycling_parameters(num: int, groups: int) -> Parameters:
 
 
 def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
-    """Return the parameters that record segment `number`: `groups` records of `num` instructions.
+    """Return trace parameters that record segment `number`: `groups` records of `num` instructions.
 
     The first `shared` records of a segment have the same instructions as the last records of the
     previous segment (seed 001, Fig. 6).
@@ -287,12 +294,12 @@ def add_spill_areas(
     parameters: Mapping[str, Parameters],
     needs: Mapping[str, int],
 ) -> dict[str, Parameters]:
-    """Return the trace parameters, with a spill area for each core at the end of external memory.
+    """Return `parameters` with a spill area for each core at the end of external memory.
 
-    `needs` has the number of records by core; each other core gets `MARK_MODE_BYTES` bytes. If
-    another tool linked the program, its stack may be at the end of external memory: then the last
-    `STACK_BYTES` stay free, if there is room. Raises `InputError` if there is no room after the
-    program's own data.
+    `needs` has the number of records by core. A core that is missing there gets `MARK_MODE_BYTES`
+    bytes. If another tool linked the program, the stack may be at the end of external memory. Then
+    the last `STACK_BYTES` stay free, if there is room. Raises `InputError` if there is no room for
+    records after the program's own data.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])
     end_of_program = max(

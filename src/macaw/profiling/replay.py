@@ -33,7 +33,8 @@ def replay_run(
 ) -> tuple[dict[Key, Name], list[Series]]:
     """Return the names of the slices, and the fill level over time of each queue that is used.
 
-    `cycles` is the length of the run. The function calls `watch` with the current cycle.
+    Only queues that are ever filled are returned. `cycles` is the length of the run. The function
+    calls `watch` with the current cycle.
     """
     device = job.machine()
     stops: dict[int, list[Slice]] = {}
@@ -67,7 +68,7 @@ def replay_run(
 
 
 def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ...]:
-    """Return the tracks, with names for their slices."""
+    """Return the tracks, with the names and source positions of their slices from `names`."""
 
     def with_name(item: Slice) -> Slice:
         name, place = names.get((item.core, item.first), ("", ""))
@@ -83,7 +84,10 @@ def choose_slices(cores: Sequence[Track]) -> list[Slice]:
 
 
 def current_instruction(device: Device, core: Core) -> Name:
-    """Return text and source position of the instruction that a core executes; empty if none."""
+    """Return text and source position of the instruction that a core executes.
+
+    Both are empty if the core executes no instruction.
+    """
     core.sync()
     what, address = core.current()
     if address is None:
@@ -121,9 +125,9 @@ class _QueueSampler:
 
 
 def _queue_samplers(device: Device) -> list[_QueueSampler]:
-    """Return samplers for all queues whose state contains their fill level.
+    """Return samplers for all queues of the device whose fill level the core's state contains.
 
-    Queues of the array have one sampler for each PE.
+    If the state has an array of levels, the sampler takes the highest one.
     """
     samplers = []
     for core in device.order:
@@ -140,10 +144,11 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
 
 
 def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
-    """Return the bytes per cycle that all cores read from and write to external memory.
+    """Return two series: bytes per cycle that all cores read from, and write to, external memory.
 
-    These numbers come from the counters; the bytes of a slice are spread evenly between its first
-    and last access. `width` is the number of bytes that external memory can transfer in a cycle.
+    The bytes come from the counters of slices. The bytes of a slice are spread evenly between its
+    first and its last access. `cycles` is the length of the run. `width` is the number of bytes
+    that external memory can transfer in a cycle.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []
@@ -175,7 +180,7 @@ def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amou
 
 
 def _change_points(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """Return the points at which the value changes."""
+    """Return the points (cycle, value) at which the value differs from that of the point before."""
     return tuple(
         point for place, point in enumerate(points) if not place or points[place - 1][1] != point[1]
     )

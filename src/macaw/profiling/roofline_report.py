@@ -17,10 +17,11 @@ POWERS, COLUMNS, ROWS = 8, 4, 9
 
 
 def roofline_lines(work: Work, width: int | None) -> Iterator[str]:
-    """Yield the table of rooflines and the chart of their points.
+    """Yield the lines of the table of rooflines, and of the chart of their points.
 
-    If `width` has too few columns, the table shows no bytes, then no operations. If `width` is
-    None, there are records and no chart.
+    `width` is the number of columns of the screen. If they are too few, the table leaves out the
+    bytes, then the operations. If `width` is None, a point is one line of fields, and there is no
+    chart.
     """
     yield from table_lines(roof_table(work), width)
     points = roof_points(work)[:MOST_POINTS]
@@ -68,11 +69,10 @@ def _roof_row(letter: str, roof: Roof, level: Level | None) -> Row:
 
 
 def chart_place(roof: Roof, level: Level) -> tuple[float, float]:
-    """Return the place of a point in the chart: how far right of the ridge, how far below the peak.
+    """Return how far a point is right of the ridge and below the peak, as exponents of two.
 
-    Both distances are exponents of two.
-
-    The core must have done operations.
+    A point 2 right of the ridge has four times as many operations for each byte as the ridge. The
+    core must have done operations.
     """
     ridge = roof.peak / level.peak
     return log2(level.intensity(roof.operations) / ridge), -log2(roof.rate / roof.peak)
@@ -81,8 +81,8 @@ def chart_place(roof: Roof, level: Level) -> tuple[float, float]:
 def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
     """Yield the lines of a chart: the share of the peak against the operations for each byte.
 
-    The ridges of all cores are at one place. Both axes are logarithmic. Points outside are drawn at
-    the edge.
+    The ridges of all cores are at one place. Both axes are logarithmic. A point outside of the
+    chart is drawn at its edge.
     """
     width = 2 * POWERS * COLUMNS + 1
     grid = [[" "] * width for _ in range(ROWS)]
@@ -116,9 +116,10 @@ def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
 
 
 def memory_lines(chart: MemoryChart, width: int | None) -> Iterator[str]:
-    """Yield the bytes between memories and cores, with their shares of the peaks.
+    """Yield the lines of a table of the bytes between memories and cores, with shares of the peaks.
 
-    If `width` has too few columns, the table shows no peaks, then no bytes a cycle.
+    `width` is the number of columns of the screen. If they are too few, the table leaves out the
+    peaks, then the bytes a cycle. If `width` is None, a row is one line of fields.
     """
     yield from table_lines(memory_table(chart), width)
     for sentence in row_sentences(chart):
@@ -139,7 +140,7 @@ def memory_table(chart: MemoryChart) -> Table:
 
 
 def row_sentences(chart: MemoryChart) -> Iterator[str]:
-    """Yield a sentence for each core with DRAM, which says how often accesses hit their row."""
+    """Yield a sentence for each core with DRAM: how many of its accesses found their row open."""
     for use in chart.rows:
         yield (
             f"{use.core}: {share_text(use.share, 1)} of {use.columns:,} column accesses"

@@ -21,13 +21,17 @@ _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
 def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
-    """Return the number of instructions in a record if `count` segments are to cover a program."""
+    """Return the number of instructions in a record if `count` segments are to cover a program.
+
+    The program executes `instructions`. A segment has one record for each of `groups` register
+    groups; adjacent segments share `shared` of them.
+    """
     places = (count - 1) * (groups - shared) + groups
     return max(1, -(-instructions // places))
 
 
 def check_segments(count: int, groups: int, shared: int) -> None:
-    """Raise `InputError` if segments with these numbers cannot be merged."""
+    """Raise `InputError` if `count` segments that share `shared` of `groups` cannot be merged."""
     if not 1 <= shared < groups:
         text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
         raise InputError(text, "--shared, or --groups for more of them")
@@ -38,9 +42,10 @@ def check_segments(count: int, groups: int, shared: int) -> None:
 def parameters_of_segments(
     instructions: Mapping[str, int], count: int, groups: int, shared: int
 ) -> list[dict[str, Parameters]]:
-    """Return for each segment the trace parameters by core, without cores that execute nothing.
+    """Return for each of `count` segments the trace parameters by core.
 
-    `instructions` has the number of executed instructions by core.
+    `instructions` has the number of executed instructions by core. Cores that execute nothing are
+    left out. A segment has `groups` records; adjacent segments share `shared` of them.
     """
     return [
         {
@@ -55,10 +60,10 @@ def parameters_of_segments(
 
 
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
-    """Return the mean of several runs of the same segment, rounded.
+    """Return records whose counters are the means of those of several runs, rounded.
 
-    Instructions that one of the runs did not record are left out, because loops that wait may have
-    different numbers of iterations.
+    The runs recorded the same segment. Records that one of the runs does not have are left out,
+    because loops that wait may have different numbers of iterations.
     """
     if len(runs) == 1:
         return list(runs[0])
@@ -73,10 +78,10 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
 
 
 def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
-    """Return one list of a core's records, and the shift of the times of each segment.
+    """Return one list of a core's records, and the cycles added to the times of each segment.
 
-    Segments after the program's end are empty. Raises `InputError` if two adjacent segments share
-    no record.
+    `runs` has the records of each segment. Segments after the program's end are empty. Raises
+    `InputError` if two adjacent segments share no record.
     """
     timeline: list[Record] = list(runs[0]) if runs else []
     offsets = [0.0] if runs else []
@@ -126,7 +131,10 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """Return the waits of `run`, shifted in the same way as its records in `target`."""
+    """Return waits, each shifted in time like the record of `run` in which it begins or ends.
+
+    `target` has the shifted records.
+    """
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]
     for record in run:
@@ -142,9 +150,9 @@ def move_waits(
 
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
-    """Return the mean difference between merged records and true records, in cycles.
+    """Return the mean distance between merged records and true records, in cycles.
 
-    Both the starts and the ends of the records are compared.
+    The distance of two records is the mean of the distances of their starts and of their ends.
     """
     there = {record.instruction_range: record for record in true}
     pairs = [

@@ -8,7 +8,10 @@ from macaw.profiling.model import Slice
 
 
 def stack_slices(slices: Iterable[Slice]) -> list[list[Slice]]:
-    """Return the slices in as few levels as possible. Slices of one level do not overlap."""
+    """Return the slices, divided into as few levels as possible.
+
+    Slices of one level do not overlap.
+    """
     levels_found: list[list[Slice]] = []
     for item in sorted(slices, key=lambda item: (item.begin, item.end, item.first)):
         for level in levels_found:

@@ -23,13 +23,13 @@ class SourceLine(NamedTuple):
 
     file: str = ""  # as the program names it
     number: int = 0  # from 1 on
-    address: int = 0
-    place: str = ""  # as people read it: "layer.s:12", or "main+0x8"
+    address: int = 0  # of an instruction without a line; else 0
+    place: str = ""  # short: "layer.s:12", or "main+0x8"
     text: str = ""  # of the statement; without a line, the instruction as it is disassembled
 
     @property
     def sentence(self) -> str:
-        """The place and the text."""
+        """The place and the text, such as "layer.s:12: dma.wait x0"."""
         return f"{self.place}: {self.text}" if self.text else self.place
 
 
@@ -37,14 +37,14 @@ NOWHERE = SourceLine()
 
 
 class SourceLines:
-    """Finds the lines of addresses of one core. `found` has the results by address."""
+    """Finds the source lines of a core's instructions. `found` has the results by address."""
 
     def __init__(self, device: Device, core: Core) -> None:
         self.device, self.core = device, core
         self.found: dict[int | None, SourceLine] = {None: NOWHERE}
 
     def line(self, address: int | None) -> SourceLine:
-        """Return the line of an address, or `NOWHERE` for None."""
+        """Return the line of the instruction at an address; for None, `NOWHERE`."""
         line = self.found.get(address)
         if line is None:
             assert address is not None
@@ -53,7 +53,7 @@ class SourceLines:
 
 
 def find_line(device: Device, core: Core, address: int) -> SourceLine:
-    """Return the line of an instruction of a core."""
+    """Return the source line of the instruction of a core at an address."""
     program, place = device.program, device.place(address, core)
     if place is not None and program is not None:
         file, number, _ = place
@@ -66,7 +66,10 @@ def find_line(device: Device, core: Core, address: int) -> SourceLine:
 
 
 def disassemble(device: Device, core: Core, address: int) -> str:
-    """Return the instruction at an address as the disassembler prints it; empty for data."""
+    """Return the instruction of a core at an address as the disassembler prints it.
+
+    The result is empty if there is no instruction.
+    """
     if device.program is None:
         return ""
     address = original(device.program, core, address)

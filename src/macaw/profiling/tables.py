@@ -16,22 +16,22 @@ Row = Mapping[str, Any]
 
 @check_arguments(profile=arguments.instance("a Profile", "macaw.profiling.model:Profile"))
 def profile_tables(profile: Profile) -> dict[str, Table]:
-    """Return the tables of a profile by name; each is a mapping from columns to lists.
+    """Return the tables of a profile by name; each table has a list for each column.
 
     All columns of a table have the same length. A table without rows has no columns. Cycles are
     device cycles; in `causes` and `lines` they are multiplied by the units of the core.
 
-    `slices` has the records of the register groups, with their counters; `metrics` the metrics of
-    slices; `causes` the tree of each core's account, one row for each cause; `lines` the
-    lines of each account; `annotation` the lines of the source; `roofs` a row for each memory of a
-    core; `energy` a row for each kind of activity of a core. Raises `InputError` if `profile` is no
-    profile.
+    `slices` has the records of the register groups, with their counters. `metrics` has the metrics
+    of slices. `causes` has the tree of each core's account, one row for each cause. `lines` has the
+    lines of each account. `annotation` has the lines of the source. `roofs` has a row for each
+    memory of a core. `energy` has a row for each kind of activity of a core. Raises `InputError` if
+    `profile` is no profile.
     """
     return {name: _columns(rows(profile)) for name, rows in _TABLES.items()}
 
 
 def _columns(rows: Iterable[Row]) -> Table:
-    """Return rows as columns. A row without one of the columns has None there."""
+    """Return rows as a table of columns. A row that lacks a column has None in this column."""
     listed = list(rows)
     names = dict.fromkeys(name for row in listed for name in row)
     return {name: [row.get(name) for row in listed] for name in names}

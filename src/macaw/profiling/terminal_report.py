@@ -69,10 +69,10 @@ def print_report(
 ) -> None:
     """Print the whole report in the width of the screen; with `layers`, a table of layers, too.
 
-    A `plain` report has no charts, and one record on each line.
+    A `plain` report has no charts, and tables have one line of fields for each row.
 
-    `limit` is the greatest number of records, findings, missed thresholds and lines; None:
-    `MOST_GROUPS` records and lines, and `MOST_FINDINGS` of the others.
+    `limit` is the greatest number of records, findings, missed thresholds and source lines. If it
+    is None, the report has `MOST_GROUPS` records and lines, and `MOST_FINDINGS` of the others.
     """
     _Report(profile, screen, layers, limit, plain).show()
 
@@ -130,9 +130,9 @@ class _Report:
         return Text(printable_text(text, self.ascii), style)
 
     def _shorten(self, text: Text, width: int, least: int) -> Text:
-        """Return the text, cut to `width` cells with a mark.
+        """Return the text, cut to `width` cells with a mark at its end if it is longer.
 
-        Its first `least` cells are not cut.
+        The first `least` cells are not cut.
         """
         if text.cell_len <= width:
             return text
@@ -166,9 +166,9 @@ class _Report:
     ) -> None:
         """Print a table. The first `names` columns contain names, the others numbers.
 
-        On a narrow screen, the last column of names is shortened, so that different names stay
-        different. `places` has for each row the number of characters at the start of this name that
-        stay. Numbers are never shortened.
+        On a narrow screen, the names of the last of these columns are shortened, but different
+        names stay different. `places` has for each row the number of characters at the start of
+        this name that stay. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):
@@ -254,7 +254,7 @@ class _Report:
         self._print_lost()
 
     def _print_busy_records(self, slowest: str) -> None:
-        """Print the timeline as a record for each row."""
+        """Print the busy cycles of each row of the timeline as one line of fields."""
         for track in self.profile.rows:
             first, last = (track.busy[0][0], track.busy[-1][1]) if track.busy else (0, 0)
             cells = (
@@ -279,10 +279,7 @@ class _Report:
             self.screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
-        """Print the cores of rows with several cores.
-
-        If they are too many, print the busiest ones.
-        """
+        """Print the cores of rows with several cores: at most `MOST_CORES`, the busiest ones."""
         profile = self.profile
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
         hidden = max(len(tracks) - MOST_CORES, 0)
@@ -311,7 +308,7 @@ class _Report:
         self.screen.print(self._text(f"{plural(count, f'more {word}')} not shown", "dim"))
 
     def _print_layers(self) -> None:
-        """Print the layers of a network: their cycles, and the share in which each row worked."""
+        """Print the layers of a network: their cycles, and the share that each row worked."""
         layers, screen = self.profile.layers, self.screen
         self._print_heading(f"layers: {len(layers):,}")
         busy = [row.row for row in self.profile.rows if any(x.busy.get(row.row) for x in layers)]
@@ -362,7 +359,7 @@ class _Report:
                 self.screen.print(self._text(line), soft_wrap=True)
 
     def _print_groups(self) -> None:
-        """Print the instructions that took longest, with the metrics of their longest records."""
+        """Print the instructions that took longest, each with the metrics of its longest record."""
         groups = self.profile.groups
         longest = longest_groups(groups, self.most_groups)
         if longest:
@@ -428,7 +425,7 @@ class _Report:
             self._print_hidden(len(missed) - self.most_findings, "missed threshold")
 
     def _print_place(self, index: int, item: Finding | MissedThreshold, note: str = "") -> None:
-        """Print the first line of an item of a list: its number, core, place and a note."""
+        """Print the first line of a finding or missed threshold: number, core, place and `note`."""
         head = Text(f"{index:>3}. ").append_text(self._text(item.core, "bold"))
         head.append_text(self._text(f" {item.where} {note}".rstrip()))
         self.screen.print(head, soft_wrap=True)

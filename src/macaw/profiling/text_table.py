@@ -14,11 +14,11 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. The columns `names` contain names, the others numbers."""
+    """A table of texts."""
 
     headings: Row
-    rows: Sequence[Row]
-    names: tuple[int, ...] = (0,)
+    rows: Sequence[Row]  # each with a text for each heading
+    names: tuple[int, ...] = (0,)  # columns that contain names; the others contain numbers
     least: tuple[int, ...] = ()  # columns that a narrow screen leaves out, one after the other
     note: str = ""  # a sentence after the table
 
@@ -26,7 +26,7 @@ class Table:
 def table_lines(table: Table, width: int | None) -> Iterator[str]:
     """Yield the lines of a table for a screen of `width` columns, with names aligned left.
 
-    If `width` is None, yield a record for each row.
+    If `width` is None, each row is one line of fields, each with its heading.
     """
     if width is None:
         yield from records(table.headings, table.rows)

@@ -20,8 +20,8 @@ class CoreTraits:
     """The properties of a core that a profile needs."""
 
     name: str
-    row: str
-    number: int
+    row: str  # of the timeline
+    number: int  # of the core in the device
     units: int  # c: compute units of the array
     width: int  # p: most bytes that a unit processes in one use
     commands: bool  # whether it starts the work of the other cores
@@ -48,7 +48,10 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return sorted intervals that cover the same cycles, do not touch, and are not empty."""
+    """Return sorted intervals that cover the same cycles as `intervals`, and do not touch.
+
+    The results are not empty.
+    """
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:
@@ -76,7 +79,7 @@ def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[In
 
 
 class IntervalSet:
-    """A union of intervals that is prepared for many queries."""
+    """A union of intervals, in which `within` can count cycles quickly."""
 
     def __init__(self, intervals: Iterable[Interval]) -> None:
         self.intervals = union(intervals)
@@ -99,9 +102,10 @@ def tracks(
     waits: Mapping[str, Sequence[Wait]],
     lost_records: Mapping[str, int],
 ) -> tuple[Track, ...]:
-    """Return the tracks of the timeline's rows.
+    """Return the tracks of the timeline's rows, and of the cores in rows with several cores.
 
-    If a row has several cores, the separate tracks of its cores with slices follow it.
+    The tracks of the cores follow that of their row. Cores with neither slices nor lost records are
+    left out. All mappings are by core.
     """
     all_tracks: list[Track] = []
     names = {member.number: member.name for member in cores.values()}
@@ -183,12 +187,12 @@ class Start:
 def starts(
     all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
-    """Return the starts of all cores, each with the earliest cycle at which it was possible.
+    """Return the starts of all cores, each with the earliest cycle in which it was possible.
 
     A core may have waited for its own earlier work, and for work of any other core except the
     commander (cp), whose row is `commander`. The earliest possible start is the latest end of such
     work before the start, because after this end only the commander delayed the core. Work that had
-    not ended at the start is ignored. A core that waited for bytes of another core could not start
+    not ended at the start is ignored. A core that waited for other cores (`waits`) could not start
     before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
@@ -206,7 +210,7 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Return whether a track joins cores that also have separate tracks."""
+    """Return whether a track is that of a row whose cores also have separate tracks."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 

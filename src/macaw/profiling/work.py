@@ -11,22 +11,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Level:
-    """A memory that a core used: the bytes that it moved there, and the peak of its bandwidth."""
+    """A memory that a core used: the bytes that the core moved, and the memory's peak bandwidth."""
 
     memory: str  # "external", "on-chip", "local", "banks"
     bytes: int
     peak: float  # bytes a cycle
 
     def intensity(self, operations: int) -> float:
-        """Return the operations a byte of a core that did `operations`."""
+        """Return the operations for each moved byte, if the core did `operations` in all."""
         return operations / self.bytes
 
 
 @dataclass(frozen=True)
 class Roof:
-    """The roofline of a core: the operations that it did, its peak, and the memories of its
-    data.
-    """
+    """The roofline of a core: the operations that the core did, its peak, and its memories."""
 
     core: str
     row: str  # of the timeline
@@ -37,11 +35,11 @@ class Roof:
 
     @property
     def rate(self) -> float:
-        """The operations a cycle of the run."""
+        """The operations of the core for each cycle of the run."""
         return self.operations / self.cycles if self.cycles else 0.0
 
     def ceiling(self, level: Level) -> float:
-        """Return the operations a cycle that the peaks of core and memory allow."""
+        """Return the operations for each cycle that the peaks of core and memory allow."""
         return min(self.peak, level.intensity(self.operations) * level.peak)
 
     @property
@@ -52,7 +50,7 @@ class Roof:
 
 @dataclass(frozen=True)
 class Link:
-    """A part of the path between memories and cores: the bytes that passed it, and its peak."""
+    """A part of the path between memories and cores, the bytes that passed it, and its peak."""
 
     part: str  # "channel", "dma", "units", "banks", "islands"
     name: str  # "read by dma", "unit 0"
@@ -61,21 +59,21 @@ class Link:
     most: float = 0.0  # of a unit's banks: the share of cycles in which the busiest served a word
 
     def share(self, cycles: int) -> float:
-        """Return the share of the peak in a run of `cycles` cycles."""
+        """Return the bytes as a share of what the peak allows in `cycles` cycles."""
         return self.bytes / (self.peak * cycles) if cycles and self.peak else 0.0
 
 
 @dataclass(frozen=True)
 class RowHits:
-    """How a core used the rows of its DRAM. A column access hits if it did not open a row."""
+    """How many accesses of a core found the row of its DRAM open."""
 
     core: str
-    columns: int  # accesses
-    rows: int  # opened
+    columns: int  # accesses to columns
+    rows: int  # rows that were opened for them
 
     @property
     def share(self) -> float:
-        """The share of the accesses that found their row open."""
+        """The share of the accesses that found their row open, from 0 to 1."""
         return max(0.0, 1 - self.rows / self.columns) if self.columns else 0.0
 
 
@@ -83,9 +81,9 @@ class RowHits:
 class MemoryChart:
     """The bytes of a run between external memory, channel, dma, units, banks and islands."""
 
-    cycles: int
+    cycles: int  # of the run
     links: tuple[Link, ...]
-    rows: tuple[RowHits, ...] = ()
+    rows: tuple[RowHits, ...] = ()  # of the cores with DRAM
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _COLOURS = 6  # of rows of the timeline, as in page.css
 
 
 def work_sections(profile: Profile) -> str:
-    """Return the HTML of the sections; an empty text if the profile has none of the data."""
+    """Return the HTML of the sections for which the profile has data; an empty text if for none."""
     sections = []
     if profile.work is not None:
         chart = profile.work.memory
