@@ -107,7 +107,7 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _elements(config: Configuration) -> tuple[Element, Element]:
-    """Return the element types of vectors and of matrices, if the quantiser is float or mx."""
+    """Return the element types of vectors and of matrices for the quantiser float or mx."""
     return _side_element(config, "vector"), _side_element(config, "matrix")
 
 
@@ -137,7 +137,7 @@ def _is_wide(config: Configuration, columns: int) -> bool:
 
 
 def _side_element(config: Configuration, side: str) -> Element:
-    """Return the element type if the quantiser is float or mx. `side` is "vector" or "matrix"."""
+    """Return the element type for the quantiser float or mx. `side` is "vector" or "matrix"."""
     if config["nnp.quantise"] == "mx":
         return MX_ELEMENTS[config[f"nnp.{side}_element"]]
     return float_element(
@@ -170,7 +170,7 @@ def _unit(config: Configuration, side: str) -> str:
 
 
 def _mx_arguments(element: Element) -> str:
-    """Return, as Python source, the arguments of the quantiser in templates/mx.txt."""
+    """Return, as Python source, the arguments of the quantiser in templates/mx.txt for a type."""
     numbers = (
         element.least_exponent,
         element.mantissa_bits,
@@ -181,7 +181,7 @@ def _mx_arguments(element: Element) -> str:
 
 
 def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
-    """Return the definitions of the device's numeric constants, such as `HOST` and `NATIVE`."""
+    """Return a target's definitions of the device's constants, such as `HOST` and `NATIVE`."""
     host = str(config["nnp.host_format"])
     digits, last, greatest = _LIMITS[host]
     rows: list[tuple[str, object, str]] = [
@@ -245,7 +245,7 @@ _DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
 
 
 def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
-    """Return the definitions; if several blocks define the same name, only the first of them."""
+    """Return the definitions without those blocks whose names earlier blocks define."""
     names: set[str] = set()
     kept = []
     for piece in every:
@@ -256,7 +256,7 @@ def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
 
 
 def _decorated(piece: Piece, decorators: Mapping[str, str]) -> Piece:
-    """Return the definition of a function with the decorator that its target needs."""
+    """Return the definition `piece` with the decorator that `decorators` has for its function."""
     decorator = decorators.get(piece.names[0])
     if decorator is None:
         return piece

@@ -146,8 +146,9 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
     """Return nodes whose values, one after the other, are the value of a read.
 
-    The read must take all cells of each node in their order, and all nodes must have the same
-    number of native vectors in a row. Otherwise the list is empty.
+    `owner` and `index` have the node number and the index of each cell that is read. The read must
+    take all cells of each node in their order, and all nodes must have the same number of native
+    vectors in a row. Otherwise the list is empty.
     """
     nodes: list[Node] = []
     at = 0

@@ -75,7 +75,7 @@ def chains(
 
 
 def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the address of each start of the program, in order."""
+    """Return the address of each start of the program, in order; `entries` is that of `chains`."""
     labels = {
         item.name: item.value
         for item in program.symbols
@@ -95,7 +95,10 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
 def _run(
     program: Program, section: Section, address: int, scalars: dict[str, int], config: Configuration
 ) -> Iterator[Chain]:
-    """Yield the chains from `address` to the `end_chain` that stops the core."""
+    """Yield the chains from `address` to the `end_chain` that stops the core.
+
+    `scalars` has the values of the scalar registers, which the function changes.
+    """
     sizes = {name: int(config[name]) for name in _SIZES}
     rows: list[Decoded] = []
     places: list[SourceInstruction] = []

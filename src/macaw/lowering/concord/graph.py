@@ -125,7 +125,7 @@ class Graph:
         place: SourceInstruction | None = None,
         **values: Any,
     ) -> Node:
-        """Append a node for an operation and return it."""
+        """Append a node for an operation, whose value is `rows` × `blocks`, and return the node."""
         number, numbers = len(self.nodes), tuple(values.items())
         node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
         self.nodes.append(node)

@@ -61,9 +61,10 @@ class Inputs:
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of cells that the program only copies, with the names of their destinations.
+        """Make inputs of those cells of a copy whose destinations have hints, with their names.
 
-        `pieces` has the hints for the destinations. A hint for the cells themselves has priority.
+        `flat` has the addresses of the cells that are copied, `pieces` the hints for their
+        destinations. A hint for the cells themselves has priority.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
@@ -77,7 +78,8 @@ class Inputs:
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
         """Return a memory of `rows` × `columns` tiles that a chain reads from a queue.
 
-        `begin` is the position of the first tile in the queue's stream, in native vectors.
+        `begin` is the position of the first tile in the queue's stream, in native vectors. `pieces`
+        has hints for the places to which the chain copies the tiles.
         """
         memory, count, n = Cells(), rows * columns, self.native
         memory.reserve(count)
@@ -129,7 +131,7 @@ class Inputs:
         return None
 
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
-        """Return the declared tensor that contains a cell, or None.
+        """Return the declared tensor that contains the cell at `address`, or None.
 
         If a part of the tensor is already an input, the result is a hint for the rest, which begins
         at `address`. The result is None if an explicit hint names a part of the tensor.
@@ -177,7 +179,7 @@ class Inputs:
         return Hint(label, memory, first, rows, columns * native)
 
     def _unnamed_rows(self, memory: str, lines: Ints) -> Hint:
-        """Return a new hint for the unwritten cell `lines[0]` and the next cells in `lines`."""
+        """Return a new hint for the unwritten cell `lines[0]` of `memory` and those next to it."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1
@@ -187,7 +189,7 @@ class Inputs:
         """Add an input tensor to the graph and return its node.
 
         Write the node to each of the tensor's unwritten cells in `memory`. The cells begin at the
-        hint's address, or at `at` if it is given.
+        hint's address, or at `at` if it is given. With `tiles`, the tensor is a matrix.
         """
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)

@@ -66,7 +66,7 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def _repeat_result(collected: Node, result: Node, count: int) -> None:
-    """Make the node that collects the results of all rounds repeat `result` `count` times."""
+    """Let `collected`, which has the results of all rounds, repeat `result` `count` times."""
     if result.is_matrix:
         collected.operation, collected.inputs = "stack_tiles", (result,) * count
         collected.values = ()

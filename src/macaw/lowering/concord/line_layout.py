@@ -54,7 +54,7 @@ def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[st
 
 
 def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
-    """Return lines as `lay_out` does, for a tuple that needs no brackets if it fits in one line."""
+    """Return the lines that `lay_out` returns, but without brackets if all fits on one line."""
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
         return [line]

@@ -45,7 +45,7 @@ def roll_loops(graph: Graph) -> Layer:
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
-    """Yield the repetitions among the operations, and the stretches between them, in order.
+    """Yield the repetitions among the operations `work`, and the stretches between, in order.
 
     Each item is a pair: whether it is a repetition, and where it is.
     """
@@ -139,7 +139,10 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 
 
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
-    """Return how many of the rounds have the same structure: 2 or more, or 0 if not even two."""
+    """Return how many rounds, from the first on, have the same structure; 0 if fewer than two.
+
+    `work` has all operations, `places` the index in `work` of each node by its number.
+    """
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []
     steps: dict[int, int] = {}
@@ -379,8 +382,8 @@ class _LoopMaker:
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
         """Return the node for the rows of `source` that a round uses.
 
-        `start` is the node for the rows of the first round. Each further round uses rows that are
-        `far` rows after those of the previous round.
+        `start` is the node for the rows of the first round. Each further round of the loop uses
+        rows that are `far` rows after those of the previous round.
         """
         begin, count = start.value["start"], start.rows
         every = count * loop.count

@@ -33,7 +33,10 @@ class Software:
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
-    """Return the file generated from a graph for `target`, such as "numpy". Raises `LowerError`."""
+    """Return the file generated from a graph for `target`, such as "numpy".
+
+    `title` is the program's name in the file's docstring. Raises `LowerError`.
+    """
     live = graph.live(output.node for output in graph.outputs)
     layer = roll_loops(graph)
     writer = LayerWriter(graph, layer, config, target)

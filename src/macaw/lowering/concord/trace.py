@@ -27,7 +27,7 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
-    """Return the graph of a program of nnp.
+    """Return the graph of a program of nnp, which executes `chains`; `hints` name its tensors.
 
     Raises `LowerError` if concordant software cannot express the program.
     """
@@ -117,7 +117,7 @@ class Tracer:
     # --- reads of a chain ---
 
     def _addresses(self, access: Access, window: Volume | None) -> Ints:
-        """Return the cells of an access, in an array of shape (iterations, vectors).
+        """Return the addresses of an access, in an array of shape (iterations, vectors).
 
         If a read takes the same cells in all iterations, the array has only one row.
         """
@@ -133,7 +133,7 @@ class Tracer:
         return self._vectors(access.memory.name, self._source(access, window))
 
     def _source(self, access: Access, window: Volume | None) -> Ints:
-        """Return the cells that an access reads, in the shape of `_addresses`.
+        """Return the addresses that an access reads, in the shape of `_addresses`.
 
         A read of a queue removes the cells from the queue.
         """
@@ -145,7 +145,10 @@ class Tracer:
         return addresses.reshape(len(self.turns), -1)
 
     def _vectors(self, name: str, addresses: Ints) -> Node:
-        """Return the node for a read of vectors. Cells that no chain wrote become an input."""
+        """Return the node for a read of vectors at `addresses` of a memory.
+
+        Cells that no chain wrote become an input.
+        """
         return cells.vectors(self.graph, *self._cells(name, addresses))
 
     def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
@@ -188,7 +191,7 @@ class Tracer:
     # --- operations of a chain ---
 
     def _product(self, chain: Chain, access: Access, value: Node, place: SourceInstruction) -> Node:
-        """Return the node of a matrix-vector product.
+        """Return the node of a product of a matrix, which `access` reads, and the vectors `value`.
 
         If the address of the matrix changes with the iterations, the node stacks one product for
         each iteration.
@@ -213,7 +216,7 @@ class Tracer:
     def _quantised_matrix(
         self, begin: int, rows: int, columns: int, place: SourceInstruction
     ) -> Node:
-        """Return the quantised matrix at tile `begin` of MatrixRf.
+        """Return the quantised matrix of `rows` × `columns` tiles at tile `begin` of MatrixRf.
 
         Products share one node until MatrixRf is written again.
         """
@@ -227,7 +230,7 @@ class Tracer:
         return quantise
 
     def _unquantised_matrix(self, begin: int, rows: int, columns: int) -> Node:
-        """Return the matrix at tile `begin` of MatrixRf in the host format."""
+        """Return the matrix of `rows` × `columns` tiles at tile `begin` in the host format."""
         addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
         return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
 
@@ -312,7 +315,11 @@ class Tracer:
         index: Ints,
         window: Volume | None,
     ) -> None:
-        """Write cells to the targets of `writes`. Each row of the arrays is an iteration."""
+        """Write cells to the targets of `writes`.
+
+        `owner` and `index` have the node number and the index of each cell, a row for each
+        iteration.
+        """
         into: dict[str, list[Access]] = {}
         for access in writes:
             into.setdefault(access.memory.name, []).append(access)
@@ -333,7 +340,7 @@ class Tracer:
                     self.write_log[int(address)] = places[writer]
 
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
-        """Append cells to NetOutQ. Each row of the arrays is an iteration.
+        """Append cells to NetOutQ; the arrays are those of `_put`.
 
         In each iteration every instruction of `places` pushes the whole row.
         """
@@ -371,7 +378,7 @@ class Tracer:
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """Write a matrix of MatrixRf, requantised, to Dram."""
+        """Trace a chain that writes a matrix of MatrixRf to Dram, where it is requantised."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
         matrix = self._unquantised_matrix(read.base, rows, columns)
@@ -402,7 +409,8 @@ class Tracer:
     ) -> None:
         """Add the outputs of one memory: those that hints name, then each stretch of other cells.
 
-        `cells_read` has (node number, index) for each of the ascending `addresses`.
+        `cells_read` has (node number, index) for each of the ascending `addresses`, and `places`
+        the instruction that wrote it.
         """
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
@@ -431,8 +439,8 @@ class Tracer:
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
         """Return the number of native vectors in a row of an unnamed output.
 
-        If all values that were written have the same row length, and this length divides the
-        output, it is the result. Otherwise the result is 1.
+        If all values that were written have rows of the same length, and this length divides the
+        output, the result is this length. Otherwise the result is 1.
         """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()
@@ -451,7 +459,10 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Return whether an iteration in `turns` reads external memory that an earlier one wrote."""
+    """Return whether an iteration in `turns` reads external memory that an earlier one wrote.
+
+    `accesses` and `window` are those of the chain.
+    """
     external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):
         return False

@@ -58,7 +58,7 @@ class ChainWriter:
     # --- settings ---
 
     def set(self, wanted: Settings) -> None:
-        """Write instructions that set registers which have other values than `wanted`."""
+        """Write instructions that set those registers whose values differ from `wanted`."""
         new = {key: value for key, value in wanted.items() if self.settings.get(key) != value}
         if "rows" in new and "cols" in new:
             self.put(f"SetRowsCols({new['rows']}, {new['cols']})", 2)
@@ -77,7 +77,7 @@ class ChainWriter:
         self.settings.update(new)
 
     def window(self, new: Window) -> None:
-        """Write instructions that set windows."""
+        """Write instructions that set the registers for the windows `new`."""
         (height, width), (_, kernel) = new.size, new.kernel
         (_, stride), (_, pad) = new.strides, new.pads
         self.put(f"Set2dWindows({width}, {height}, {kernel}, {stride}, {pad}, {new.depth})", 6)
@@ -91,7 +91,7 @@ class ChainWriter:
                 self.put(f"SetDilationY({y})")
 
     def put(self, statement: str, words: int = 1, comment: str = "") -> None:
-        """Append a statement that becomes `words` instructions."""
+        """Append a statement, which becomes `words` instructions, and a comment."""
         self.words += words
         self.out.put(statement, comment)
 
@@ -149,7 +149,7 @@ class ChainWriter:
     # --- chains ---
 
     def phase(self, number: int) -> None:
-        """Write a phase: its chains once, or in a loop of time steps."""
+        """Write phase number `number`: its chains once, or in a loop of time steps."""
         phase = self.phases[number]
         if not phase.chains:
             return
@@ -180,7 +180,7 @@ class ChainWriter:
         self.words += (self.words - before) * (phase.steps - 1)
 
     def heading(self, layers: Sequence[str], steps: int) -> None:
-        """Write a heading that has the names of the model's nodes."""
+        """Write a heading with the names `layers` of nodes and the number of time steps."""
         names = [name for name in layers if name not in EDGES] or list(layers)
         text = ", ".join(message_name(name) for name in names)
         self.out.title(text + (f": {steps} steps" if steps > 1 else ""))
@@ -191,19 +191,19 @@ class ChainWriter:
                 self.out.comment(f"{message_name(name)}: {layer.operator}, {shapes}")
 
     def loads(self, number: int, at: int) -> None:
-        """Write the loads of matrices before a chain."""
+        """Write the loads of matrices before chain number `at` of phase number `number`."""
         if (number, at) != START:
             for item in self.memory.loads.get((number, at), ()):
                 self.load(item)
 
     def load(self, item: Load) -> None:
-        """Write a load of matrices."""
+        """Write the load `item` of matrices."""
         self.set({"rows": item.tiles, "cols": 1, "iterations": 1})
         self.put(f"m_rd Dram, {item.source}", 1, f"{item.tiles} tiles of matrices")
         self.put(f"m_wr MatrixRf, {item.target}")
 
     def chain(self, chain: Chain, *, stepped: bool) -> None:
-        """Write a chain. `stepped` says that it is in a time loop."""
+        """Write a chain. `stepped` says whether the chain is in a time loop."""
         if chain.matrix:
             tiles = self.memory.dram[chain.source.tensor] // self.native
             self.put(f"m_rd Dram, {self.names[chain.source.tensor, ops.DRAM]} / {self.native}")
@@ -224,7 +224,11 @@ class ChainWriter:
             self.words += (self.words - before) * (count - 1)
 
     def statements(self, chain: Chain, rows: bool, stepped: bool) -> Iterator[tuple[str, str]]:
-        """Yield the instructions of a chain of vectors, each with its comment."""
+        """Yield the instructions of a chain of vectors, each with its comment.
+
+        `rows` says whether the chain's rows are written one by one, `stepped` whether the chain is
+        in a time loop.
+        """
         reads = chain.window is not None and chain.window.reads
         source = self.operand(chain.source, None, rows, stepped)
         yield (f"v_rd {source[0]}" if reads else f"v_rd{source[1]} {source[2]}"), ""
@@ -248,7 +252,7 @@ class ChainWriter:
                 yield f"v_wr{inc} {text}", ""
 
     def targets(self, tensor: str) -> list[str]:
-        """Return the memories that a chain writes a tensor to."""
+        """Return the memories to which chains write a tensor."""
         memory = self.model.tensors[tensor].memory
         if memory:
             return [memory]
@@ -257,7 +261,11 @@ class ChainWriter:
     def operand(
         self, place: Place, file: str | None, rows: bool, stepped: bool
     ) -> tuple[str, str, str]:
-        """Return the parts of an operand: "MEMORY, address"; "_inc" or ""; and further operands."""
+        """Return three texts: "MEMORY, address", the mnemonic's end ("_inc" or ""), all operands.
+
+        `file` is the register file, or None for the operand of `v_rd`. `rows` and `stepped` are
+        those of `statements`.
+        """
         tensor = self.model.tensors[place.tensor]
         if tensor.memory in (ops.NET_IN, ops.NET_OUT):
             return tensor.memory, "", tensor.memory
@@ -271,7 +279,11 @@ class ChainWriter:
         return plain, "_inc", f"{plain}, {place.stride // self.settings['unit']}"
 
     def address(self, tensor: Tensor, place: Place, memory: str, rows: bool, stepped: bool) -> str:
-        """Return the address of a place as an expression of the symbols STEP and ROW."""
+        """Return the address of a place in a memory as an expression of the symbols STEP and ROW.
+
+        `tensor` is the tensor of the place. `rows` and `stepped` are those of `statements`: ROW
+        occurs only with `rows`, STEP only if `stepped`.
+        """
         terms = [self.names[tensor.name, memory]]
         if tensor.slots > 1:
             if stepped:

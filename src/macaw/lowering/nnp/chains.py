@@ -144,8 +144,8 @@ class _Former:
     def _may_move(self, draft: _Draft) -> bool:
         """Return whether a chain may run after all other chains instead of at its place.
 
-        A chain that reads NetInQ may not if a later chain reads it, too: a queue gives its vectors
-        in order.
+        A chain that reads NetInQ may not move if a later chain also reads NetInQ, because a queue
+        gives its vectors in order.
         """
         if self.tensors[draft.source.tensor].memory != ops.NET_IN:
             return True
@@ -193,7 +193,7 @@ class _Former:
 
 
 def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bool:
-    """Return whether an operation's operand has the addresses that the chain's windows give."""
+    """Return whether the operand `other` of an operation has the addresses of a chain's windows."""
     if operation.window is not None:
         return draft.window == operation.window
     sliding = draft.window is not None and not draft.window.sequential
@@ -203,7 +203,8 @@ def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bo
 def _function(operation: Operation, index: int, before: list[Function]) -> Function | None:
     """Return the operation as the next function of a chain; None if no block is left for it.
 
-    Its input number `index` is the chain's vectors.
+    Input number `index` of the operation is the chain's vectors. `before` has the functions of the
+    chain.
     """
     kind = operation.kind
     if kind == ops.COPY:
@@ -256,7 +257,10 @@ def form_chains(model: Model) -> tuple[ChainPhase, ...]:
 def _without_unread(
     phase: ChainPhase, tensors: Mapping[str, Tensor], readers: Counter[str]
 ) -> ChainPhase:
-    """Return the phase without writes to tensors that no operation reads any more."""
+    """Return the phase without writes to tensors that nothing reads.
+
+    `readers` counts the operations that read each tensor.
+    """
 
     def is_read(place: Place) -> bool:
         return bool(readers[place.tensor] or tensors[place.tensor].memory)

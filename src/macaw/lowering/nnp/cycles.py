@@ -46,7 +46,7 @@ class Streams:
 class Prediction:
     """The predicted cycles of a program, and the counts that follow from its chains.
 
-    `cycles` is from its start to the cycle in which the last output vector is out of the queue.
+    `cycles` is the time from the program's start until the last output vector is out of the queue.
     `beats` counts the beats of external memory.
     """
 
@@ -72,7 +72,10 @@ class _Progress:
 
 
 def predict(model: Model, config: Configuration, streams: Streams) -> Prediction:
-    """Return the prediction for a model's program. Raises `LowerError` if it does not fit."""
+    """Return the prediction for a model's program, whose queues have the speed of `streams`.
+
+    Raises `LowerError` if the program does not fit.
+    """
     out = Listing()
     write_code(out, model, config, "_start")
     program = assemble(Source(out.text(), "nnp.s"), device=config)
@@ -136,7 +139,7 @@ class _Run:
             first += count
 
     def _popped(self, chain: Chain) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when nnp takes the vectors of an iteration from NetInQ, and for how long.
+        """Return when nnp takes the vectors of a chain's iteration from NetInQ, and for how long.
 
         Both arrays have shape (1, vectors) and count device cycles.
         """
@@ -150,7 +153,7 @@ class _Run:
         return np.array([times]), np.full((1, len(times)), self.timing.rate, np.int64)
 
     def _wait_for_room(self, chain: Chain) -> None:
-        """Wait until NetOutQ has room for an iteration, or is empty."""
+        """Wait until NetOutQ has room for an iteration of a chain, or is empty."""
         if chain.push_count and self.drained:
             last = len(self.drained) + min(chain.push_count, self.room) - self.room - 1
             if last >= 0:

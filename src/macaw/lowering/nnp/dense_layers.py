@@ -41,7 +41,10 @@ def dense(builder: Builder, node: Node, x: Value, weights: Array, bias: Array | 
 
 
 def add_constant(builder: Builder, node: Node, value: Value, array: Array, suffix: str) -> Value:
-    """Append the sum of a value and a constant of its shape, and return the sum."""
+    """Append the sum of a value and the constant `array` of its shape, and return the sum.
+
+    `suffix` ends the name of the constant.
+    """
     place = spread_constant(builder, f"{node.label}_{suffix}", array, value)
     return builder.pointwise(node, ops.ADD, value, place)
 
@@ -79,7 +82,7 @@ def constant_matmul(builder: Builder, node: Node) -> Value:
 
 
 def _one_matrix(array: Array) -> Array:
-    """Return a constant as one matrix. Raises `LowerError` if it is a stack of several."""
+    """Return a constant as one matrix. Raises `LowerError` for a stack of several matrices."""
     if array.ndim == 1:
         raise LowerError("a product with a constant vector is not supported", "a matrix of one row")
     if math.prod(array.shape[:-2]) != 1:
@@ -111,7 +114,7 @@ def _matrix_times(builder: Builder, node: Node, matrix: Array, x: Value) -> Valu
 def binary(
     builder: Builder, node: Node, kind: str, names: Sequence[str], shape: tuple[int, ...]
 ) -> Value:
-    """Append an operation of two inputs that are broadcast to `shape`. Return its result."""
+    """Append operation `kind` on two values, broadcast to `shape`, and return its result."""
     arrays = [builder.array(name) for name in names]
     if arrays[0] is not None and arrays[1] is not None:
         raise LowerError("its inputs are constants")
@@ -149,7 +152,7 @@ def _binary(kind: str) -> Rule:
 
 
 def scaled(builder: Builder, node: Node, value: Value, factor: ArrayLike) -> Value:
-    """Append and return the product of a value and a constant, broadcast to the value's shape."""
+    """Append and return the product of a value and a factor, broadcast to the value's shape."""
     wide = np.broadcast_to(factor, value.shape)
     place = spread_constant(builder, f"{node.label}_factor", wide, value)
     return builder.pointwise(node, ops.MULTIPLY, value, place)

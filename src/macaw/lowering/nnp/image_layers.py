@@ -41,7 +41,10 @@ class Image:
 
 
 def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
-    """Return the windows of a node. Raises `LowerError` if nnp does not support them."""
+    """Return the windows of a node whose kernel has the sizes `kernel`.
+
+    Raises `LowerError` if nnp does not support them.
+    """
     attributes = node.attributes
     shape, result = builder.shape(node.inputs[0]), builder.shape(node.outputs[0])
     if len(shape) not in (3, 4) or shape[0] != 1:
@@ -107,7 +110,8 @@ def _image(builder: Builder, node: Node) -> Image:
 def _result(builder: Builder, node: Node, keys: Indices, zeros: bool, suffix: str = "") -> Value:
     """Add the result of a node as an image, and return it.
 
-    `keys` has the channel in each place of a row, or -1 for padding.
+    `keys` has the channel in each place of a row, or -1 for padding; `zeros` says whether padding
+    is zero. `suffix` ends the name of the result.
     """
     shape = builder.shape(node.outputs[0])
     positions = math.prod(shape[2:])
@@ -161,7 +165,10 @@ def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
 def convolution(
     builder: Builder, node: Node, weights: Array, bias: Array | None, divide: int
 ) -> Value:
-    """Append a convolution with `weights` (outputs, channels / groups, ...). Return its result."""
+    """Append a convolution with `weights` (outputs, channels / groups, ...). Return its result.
+
+    `divide` is the number of groups.
+    """
     geometry = _geometry(builder, node, weights.shape[2:])
     image = _image(builder, node)
     channels = builder.shape(node.inputs[0])[1]
@@ -256,7 +263,7 @@ def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _sum(builder: Builder, node: Node, one: Place, other: Place) -> Place:
-    """Append the sum of two places with rows next to each other, and return its place."""
+    """Append the sum of two places, and return its place, whose rows are next to each other."""
     name = builder.tensor(f"{node.label}_sum", one.count * one.vectors)
     result = Place(name, one.count, one.vectors, 0, one.vectors)
     builder.emit(Operation(node.label, ops.ADD, (one, other), result))
@@ -273,7 +280,7 @@ def _max_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _pool(builder: Builder, node: Node, kind: str) -> Value:
-    """Append sums or maxima of windows, as `kind` says, and return them.
+    """Append the sums or maxima of windows, which `kind` selects, and return them.
 
     Groups of three positions of each window are combined first, then the results of these groups. A
     chain has a block for maxima and sums in each multi-function unit.
@@ -311,7 +318,10 @@ def _pool(builder: Builder, node: Node, kind: str) -> Value:
 
 
 def _pool_window(geometry: Geometry, depth: int) -> Window | None:
-    """Return the windows that move a pool's addresses; None for an image of height 1."""
+    """Return the windows that move a pool's addresses; None for an image of height 1.
+
+    `depth` is the number of native vectors of a position.
+    """
     if geometry.size[0] == 1:
         return None
     return Window(

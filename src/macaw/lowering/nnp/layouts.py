@@ -53,7 +53,7 @@ class Value:
 
 
 def padded(size: int, native: int) -> int:
-    """Return a number of elements rounded up to whole native vectors."""
+    """Return a number of elements, `size`, rounded up to whole native vectors."""
     return -(-size // native) * native
 
 
@@ -69,7 +69,7 @@ def pattern(size: int, segment: int, native: int) -> Indices:
 
 
 def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
-    """Return the `elements` of a value whose rows are its last axis, in segments.
+    """Return the `elements` of a value of shape `shape` whose rows are its last axis, in segments.
 
     `segment` is the number of elements of a segment, or 0 for whole rows. Segments divide a row.
     """
@@ -88,7 +88,7 @@ def image_elements(shape: tuple[int, ...], native: int) -> Indices:
 
 
 def reshaped(value: Value, shape: tuple[int, ...]) -> Value:
-    """Return the same elements with another shape."""
+    """Return the value with its elements in another shape."""
     return replace(value, shape=shape)
 
 
@@ -181,8 +181,9 @@ class VectorCopy:
 def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[VectorCopy], Indices]:
     """Return the copies of whole vectors that arrange a value in one row for each group.
 
-    Row i has the elements of group i. The second result has the `elements` of the new rows. Raises
-    `LowerError` if copies of whole, evenly spaced vectors are not enough.
+    `group` and `key` are those of `groups`. Row i has the elements of group i. The second result
+    has the `elements` of the new rows. Raises `LowerError` if copies of whole, evenly spaced
+    vectors are not enough.
     """
     count, native = int(group.max()) + 1, value.native
     vectors = value.elements.reshape(-1, native)

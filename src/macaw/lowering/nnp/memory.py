@@ -82,7 +82,7 @@ class _Use:
 
 
 def allocate(model: Model, phases: Sequence[ChainPhase], config: Configuration) -> Memory:
-    """Return the addresses of all tensors and matrices.
+    """Return the addresses of all tensors and matrices for the chains of `phases`.
 
     Raises `LowerError` if something does not fit.
     """
@@ -127,7 +127,7 @@ def allocate(model: Model, phases: Sequence[ChainPhase], config: Configuration) 
 
 
 def _uses(model: Model, phases: Sequence[ChainPhase]) -> dict[str, _Use]:
-    """Return how chains use each tensor, by name in the order of first use."""
+    """Return how the chains of `phases` use each tensor, by name in the order of first use."""
     used: dict[str, _Use] = {}
     position = 0
     spans: list[tuple[int, int]] = []
@@ -178,9 +178,10 @@ def _register_files(
     files: dict[str, dict[str, int]],
     constants: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Give each value its addresses, and return the tensors that are in Dram instead.
+    """Add each value's addresses to `files`, and return the tensors that are in Dram instead.
 
-    Values whose lifetimes do not overlap may have the same addresses.
+    `used` says how chains use each tensor, `sizes` has the native vectors of each, and `constants`
+    the constants of each file. Values whose lifetimes do not overlap may have the same addresses.
     """
     room = {file: int(config[setting]) for file, setting in FILES.items()}
     blocks: dict[str, list[tuple[int, int, _Use]]] = {file: [] for file in FILES}
@@ -223,9 +224,10 @@ def _register_files(
 
 
 def _fit(blocks: Iterable[tuple[int, int, _Use]], size: int, room: int, use: _Use) -> int | None:
-    """Return the first address at which a tensor fits; None if there is no room.
+    """Return the first address at which `size` vectors fit; None if there is no room.
 
-    Tensors that are needed at the same time do not overlap.
+    `blocks` has the address, size and use of the tensors in a file of `room` vectors. The vectors
+    do not overlap with tensors that are needed at the same time, which `use` says.
     """
     address = 0
     for begin, length, other in sorted(blocks, key=lambda block: block[0]):
@@ -253,7 +255,8 @@ def _matrices(
 ) -> tuple[dict[str, int], dict[str, int], dict[tuple[int, int], list[Load]]]:
     """Return the addresses of matrices in MatrixRf and in Dram, and the loads before chains.
 
-    If all matrices fit, one load brings them. Otherwise they are loaded in groups that fit.
+    `base` is the first address in Dram for matrices, in tiles. If all matrices fit, one load brings
+    them. Otherwise they are loaded in groups that fit.
     """
     room = int(config["nnp.matrix_rf"])
     groups: list[tuple[tuple[int, int], list[str]]] = []
@@ -308,7 +311,9 @@ def _place_groups(
 ) -> tuple[dict[str, int], dict[str, int], dict[tuple[int, int], list[Load]]]:
     """Give the matrices of each group their addresses, constants first.
 
-    Return the last three arguments, which the function has extended.
+    A group has the (phase, chain) before which it is loaded, and its matrices. `base` is the first
+    address in Dram for matrices, in tiles. The function extends `addresses`, `dram` and `loads`,
+    and returns them.
     """
     top = base
     for where, names in groups:

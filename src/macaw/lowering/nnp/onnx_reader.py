@@ -42,7 +42,10 @@ _SAME_PLACES = frozenset(  # operators whose result has its elements where their
 def read(
     model: onnx.ModelProto, config: Configuration, dims: Mapping[str, int] | None = None
 ) -> Model:
-    """Return the operations of a checked model. Raises `LowerError`, which names the node."""
+    """Return the operations of a checked model. Raises `LowerError`, which names the node.
+
+    `dims` has sizes for dimensions that the model only names.
+    """
     graph = _pruned(freeze(model, Wishes(dims=dims or {}, not_folded=frozenset())))
     readers = _readers(graph)
     segments = {name: size for name in graph.values if (size := _segment(graph, readers, name))}
@@ -160,9 +163,9 @@ def _readers(graph: Graph) -> dict[str, list[Node]]:
 
 
 def _segment(graph: Graph, readers: Mapping[str, list[Node]], name: str) -> int:
-    """Return the length of the pieces into which a later Reshape cuts the last axis; else 0.
+    """Return the length of the segments into which a later Reshape cuts a value's last axis, or 0.
 
-    Attention cuts rows into heads in this way.
+    For example, attention cuts rows into heads.
     """
     shape = graph.values[name].shape
     for _ in graph.nodes:

@@ -79,7 +79,7 @@ class Builder:
         return HOST[str(self.config["nnp.host_format"])]
 
     def name(self, wanted: str) -> str:
-        """Return a symbol of the assembly language that no tensor or matrix has yet."""
+        """Return a symbol made from `wanted` that no tensor or matrix has yet."""
         word = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "_"
         if word[0].isdigit():
             word = f"_{word}"
@@ -88,7 +88,10 @@ class Builder:
         return untaken(word, taken)
 
     def tensor(self, wanted: str, vectors: int, **fields: Any) -> str:
-        """Add a tensor and return its name. Raises `LowerError` if it has too many vectors."""
+        """Add a tensor and return its name, which is made from `wanted`.
+
+        Raises `LowerError` if the tensor has too many vectors.
+        """
         if vectors > LAST_ADDRESS:
             raise LowerError(
                 f"a value takes {vectors:,} native vectors; addresses end at {LAST_ADDRESS:,}",
@@ -99,13 +102,19 @@ class Builder:
         return name
 
     def port(self, name: str, vectors: int, memory: str, shape: tuple[int, int]) -> str:
-        """Add the tensor of an input or output in its queue, and return its symbol."""
+        """Add the tensor of input or output `name` in the queue `memory`, and return its symbol.
+
+        `shape` is (rows, elements of a row).
+        """
         symbol = self.ports[name]
         self.tensors[symbol] = Tensor(symbol, vectors, memory=memory, shape=shape)
         return symbol
 
     def result(self, wanted: str, shape: tuple[int, ...], elements: Indices, zeros: bool) -> Value:
-        """Add a tensor for a value with these `elements`, and return the value."""
+        """Add a tensor for a value of shape `shape` with these `elements`, and return the value.
+
+        `zeros` says whether padding is zero.
+        """
         vectors = elements.shape[1] // self.native
         name = self.tensor(wanted, len(elements) * vectors)
         return Value(shape, name, elements, self.native, 0, vectors, zeros)
@@ -144,7 +153,7 @@ class Builder:
         return name
 
     def to_host(self, numbers: Array) -> Array:
-        """Return constants in the host format. Raises `LowerError` for one that does not fit."""
+        """Return numbers in the host format. Raises `LowerError` for a number that does not fit."""
         wide = np.asarray(numbers, np.float64)
         with np.errstate(over="ignore"):
             host = wide.astype(self.host)
@@ -162,7 +171,7 @@ class Builder:
         self._straight.append(operation)
 
     def loop(self, body: Iterable[Operation], steps: int) -> None:
-        """Append a phase of `steps` steps."""
+        """Append a phase whose operations `body` are executed in each of `steps` time steps."""
         self.close()
         self.phases.append(Phase(tuple(body), steps))
 
@@ -195,7 +204,10 @@ class Builder:
         return self.graph.values[name].shape
 
     def contiguous(self, label: str, value: Value) -> Value:
-        """Return the value in vectors without gaps between rows. Append a copy if it has gaps."""
+        """Return the value in vectors without gaps between rows.
+
+        If it has gaps, append a copy to a new tensor, whose name begins with `label`.
+        """
         if value.rows == 1 or value.stride == value.vectors:
             return value
         copy = self.result(label, value.shape, value.elements, value.zeros)
@@ -203,7 +215,10 @@ class Builder:
         return copy
 
     def pointwise(self, node: Node, kind: str, value: Value, *others: Place) -> Value:
-        """Append an operation on single elements; its result has the layout of `value`."""
+        """Append operation `kind` on the elements of `value` and `others`; return its result.
+
+        The result has the layout of `value`.
+        """
         zeros = value.zeros and kind != ops.SIGMOID
         result = self.result(node.outputs[0], value.shape, value.elements, zeros)
         self.emit(Operation(node.label, kind, (value.place, *others), result.place))
@@ -215,8 +230,9 @@ def rows_of_groups(
 ) -> Groups:
     """Return the value with one row for each group.
 
-    Append copies if its rows are arranged differently. `group` and `key` are as for `groups`.
-    Raises `LowerError` if copies of vectors cannot arrange the rows in this way.
+    If its rows are arranged differently, append copies to a new tensor, whose name begins with
+    `label`. `group` and `key` are those of `groups`. Raises `LowerError` if copies of vectors
+    cannot arrange the rows in this way.
     """
     arranged = groups(value, group, key)
     if arranged is not None:
@@ -267,9 +283,9 @@ def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None
 
 
 def _extent(keys: Indices) -> int:
-    """Return the number of elements of a row.
+    """Return the number of elements of a row with the keys `keys`.
 
-    If padding is not only at the row's end, return the row's length.
+    If there is padding before the last element, return the row's length with all padding.
     """
     count = int(np.count_nonzero(keys >= 0))
     return count if np.all(keys[:count] >= 0) else len(keys)

@@ -65,7 +65,7 @@ class Cell:
         return len(self.layer.keys) // self.builder.native
 
     def new(self, name: str) -> Place:
-        """Add a tensor with one value for each time step, and return its place."""
+        """Add a tensor for a value of the time step, a row for each item; return its place."""
         items, vectors = self.layer.items, self.vectors
         tensor = self.builder.tensor(f"{self.prefix}_{name}", items * vectors)
         return Place(tensor, items, vectors, 0, vectors)
@@ -77,21 +77,24 @@ class Cell:
         return Place(tensor, items, vectors, 0, vectors)
 
     def put(self, kind: str, name: str, *inputs: Place, matrix: str = "") -> Place:
-        """Append an operation of the time step, and return the place of its result."""
+        """Append operation `kind` to the time step, and return the place of its result.
+
+        `name` is part of the result's name, `matrix` the matrix of a product.
+        """
         output = self.new(name)
         self.body.append(Operation(self.layer.node.label, kind, inputs, output, matrix=matrix))
         return output
 
     def copy(self, source: Place, target: Place) -> None:
-        """Append a copy in the step."""
+        """Append a copy from `source` to `target` to the time step."""
         self.body.append(Operation(self.layer.node.label, ops.COPY, (source,), target))
 
     def activate(self, at: int, name: str, value: Place) -> Place:
-        """Append the activation function with index `at` in the node's list for this direction."""
+        """Append activation function number `at` of this direction, applied to `value`."""
         return self.put(self.activations[at], name, value)
 
     def gate(self, gate: str, h: Place) -> Place:
-        """Append the sum of a gate: the product of x, and the product of the state `h`."""
+        """Append the sum of a gate: its product of the state `h`, plus its sum for the input."""
         product = self.put(ops.PRODUCT, f"{gate}_h", h, matrix=self.recurrent[gate])
         return self.put(ops.ADD, f"{gate}_sum", product, self.sums[gate])
 
@@ -261,7 +264,7 @@ def _output(builder: Builder, layer: Layer) -> Value:
 
 
 def _of_step(layer: Layer, y: Value, number: int) -> Place:
-    """Return the rows of Y that a step of a direction writes."""
+    """Return the rows of Y that each time step of direction `number` writes."""
     vectors = y.vectors // len(layer.directions)
     step = layer.items * y.vectors
     first, sign = number * vectors, 1
@@ -271,7 +274,10 @@ def _of_step(layer: Layer, y: Value, number: int) -> Place:
 
 
 def _initial(builder: Builder, layer: Layer, names: Sequence[str]) -> list[Place]:
-    """Return the initial states of all directions: rows of (direction, item)."""
+    """Return the initial states of all directions: rows of (direction, item).
+
+    `names` has the node's inputs.
+    """
     count, lanes = len(layer.directions) * layer.items, len(layer.keys)
     vectors = lanes // builder.native
     places = []
@@ -298,7 +304,7 @@ def _initial(builder: Builder, layer: Layer, names: Sequence[str]) -> list[Place
 
 
 def _final(builder: Builder, layer: Layer, name: str, states: Sequence[Place]) -> Value:
-    """Copy the states after the last step of each direction, and return them as one value."""
+    """Copy the last states of all directions to one value `name`, and return this value."""
     count = len(states) * layer.items
     starts = np.arange(count)[:, None] * layer.hidden
     table = np.where(layer.keys >= 0, starts + layer.keys, PADDING)
@@ -324,7 +330,10 @@ def _peepholes(cell: Cell, array: Array | None) -> dict[str, Place]:
 
 
 def _weights(cell: Cell, weights: Array, recurrent: Array, bias: Array | None) -> None:
-    """Add the matrices of a direction, and the products of its inputs."""
+    """Add the matrices of a direction to its cell, and the products of the inputs with biases.
+
+    `weights` are for the input, `recurrent` for the state.
+    """
     builder, layer, hidden = cell.builder, cell.layer, cell.layer.hidden
     gates = GATES[layer.node.operator]
     biases = np.zeros(2 * len(gates) * hidden) if bias is None else np.asarray(bias, np.float64)

@@ -87,7 +87,10 @@ def write_code(out: Listing, model: Model, config: Configuration, entry: str) ->
 def write_data(
     out: Listing, model: Model, memory: Memory, config: Configuration, name: str, label: str
 ) -> dict[str, NDArray[Any]]:
-    """Append the data of a model's code at a label; return its files, named NAME.*.npy."""
+    """Append the data of a model's code at a label; return the files of data, NAME.*.npy.
+
+    `memory` is the result of `write_code`.
+    """
     out.put(".data")
     out.put(".balign 64")
     out.put("", label=label)
@@ -109,7 +112,7 @@ def _chains(writer: ChainWriter) -> None:
 
 
 def _used(model: Model, memory: Memory, config: Configuration) -> dict[str, tuple[int, int]]:
-    """Return, for each memory, the end of its used tiles or vectors, and the number that it has."""
+    """Return, for each memory, how many tiles or vectors are used, and how many it has."""
     used = {}
     tiles = [start + _tiles(model, name) for name, start in memory.matrices.items()]
     used["MatrixRf"] = (max(tiles, default=0), int(config["nnp.matrix_rf"]))
@@ -192,7 +195,10 @@ def _hints(
     memory: Memory,
     symbols: Mapping[tuple[str, str], str],
 ) -> None:
-    """Write a hint for each input, each output, and each constant that the program contains."""
+    """Write a hint for each input, each output, and each constant that the program contains.
+
+    `symbols` has the symbol of each tensor in each memory.
+    """
     at = {ops.NET_IN: 0, ops.NET_OUT: 0}
     for port in (*model.inputs, *model.outputs):
         tensor = model.tensors[port.tensor]
@@ -280,7 +286,7 @@ def _tiles(model: Model, name: str) -> int:
 
 
 def _symbols(out: Listing, symbols: Sequence[tuple[str, str, int]]) -> None:
-    """Write the addresses in each memory, ordered by address."""
+    """Write the symbols (name, memory, address) of each memory, ordered by address."""
     written: set[tuple[str, int]] = set()
     for memory in (*FILES, "MatrixRf", ops.DRAM):
         own = sorted((row for row in symbols if row[1] == memory), key=lambda row: row[2])

@@ -93,7 +93,8 @@ def _load(
 ) -> str:
     """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram.
 
-    Return the name of the matrix.
+    The matrix has `count` rows, which are the rows `own` of `rows`; `order` must say that they are
+    in order. Return the name of the matrix.
     """
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):

@@ -13,7 +13,7 @@ from macaw.lowering.errors import LowerError
 def accumulator_range(
     weights: NDArray[Any], bias: NDArray[Any], dtype: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the least and the greatest sum of each output for inputs of an integer type.
+    """Return the least and the greatest sum of each output for inputs of the integer type `dtype`.
 
     `weights` has shape (outputs, products of a sum), `bias` (outputs,). For the greatest sum, each
     product has its greatest value, and a negative bias is left out. For the least sum, each product
@@ -32,7 +32,10 @@ def accumulator_range(
 def check_accumulators(
     weights: NDArray[Any], bias: NDArray[Any], dtype: str, accumulator: str
 ) -> None:
-    """Raise `LowerError` if a sum could leave the range of the accumulator's type."""
+    """Raise `LowerError` if a sum could leave the range of the type `accumulator`.
+
+    The other parameters are those of `accumulator_range`.
+    """
     least, most = accumulator_range(weights, bias, dtype)
     info = np.iinfo(accumulator)
     wrong = np.flatnonzero((least < int(info.min)) | (most > int(info.max)))

@@ -66,7 +66,10 @@ def _source(draft: Draft, node: Node) -> str:
 
 
 def _joined(draft: Draft, layer: Node, node: Node, where: str) -> Node | None:
-    """Return the layer that also applies `node` to its result, or None."""
+    """Return a layer that applies `layer` and then `node`; None if there is no such layer.
+
+    `where` is the result of `layer`, which `node` reads.
+    """
     shape = draft.values[where].shape
     by_row = layer.operator in ("Gemm", "MatMul")
     axis = len(shape) - 1 if by_row else 1
@@ -94,9 +97,9 @@ def _joined(draft: Draft, layer: Node, node: Node, where: str) -> Node | None:
 
 
 def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
-    """Return the scale and shift that a node applies to each channel.
+    """Return the scale and shift that a node applies to each channel of the value `where`.
 
-    The result is None if the node does anything else.
+    The channels are along `axis`. The result is None if the node does anything else.
     """
     channels = draft.values[where].shape[axis]
     if node.operator == "BatchNormalization":
@@ -127,7 +130,7 @@ def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
 
 
 def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
-    """Return a layer whose weights and bias are scaled and whose bias is shifted."""
+    """Return a layer with its weights and bias scaled, and its bias shifted, as `affine` says."""
     w = draft.array(layer.inputs[1])
     bias_name = layer.inputs[2] if len(layer.inputs) > 2 else ""
     bias = draft.array(bias_name)
@@ -176,7 +179,7 @@ def _scaled(layer: Node, w: NDArray[Any], axis: int, scale: Numbers) -> NDArray[
 
 
 def _normalisation(draft: Draft, node: Node, affine: _Affine) -> Node:
-    """Return a BatchNormalization that computes y = scale · x + shift and nothing else."""
+    """Return `node` as a BatchNormalization that computes y = scale · x + shift of `affine`."""
     channels = len(affine.scale)
     epsilon = float(node.attributes.get("epsilon", 1e-5))
     arrays = {

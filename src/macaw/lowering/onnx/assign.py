@@ -97,9 +97,10 @@ def assign(graph: Graph, types: Types) -> Assignment:
 def _add_moves(
     graph: Graph, types: Types, wanted: Mapping[str, str], chosen: dict[str, str]
 ) -> None:
-    """Add nodes that keep the integers to `chosen`, if it has all nodes that read their results.
+    """Add nodes that do not change integers to `chosen`, if all readers of their results are there.
 
-    Their real inputs are then quantised instead of their results, as for a MaxPool after an LRN.
+    The real inputs of such a node are then quantised instead of its result: for example those of a
+    MaxPool after an LRN. Nodes in `wanted`, for which the user wants a type, are left out.
     """
     readers: dict[str, list[str]] = {}
     for node in graph.nodes:

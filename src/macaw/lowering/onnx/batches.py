@@ -89,7 +89,7 @@ def _batch_names(model: onnx.ModelProto, count: int) -> set[str] | None:
 
 
 def _resized(model: onnx.ModelProto, names: set[str], count: int) -> onnx.ModelProto:
-    """Return the model with `count` samples."""
+    """Return the model with `count` samples along the batch's dimensions, named in `names`."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph = result.graph
@@ -120,7 +120,7 @@ def _is_batch(dim: onnx.TensorShapeProto.Dimension, axis: int, names: Collection
     """Return whether a dimension of an input is the batch's dimension.
 
     A dimension with a name is the batch's if the name is in `names`. A dimension without a name is
-    the batch's if it is the first one, and its size is 1 or not given.
+    the batch's if its `axis` is 0 and its size is 1 or not given.
     """
     if dim.dim_param:
         return dim.dim_param in names
@@ -218,7 +218,10 @@ class _Check:
         return ""
 
     def _axis(self, node: Node, rank: int) -> int:
-        """Return the axis along which a node computes each result from all elements, or -1."""
+        """Return the axis along which each result depends on all elements of the input, or -1.
+
+        `rank` is the number of axes.
+        """
         if node.operator in _ALONG:
             return int(node.attributes.get("axis", _ALONG[node.operator])) % rank
         if node.operator == "CumSum":

@@ -32,7 +32,7 @@ def correct_biases(
     """Return the quantised graph `made` with corrected biases.
 
     `network` is the network of `made`; `graph` and `plain` are the floating-point graph and its
-    network.
+    network. `runs` has the inputs of each run.
     """
     some = runs[:RUNS]
     wanted = _means(graph, plain, made, some)
@@ -69,7 +69,7 @@ def _channel_means(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
 def _means(
     graph: Graph, plain: Network, made: QuantisedGraph, runs: Runs
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the mean of each channel before the activation, of shape (channels,).
+    """Return the means of each layer's channels before the activation, of shape (channels,).
 
     The keys are the names of results of layers with weights.
     """
@@ -96,7 +96,7 @@ def _array(graph: Graph, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
 
 
 def _with_biases(made: QuantisedGraph, corrections: Mapping[str, NDArray[np.int64]]) -> Graph:
-    """Return the graph with the corrections subtracted from the constants that are biases."""
+    """Return `made` with the corrections subtracted from its biases, by the layer's result."""
     values = dict(made.graph.values)
     for source, steps in corrections.items():
         name, _ = made.biases[source]

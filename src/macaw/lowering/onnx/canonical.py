@@ -42,7 +42,7 @@ def _without(node: Node, *names: str) -> dict[str, Any]:
 
 
 def _attributes_as_inputs(*names: str) -> Rule:
-    """Return a rule that turns attributes into inputs, which follow the node's other inputs."""
+    """Return a rule that turns the attributes `names` into inputs after the node's inputs."""
 
     def rule(draft: Draft, node: Node) -> list[Node]:
         inputs = list(node.inputs)
@@ -152,7 +152,10 @@ def _scatter(_draft: Draft, node: Node) -> list[Node]:
 
 
 def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> tuple[Node, str]:
-    """Return a DequantizeLinear of (values, scale, zero point), and the name of its result."""
+    """Return a DequantizeLinear of `names` (values, scale, zero point), and its result's name.
+
+    `axis` is the axis of several scales, `label` the start of the node's name.
+    """
     element = draft.values[names[1]].element
     if element != TensorProto.FLOAT:
         raise LowerError(f"scales of {element_name(element)} are not supported", "float")
@@ -163,7 +166,10 @@ def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> t
 
 
 def _quantized(draft: Draft, node: Node, scale: str, zero: str) -> tuple[Node, str]:
-    """Return a QuantizeLinear that makes the node's output, and the name of its input."""
+    """Return a QuantizeLinear that makes the node's output, and the name of its real input.
+
+    `scale` and `zero` are the names of scale and zero point.
+    """
     value = draft.values[node.outputs[0]]
     result = draft.value(f"{node.outputs[0]}_real", value.shape, TensorProto.FLOAT)
     inputs = (result, scale, zero)

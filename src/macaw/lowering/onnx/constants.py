@@ -59,7 +59,7 @@ class Evaluator:
     ) -> list[NDArray[Any]]:
         """Return the outputs of an ONNX node with constant inputs.
 
-        Outputs without a name are empty arrays.
+        `forms` has the types and shapes of the outputs. Outputs without a name are empty arrays.
         """
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
@@ -138,7 +138,10 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
-    """Return the number of multiplications of a node, which measures its work."""
+    """Return the work of a product: at least an eighth of its multiplications; else 0.
+
+    `kind` is the operator, `values` are the inputs, `forms` has the shape of the result.
+    """
     if kind not in ("MatMul", "Gemm") or not forms or forms[0] is None:
         return 0
     return forms[0].numbers * max(max(value.shape, default=1) for value in values[:2]) // 8

@@ -35,7 +35,7 @@ class Draft:
         return unique
 
     def constant(self, name: str, array: NDArray[Any] | Sequence[int]) -> str:
-        """Add a constant and return its name, which begins with `name`."""
+        """Add `array` as a constant, and return its name, which begins with `name`."""
         numbers = np.asarray(array)
         unique = self.free_name(name)
         self.values[unique] = Value(numbers.shape, numbers, unique, element_of(numbers))
@@ -52,7 +52,10 @@ class Draft:
         return self.values[name].array if name else None
 
     def finished(self, nodes: Sequence[Node], version: int | None = None) -> Graph:
-        """Return the graph of these nodes, with the values that the nodes and the outputs use."""
+        """Return the graph of these nodes, with the values that the nodes and the outputs use.
+
+        `version` is the version of ONNX's operator set, by default that of the first graph.
+        """
         graph = self.graph
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
         used |= {*graph.inputs, *graph.outputs}
@@ -73,7 +76,7 @@ def readers(nodes: Iterable[Node], outputs: Sequence[str]) -> Counter[str]:
 
 
 def scalar(array: NDArray[Any] | None) -> float | None:
-    """Return the number of a constant with one element; None for anything else."""
+    """Return the only number of `array`; None for None, or for an array of other size."""
     return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None
 
 

@@ -149,9 +149,10 @@ _POWERS: Mapping[float, tuple[tuple[int, ...], Steps]] = {
 
 
 def roots_of_power(exponent: float) -> tuple[int, ...]:
-    """Return the factors of a power with LRN's exponent; each is how often a root is taken.
+    """Return the factors of x to the power `exponent`, an exponent of LRN.
 
-    Raises `LowerError` for an exponent whose power is no product of roots.
+    Each factor is a root of x, given by how often the square root is taken: 1 for the square root,
+    2 for the fourth root, 0 for x. Raises `LowerError` if the power is no product of such roots.
     """
     if exponent not in _POWERS:
         known = ", ".join(f"{power:g}" for power in sorted(_POWERS))
@@ -173,9 +174,9 @@ def constants_of_lrn(node: Node) -> tuple[float, float, float]:
 
 
 def quotient_of_lrn(node: Node) -> Steps | None:
-    """Return the steps from the numbers and the sums of squares to LRN's results.
+    """Return the steps that compute LRN's results from the numbers and the sums of squares.
 
-    None if the power with the node's exponent is no product of roots.
+    Returns None if the power with the node's exponent is no product of roots.
     """
     factor, bias, beta = constants_of_lrn(node)
     if beta not in _POWERS:

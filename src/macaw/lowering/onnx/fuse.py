@@ -132,7 +132,10 @@ def _swish(_draft: Draft, found: Match) -> Node:
 
 
 def _layer_norm(draft: Draft, found: Match) -> Node | None:
-    """Return a LayerNormalization over the last axes, with its scale and bias if they follow."""
+    """Return a LayerNormalization for a match, with scale and bias if the match has them.
+
+    Returns None unless the match normalises over the last axes.
+    """
     rank = len(draft.values[found.values["x"]].shape)
     first, second = (draft.array(found.values[name]) for name in ("axes", "axes2"))
     if first is None or second is None:
@@ -228,7 +231,7 @@ def _functions(draft: Draft) -> list[Node]:
 
 
 def _with_parts(node: Node, *nodes: Node) -> Node:
-    """Return the node with the names of the model's nodes that it replaces."""
+    """Return `node` with the attribute `parts`: the names of the model's nodes in `nodes`."""
     names = dict.fromkeys(name for one in nodes for name in parts(one))
     return replace(node, attributes={**node.attributes, "parts": tuple(names)})
 
@@ -237,9 +240,9 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Return the nodes with dequantised constants as biases of the MatMul to which they are added.
+    """Return the nodes; a MatMul has a dequantised constant that is added to it as its bias.
 
-    The MatMul must have dequantised weights.
+    The weights of the MatMul must be dequantised, too.
     """
     read = readers(draft.nodes, draft.graph.outputs)
     made = producers(draft.nodes)
@@ -261,7 +264,8 @@ def _with_bias(
 ) -> tuple[Node, Node] | None:
     """Return a MatMul whose sum with a bias is `node`, and the MatMul that replaces both nodes.
 
-    Return None if `node` adds no bias to a MatMul.
+    `made` has the node that computes each value, `read` the number of its readers. Return None if
+    `node` adds no bias to a MatMul.
     """
     if node.operator != "Add":
         return None

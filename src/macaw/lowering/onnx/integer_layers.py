@@ -1,7 +1,8 @@
 """Layers on integers, made from nodes whose inputs are dequantised, by a rule for each kind of
 node.
 
-A rule returns None if it has no formula for the node; the node then stays floating-point.
+A rule takes the node, its operands, and the tensor of its result. The rule returns None if it has
+no formula for the node, which then stays floating-point.
 """
 
 from __future__ import annotations
@@ -120,9 +121,10 @@ def weight_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None
 def _arranged(
     node: Node, constant: QuantisedConstant, groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
-    """Return weights with their outputs as first axis, and a scale for each output.
+    """Return a node's constant weights with their outputs as first axis, and their scales.
 
-    The weights of a ConvTranspose keep their order.
+    There is one scale, or one for each output. The weights of a ConvTranspose keep their order.
+    Returns None if the scales belong to another axis.
     """
     numbers, scales, axis = constant.numbers, constant.scales, 0
     if node.operator == "ConvTranspose":
@@ -150,7 +152,7 @@ def _rows_of_transposed(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 def _bias(
     operand: Operand | None, multipliers: NDArray[np.float32], outputs: int
 ) -> NDArray[np.int64] | None:
-    """Return the bias as integers in units of the sums, of shape (outputs,).
+    """Return the bias `operand` as integers in units of `multipliers`, of shape (outputs,).
 
     The result is None if the bias is not one constant for each output.
     """
@@ -276,7 +278,7 @@ def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
-    """Return a layer for a node that moves integers; inputs that are not integers are constants."""
+    """Return the layer of a node that moves integers; its other inputs must be constants."""
     assert result.quantisation is not None
     names, rescales, zeros = [], [], []
     for operand in operands:
@@ -297,7 +299,7 @@ def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
 
 
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a layer for a node that moves the integers of its first input; Concat moves all."""
+    """Return the layer of a node that moves the integers of its first input, or of all (Concat)."""
     if result.quantisation is None or len(node.outputs) != 1:
         return None
     data = operands if node.operator == "Concat" else operands[:1]

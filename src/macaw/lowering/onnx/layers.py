@@ -122,7 +122,7 @@ class _Builder:
             self.layers.append(self._copy(source, name))
 
     def _copy(self, source: str, name: str) -> Layer:
-        """Return the layer that converts signed integers to integers of the model's type."""
+        """Return the layer that makes tensor `name`, of the model's type, from signed integers."""
         offset = -offset_of(self.tensors[name].dtype)
         if offset:
             return SignLayer(name, "Sign", (source,), (name,), (), offset)
@@ -204,7 +204,7 @@ class _Builder:
         return target_of(self.graph, quantisers, len(nodes))
 
     def _claim(self, tensor: Tensor, target: Target) -> None:
-        """Add the tensor of integers that a layer makes, and record it for the readers."""
+        """Add the tensor of integers that a layer makes, and record it for the target's readers."""
         self.tensors[tensor.name] = tensor
         for node in target.nodes:
             self.done.add(id(node))
@@ -279,7 +279,7 @@ class _Builder:
         return Operand(name, shape, view, constant, self.graph.constant(name))
 
     def _add_constants(self, layer: Layer, operands: Sequence[Operand | None]) -> None:
-        """Add the constants that a layer reads."""
+        """Add those constants among the operands that a layer reads."""
         for operand in operands:
             if operand is None:
                 continue

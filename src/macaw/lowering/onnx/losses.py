@@ -78,7 +78,7 @@ def layer_losses(
 
 
 def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
-    """Return whether a layer computes on integers, or makes integers from real numbers."""
+    """Return whether a layer has a loss: its result has integers for a value in `sources`."""
     tensor = network.tensors.get(layer.outputs[0])  # none if a recurrent layer leaves it out
     return tensor is not None and tensor.quantisation is not None and tensor.name in sources
 
@@ -86,7 +86,10 @@ def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
 def _ideal_inputs(
     network: Network, layer: Layer, sources: Mapping[str, str], exact: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any] | None]:
-    """Return the inputs of a layer as they would be without losses in earlier layers."""
+    """Return the inputs of a layer as they would be without losses in earlier layers.
+
+    `exact` has the values of the floating-point network, `sources` the value for each tensor.
+    """
     arrays: list[NDArray[Any] | None] = []
     for name in layer.inputs:
         tensor = network.tensors.get(name)

@@ -15,7 +15,10 @@ LONGEST_TEXT = 280  # the greatest number of characters of a message after the n
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
-    """Return the model in the bytes of a file, with its external arrays. Raises `LowerError`."""
+    """Return the model in `data`, the bytes of file `path`, with its external arrays.
+
+    Raises `LowerError`.
+    """
     try:
         model = onnx.load_model_from_string(data)
         if model.HasField("graph"):
@@ -27,7 +30,7 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
 
 
 def check(model: onnx.ModelProto, what: str = "the model") -> None:
-    """Raise `LowerError` if ONNX's checker refuses a model.
+    """Raise `LowerError` if ONNX's checker refuses a model, which messages call `what`.
 
     Outputs without a shape are accepted.
     """

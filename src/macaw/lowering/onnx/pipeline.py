@@ -1,6 +1,4 @@
-"""The pipelines: from a model to a fused graph and a network; from a float model to a quantised
-one.
-"""
+"""Combines the steps from a model to its network, and from a float model to a quantised model."""
 
 from __future__ import annotations
 

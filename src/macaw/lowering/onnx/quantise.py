@@ -55,7 +55,7 @@ class QuantisedGraph:
 
 
 def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
-    """Return the values that are stored as integers, with their types.
+    """Return the values that are stored as integers for an assignment, with their types.
 
     These are the results of nodes on integers, and all values that such nodes read.
     """
@@ -88,7 +88,11 @@ def quantise_graph(
     rule: ScaleRule,
     per_channel: bool,
 ) -> QuantisedGraph:
-    """Return the graph with integers between its nodes. Raises `LowerError`."""
+    """Return the graph with integers between its nodes, as `assignment` says.
+
+    `rule` chooses the scales from the observations of values. With `per_channel`, weights have a
+    scale for each channel. Raises `LowerError`.
+    """
     return _Quantiser(graph, assignment, observations, rule, per_channel).quantise()
 
 
@@ -112,7 +116,10 @@ class _Quantiser:
         self.biases: dict[str, tuple[str, NDArray[np.float32]]] = {}
 
     def _scales(self, observations: Mapping[str, Observation]) -> dict[str, Stored]:
-        """Return how each value is stored; integers that are only moved keep their scale."""
+        """Return how each value is stored, with scales that follow from the observations.
+
+        Integers that are only moved keep their scale.
+        """
         stored: dict[str, Stored] = {}
         for name, dtype in stored_values(self.graph, self.assignment).items():
             node = self.made.get(name)
@@ -129,7 +136,7 @@ class _Quantiser:
         return stored
 
     def _join_scales(self, stored: dict[str, Stored]) -> None:
-        """Give values that only a Concat reads the scale of its result.
+        """Give values that only a Concat reads the scale of its result, in `stored`.
 
         The values are then rounded once, and the device copies them instead of rescaling them.
         """
@@ -147,7 +154,7 @@ class _Quantiser:
                     stored[name] = result
 
     def _function(self, name: str) -> Function | None:
-        """Return the function of a value that a table computes, if nothing else reads the value."""
+        """Return the function of a value that a table computes; None if others read the value."""
         chain: list[Node] = []
         while True:
             nodes = [node for node in self.graph.nodes if name in node.inputs]
@@ -198,7 +205,7 @@ class _Quantiser:
     def _value(self, name: str, source: str, element: int | None = None) -> str:
         """Add a value for the numbers of `source`, and return its name.
 
-        Its shape is that of `source`.
+        The new value has the shape of `source`, and its element type unless `element` is given.
         """
         value = self.graph.values[source]
         unique = self.draft.value(name, value.shape, value.element if element is None else element)
@@ -219,7 +226,7 @@ class _Quantiser:
         self.real[name] = real
 
     def _operand(self, name: str, dtype: str) -> str:
-        """Return an input of a sum or product; a constant is quantised with its own scale."""
+        """Return an input of a sum or product; quantise a constant to `dtype` with one scale."""
         array = self.graph.constant(name) if name in self.graph.values else None
         if array is None:
             return name
@@ -228,7 +235,10 @@ class _Quantiser:
         )
 
     def _weights(self, node: Node, dtype: str) -> list[str]:
-        """Return the names of the dequantised weights and bias of a node."""
+        """Quantise the weights of a node to `dtype`, and its bias.
+
+        Return the names of the dequantised weights and bias.
+        """
         w = self.graph.constant(node.inputs[1])
         assert w is not None
         bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
@@ -268,7 +278,10 @@ class _Quantiser:
         dtype: str,
         axis: int | None,
     ) -> str:
-        """Add a quantised constant with its DequantizeLinear, and return the name of its result."""
+        """Add `array` as a quantised constant, and the DequantizeLinear that reads it.
+
+        There is one scale, or one for each index on `axis`. Return the name of the result.
+        """
         info = np.iinfo(dtype)
         shape = [1] * array.ndim
         if axis is not None and scales.ndim:

@@ -47,7 +47,7 @@ class Wishes:
 
 
 def read(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
-    """Return the frozen graph of a checked model. Raises `LowerError`."""
+    """Return the frozen graph of a checked model, as `wishes` demands. Raises `LowerError`."""
     return _Reader(model, wishes or Wishes()).read()
 
 
@@ -164,7 +164,10 @@ class _Reader:
                 raise _PlacedError(node_error(node.name, node.op_type, error)) from None
 
     def _node(self, proto: onnx.NodeProto, scope: Scope) -> None:
-        """Add a node, or the constants that it computes, or the nodes of a branch."""
+        """Add a node, or the constants that it computes, or the nodes of a branch.
+
+        `scope` has the names in the graph for those in the branch to which the node belongs.
+        """
         if scope:
             proto = _renamed(proto, scope)
         missing = [name for name in proto.input if name and name not in self.values]
@@ -205,7 +208,10 @@ class _Reader:
     def _constant_results(
         self, proto: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
     ) -> list[NDArray[Any]] | None:
-        """Return the results of a node if they are constants, else None. Raises `LowerError`."""
+        """Return the results of a node if they are constants, else None.
+
+        `forms` has their types and shapes. Raises `LowerError`.
+        """
         kind = proto.op_type
         if kind not in _WINDOWS and all(form is None or form.empty for form in forms):
             return [_nothing(form) for form in forms]
@@ -275,7 +281,7 @@ def _node(proto: onnx.NodeProto) -> Node:
 
 
 def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:
-    """Return a node of a branch in which values have their names in the graph."""
+    """Return a branch's node in which `scope` has replaced the names of values by the graph's."""
     node = onnx.NodeProto()
     node.CopyFrom(proto)
     del node.input[:], node.output[:]
@@ -300,7 +306,7 @@ def _dropout(node: Node, values: dict[str, Value]) -> Node:
 
 
 def _nothing(form: Form | None) -> NDArray[Any]:
-    """Return an array without elements."""
+    """Return an array without elements for the result `form`, in its type and shape if known."""
     if form is None or form.shape is None:
         return np.zeros(0)
     try:
@@ -351,7 +357,11 @@ def _size(dim: onnx.TensorShapeProto.Dimension) -> int | str:
 def given_constant(
     array: NDArray[Any], element: int, sizes: Sequence[int | str], name: str
 ) -> Value:
-    """Return the array that the caller passes for an input, as a constant. Raises `LowerError`."""
+    """Return the array that the caller passes for an input, as a constant.
+
+    `element` and `sizes` are the element type and the sizes that the model declares. Raises
+    `LowerError` if the array does not have them.
+    """
     dtype = onnx.helper.tensor_dtype_to_np_dtype(element)
     array = np.asarray(array)
     if array.ndim == 0 and all(size in (1, "") or isinstance(size, str) for size in sizes):
@@ -367,7 +377,10 @@ def given_constant(
 
 
 def _check_sizes(sizes: Sequence[int | str], shape: tuple[int, ...], what: str) -> None:
-    """Raise `LowerError` if a shape differs from the one that the model declares."""
+    """Raise `LowerError` if a shape differs from the sizes that the model declares.
+
+    `what` begins the message, by default with the shape.
+    """
     if len(sizes) != len(shape) or any(
         isinstance(wanted, int) and wanted != size
         for wanted, size in zip(sizes, shape, strict=True)

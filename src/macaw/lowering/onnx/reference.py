@@ -178,7 +178,10 @@ def _tables(network: Network, layer: TableLayer, arrays: list[Array | None]) -> 
 
 
 def function_results(source: Quantisation, result: Tensor, layer: TableLayer, q: Array) -> Array:
-    """Return the integers of a function for the integers `q` of its input."""
+    """Return the integers of a function's result for the integers `q` of its input.
+
+    `source` and `result` say which real numbers the integers stand for.
+    """
     assert result.quantisation is not None
     real = dequantise_array(q, source)
     for node in layer.nodes:

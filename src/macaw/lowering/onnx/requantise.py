@@ -28,7 +28,10 @@ def quotient_of_scales(a: Array | float, b: float) -> NDArray[np.float32]:
 
 
 def quantise_array(x: Array, target: Quantisation, dtype: str) -> Array:
-    """Return saturate(round(x / scale) + zero_point) for real numbers; NaN gives the zero point."""
+    """Return saturate(round(x / scale) + zero_point) in `dtype`; NaN gives the zero point.
+
+    `target` has the scale and the zero point.
+    """
     info = np.iinfo(dtype)
     with np.errstate(all="ignore"):
         steps = np.rint(x.astype(np.float32) / np.float32(target.scale))
@@ -37,7 +40,7 @@ def quantise_array(x: Array, target: Quantisation, dtype: str) -> Array:
 
 
 def dequantise_array(q: Array, source: Quantisation) -> NDArray[np.float32]:
-    """Return the real numbers of integers: f32(q - zero_point) · scale."""
+    """Return the real numbers for which integers of `source` stand: f32(q - zero_point) · scale."""
     steps = (q.astype(np.int64) - source.zero_point).astype(np.float32)
     return np.asarray(steps * np.float32(source.scale), np.float32)
 
@@ -48,7 +51,10 @@ def requantisation(
     dtype: str,
     activation: tuple[float, float] | None = None,
 ) -> Requantisation:
-    """Return how sums become integers of a type, with the range of an activation."""
+    """Return how sums become integers of type `dtype`, with the range of an activation.
+
+    `target` has the zero point of the integers, and the scale for the range.
+    """
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     if activation is not None:
@@ -67,7 +73,7 @@ def dequantisation(
 
 
 def finish(sums: Array, output: Output, axis: int, dtype: str) -> Array:
-    """Return the results of sums: requantised to `dtype`, or real numbers.
+    """Return the results of sums, as `output` says: requantised to `dtype`, or real numbers.
 
     `axis` is the dimension of the channels, to which an array of multipliers belongs.
     """

@@ -55,7 +55,10 @@ def opset(model: onnx.ModelProto) -> int:
 def results(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> list[Form | None]:
-    """Return type and shape of each output; None for an unnamed output. Raises `LowerError`."""
+    """Return type and shape of each output of a node; None for an unnamed output.
+
+    `version` is the version of ONNX's operator set. Raises `LowerError`.
+    """
     constants = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
     types = {
         name: helper.make_tensor_type_proto(x.element, list(x.shape))

@@ -58,7 +58,7 @@ class Target:
 
 
 def offset_of(dtype: str) -> int:
-    """Return the number that is added to integers of a type to make them signed."""
+    """Return the number that is added to integers of type `dtype` to make them signed."""
     return _OFFSETS.get(dtype, 0)
 
 

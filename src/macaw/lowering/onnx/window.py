@@ -34,7 +34,10 @@ class Window:
 
 
 def window_of(attributes: Mapping[str, Any], image: Sequence[int], kernel: Sequence[int]) -> Window:
-    """Return the window of a Conv or a pool over an image. Raises `LowerError`."""
+    """Return the window of a Conv or a pool over an image. Raises `LowerError`.
+
+    `attributes` are those of the node; `image` and `kernel` are sizes.
+    """
     count = len(kernel)
     if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
         raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {tuple(kernel)}")
@@ -66,7 +69,10 @@ def _numbers(attributes: Mapping[str, Any], name: str, count: int) -> tuple[int,
 
 
 def halves(total: int, auto: str) -> tuple[int, int]:
-    """Return (before, after): how SAME_UPPER or SAME_LOWER divides the padding `total`."""
+    """Return the parts (before, after) into which `auto` divides the padding `total`.
+
+    `auto` is SAME_UPPER or SAME_LOWER.
+    """
     less, more = total // 2, total - total // 2
     return (less, more) if auto == "SAME_UPPER" else (more, less)
 
@@ -87,7 +93,10 @@ def output_sizes(window: Window, image: Sequence[int]) -> tuple[int, ...]:
 def transposed_window(
     attributes: Mapping[str, Any], image: Sequence[int], kernel: Sequence[int]
 ) -> tuple[Window, tuple[int, ...]]:
-    """Return the window of a ConvTranspose and the sizes of its result. Raises `LowerError`."""
+    """Return the window of a ConvTranspose and the sizes of its result. Raises `LowerError`.
+
+    The parameters are those of `window_of`.
+    """
     count = len(kernel)
     strides = _numbers(attributes, "strides", count)
     dilations = _numbers(attributes, "dilations", count)

@@ -81,13 +81,13 @@ def _standard(draft: Draft, node: Node) -> list[Node]:
 
 
 def _inner(draft: Draft, node: Node, word: str) -> str:
-    """Return a new value between two nodes, of the shape of the node's result."""
+    """Return a new value of the shape of a node's result; its name ends with `word`."""
     value = draft.values[node.outputs[0]]
     return draft.value(f"{node.outputs[0]}_{word}", value.shape, value.element)
 
 
 def _with_activation(draft: Draft, node: Node, limits: tuple[float, float]) -> tuple[Node, Node]:
-    """Return a node without its activation, and the Relu or Clip that follows it."""
+    """Return a node without its activation, and the Relu or Clip to `limits` that follows it."""
     inner = _inner(draft, node, "linear")
     rest = {name: value for name, value in node.attributes.items() if name != "activation_range"}
     first = replace(node, outputs=(inner,), attributes=rest)

@@ -219,16 +219,20 @@ def _reduced(function: Callable[..., Any]) -> Operator:
 
 
 def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
-    """Return the mean over axes: the sum, rounded, then divided by the count."""
+    """Return the mean over axes: the sum, rounded, then divided by the count.
+
+    With `keep`, the axes stay in the result with length 1.
+    """
     total = total_of(np.add, x, axes, keep)
     count = x.size // max(total.size, 1)
     return _divide(total, np.asarray(count, x.dtype))
 
 
 def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
-    """Return `x` with some axes reduced by add, fmax or fmin.
+    """Return `x` with some axes, or all, reduced by `function`: add, fmax or fmin.
 
-    Floating-point numbers are reduced in the order of vc.
+    With `keep`, the axes stay in the result with length 1. Floating-point numbers are reduced in
+    the order of vc.
     """
     chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
     if x.dtype.kind != "f" or not x.size or not chosen:
@@ -256,7 +260,7 @@ def _norm_2(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
 
 
 def _extreme_place(function: Callable[..., Any]) -> Operator:
-    """Return ArgMax or ArgMin."""
+    """Return the operator ArgMax or ArgMin for NumPy's `argmax` or `argmin`."""
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:
         x, axis = first(arrays), int(node.attributes.get("axis", 0))
@@ -295,7 +299,7 @@ def partial_results(function: np.ufunc, rows: Array) -> Array:
 
 
 def softmax(x: Array, axis: int) -> Array:
-    """Return exp(x - max) / sum; difference, exponential, sum and quotient are each rounded."""
+    """Return exp(x - max) / sum along an axis; each of the four steps is rounded."""
     rows = np.moveaxis(x, axis, -1)
     if not rows.size:
         return x

@@ -120,7 +120,8 @@ def last_axes(place: tuple[int, ...]) -> tuple[Any, ...]:
 def counts(window: Window, image: tuple[int, ...], with_padding: bool) -> Array:
     """Return how many numbers each window of an average has, as int64 of shape (1, 1, sizes ...).
 
-    With `with_padding`, padding counts, but not the additional numbers after it that `ceil` causes.
+    `image` has the sizes of the image. With `with_padding`, padding counts, but not the additional
+    numbers after it that `ceil` causes.
     """
     ones = np.ones((1, 1, *image), np.int64)
     sizes = output_sizes(window, image)
@@ -163,7 +164,11 @@ def _global_maximum(_node: Node, arrays: Arrays) -> list[Array]:
 
 
 def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
-    """Return where each number of a resized axis is on the input's axis: binary64, (result,)."""
+    """Return where each number of a resized axis is on the input's axis: binary64, (result,).
+
+    `size` and `result` are the lengths of the axis before and after, `scale` is their ratio. `mode`
+    is ONNX's `coordinate_transformation_mode`.
+    """
     places = np.arange(result, dtype=np.float64)
     if mode == "asymmetric":
         return places / scale
@@ -182,7 +187,10 @@ def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
 
 
 def nearest(places: Array, size: int, mode: str) -> Array:
-    """Return the index of the number nearest to each coordinate, in the shape of `places`."""
+    """Return the index of the number nearest to each coordinate, in the shape of `places`.
+
+    `size` is the number of numbers; `mode` is ONNX's `nearest_mode`.
+    """
     rounding: dict[str, Callable[[Array], Array]] = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
         "round_prefer_ceil": lambda x: np.floor(x + 0.5),

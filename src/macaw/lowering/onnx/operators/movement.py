@@ -109,9 +109,9 @@ def _check_places(places: Array, size: int) -> None:
 
 
 def pad(x: Array, pads: list[tuple[int, int]], mode: str, fill: Any) -> Array:
-    """Return an array with (before, after) numbers added on each axis.
+    """Return an array with numbers added before and after each axis, as `pads` says.
 
-    Negative counts remove numbers.
+    Negative counts remove numbers. `mode` is that of ONNX's Pad; `fill` is the constant.
     """
     cut = tuple(
         slice(max(-before, 0), size - max(-after, 0))

@@ -25,7 +25,10 @@ def _rounded(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def _checked(node: Node, arrays: Arrays, default: list[str]) -> tuple[str, bool]:
-    """Return the direction, and whether the batch is the first axis. Raises `LowerError`."""
+    """Return the direction, and whether the batch is the first axis.
+
+    Raises `LowerError` for other activation functions than `default`, and for other variants.
+    """
     attributes = node.attributes
     names = [
         name.decode(errors="replace") if isinstance(name, bytes) else name
@@ -47,7 +50,10 @@ def _checked(node: Node, arrays: Arrays, default: list[str]) -> tuple[str, bool]
 def _run(
     node: Node, arrays: Arrays, states: int, default: list[str], cell: Callable[[int], Cell]
 ) -> list[Array]:
-    """Run the cells of all directions over the sequence; return Y and the last states."""
+    """Run the cells of all directions over the sequence; return Y and the last states.
+
+    `cell` returns the time step of a direction. A cell has `states` states, h first.
+    """
     direction, batch_first = _checked(node, arrays, default)
     x = first(arrays)
     x = x.swapaxes(0, 1) if batch_first else x
@@ -78,7 +84,7 @@ def _run(
 
 
 def _biases(arrays: Arrays, number: int, gates: int) -> tuple[Array, Array]:
-    """Return the biases of the input and of the state, both of shape (gates · hidden,)."""
+    """Return the biases of direction `number` for input and state, both (gates · hidden,)."""
     w = first(arrays, 1)
     bias = optional(arrays, 3)
     if bias is None:

@@ -48,7 +48,10 @@ def convolution(x: Array, w: Array, window: Window, groups: int, fill: Any = 0) 
 def _depthwise(
     padded: Array, weights: Array, window: Window, sizes: tuple[int, ...], result: Array
 ) -> None:
-    """Write the sums of a convolution with one channel in each group into `result`."""
+    """Write the sums of a convolution with one channel in each group into `result`.
+
+    `padded` is the padded image, `sizes` are the sizes of the result.
+    """
     result[:] = 0
     repeat = weights.shape[0] // padded.shape[1]
     for place in product(*map(range, window.kernel)):
@@ -63,7 +66,10 @@ def _index(*parts: Any) -> tuple[Any, ...]:
 
 
 def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the index of a padded image's elements that one place of the kernel multiplies."""
+    """Return the index of a padded image's elements that the kernel's place `place` multiplies.
+
+    `sizes` are the numbers of windows along each dimension.
+    """
     begins = [at * dilation for at, dilation in zip(place, window.dilations, strict=True)]
     return tuple(
         slice(begin, begin + (size - 1) * stride + 1, stride)
@@ -76,8 +82,8 @@ def transposed_convolution(
 ) -> Array:
     """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
-    `x` has shape (batch, channels, ...), `w` (channels, outputs / groups, ...). The sums have the
-    same types as in `convolution`.
+    `x` has shape (batch, channels, ...), `w` (channels, outputs / groups, ...), and the image of
+    the result the sizes `sizes`. The sums have the same types as in `convolution`.
     """
     exact = _working_type(x, w, zero)
     image, weights = x.astype(exact) - exact(zero), w.astype(exact)
@@ -147,7 +153,10 @@ def _typed(sums: Array, x: Array) -> Array:
 
 
 def padded_image(x: Array, window: Window, sizes: tuple[int, ...], fill: Any) -> Array:
-    """Return an image with its padding and the additional numbers that the last windows need."""
+    """Return image `x` with its padding and the additional numbers that the last windows need.
+
+    `sizes` are the numbers of windows along each dimension; all added numbers are `fill`.
+    """
     pads = [(0, 0), (0, 0)]
     for axis, size in enumerate(x.shape[2:]):
         needed = (sizes[axis] - 1) * window.strides[axis] + window.reach[axis]
