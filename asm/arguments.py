@@ -26,14 +26,14 @@ _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """The operands of a line without needless blanks.
+    """The operands of a macro call or repetition, without needless blanks.
 
-    The object knows the offset in the source line of each character.
+    The object knows for each character of the operands its offset in the source line.
     """
 
     def __init__(self, text: str, offset: int) -> None:
-        """Read the operands `text`, which begin at offset `offset` of their line."""
-        self._runs = [(0, offset)]  # where the difference of offsets here and in the line changes
+        """Read the operands `text`, which begin at offset `offset` in their source line."""
+        self._runs = [(0, offset)]  # (offset in `text`, in the line) at each change
         self._end = offset + len(text)
         self.text = self._without_blanks(text, offset)
 
@@ -64,12 +64,12 @@ class OperandText:
         return min(origin + position - start, self._end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the (start, end) offsets in the source line of the text `self.text[start:end]`."""
+        """Return the offsets in the source line at which `self.text[start:end]` begins and ends."""
         first = self._place(start)
         return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
 
     def name(self, position: int) -> str:
-        """Return the name that begins at a position of `self.text`; empty if none begins there."""
+        """Return the name at the start of `self.text[position:]`; empty if no name begins there."""
         match = _NAME.match(self.text, position)
         return match[0] if match else ""
 
@@ -85,7 +85,7 @@ class OperandText:
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 
     def is_keyword(self, position: int) -> bool:
-        """Return whether a keyword argument, `name=`, begins at a position."""
+        """Return whether a keyword argument, `name=`, begins at `position` of `self.text`."""
         for char in self.text[position:]:
             if char == "=":
                 return True
@@ -94,14 +94,14 @@ class OperandText:
         return False
 
     def argument(self, position: int) -> tuple[str, int]:
-        """Return the argument that begins at a position, and the position of its end."""
+        """Return the argument that begins at `position`, and the position after the argument."""
         position = self.blank(position)
         if self.text.startswith('"', position):
             return self._string(position)
         return self._word(position)
 
     def _string(self, position: int) -> tuple[str, int]:
-        """Return the contents of the string at a position, and the position after the string.
+        """Return the contents of the string at `position`, and the position after the string.
 
         `""` inside of the string is one quote; an escaped quote keeps its backslash.
         """
@@ -122,9 +122,9 @@ class OperandText:
         return "".join(pieces), position
 
     def _word(self, position: int) -> tuple[str, int]:
-        """Return the text up to the next comma or blank, and its end position.
+        """Return the text from `position` to the next comma or blank, and the position there.
 
-        Blanks in brackets and text in quotes do not end the word.
+        Commas and blanks inside of brackets or quotes do not count.
         """
         text, start = self.text, position
         brackets: list[str] = []
@@ -146,7 +146,7 @@ class OperandText:
 
 
 def _number(character: str) -> str:
-    """Return the code of a character literal as decimal text. Return any other text unchanged."""
+    """Return a character literal as its code in decimal; return any other text unchanged."""
     inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
     if character == "'\\'":
         inside = "\\'"

@@ -108,10 +108,10 @@ def analyse(
 ) -> Assembly:
     """Assemble the sources and return the finished run.
 
-    The function raises no mistakes; they are in the run's report. `budget` limits the lines and
-    characters of expansions. The run calls `watch` repeatedly; an exception that `watch` raises
-    ends the run. For a file that is open in an editor, `text_of` returns the editor's text
-    (`SourceFolders`).
+    Mistakes in the sources are in the run's report; the function does not raise them. With
+    `linkage`, the run makes an object for a linker. `budget` limits the lines and characters of
+    expansions. The run calls `watch` repeatedly; an exception that `watch` raises ends the run. For
+    a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`).
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
@@ -128,8 +128,8 @@ def analyse(
 class Assembly:
     """One run of the assembler.
 
-    The caller runs its phases in this order: `read_source`, `complete`, `lay_out`, `encode`,
-    `program`.
+    The caller calls the methods for its phases in this order: `read_source`, `complete`, `lay_out`,
+    `encode`, `program`.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Assembly:
         self._parts.leave()
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
-        """Define a symbol of the option `-D` in the file that is being read."""
+        """Define the symbol `name` of the option `-D` in `text`, the file that the run reads."""
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:
@@ -202,8 +202,9 @@ class Assembly:
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
 
-        The error points at the line that begins the section's part or declares its tensor. If there
-        is no such line, the error names only the first file.
+        The error points at the line that begins the part with this section, or that declares the
+        section's tensor. If there is no such line, the error has the name of the first file and no
+        line.
         """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):
@@ -221,7 +222,7 @@ class Assembly:
         self.state.is_placed = True
 
     def encode(self) -> None:
-        """Apply the fixups, resolve the symbols, and write commands into the default program."""
+        """Apply the fixups, resolve the symbols, and fill the default program with its commands."""
         state = self.state
         for apply in state.fixups:
             state.watch()
@@ -239,9 +240,9 @@ class Assembly:
             self._default.fill_default([part.startup(parts) for part in parts])
 
     def _resolve(self, symbol: Definition) -> None:
-        """Evaluate a symbol's deferred value, even if no line uses the symbol.
+        """Evaluate the deferred value of a symbol that perhaps no line uses.
 
-        The assembler then reports a mistake in the value in any case.
+        So the assembler reports a mistake in the value of any symbol.
         """
         if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):

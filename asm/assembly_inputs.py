@@ -35,8 +35,8 @@ def is_gnu_source(text: str) -> bool:
 class DeviceChoice:
     """Chooses the device of a run.
 
-    This is the device that the caller gives, or else the device of the `.device` line, or else
-    `DEFAULT_DEVICE`.
+    If the caller gives a device, the run uses that device. Otherwise it uses the device of the
+    `.device` line. If there is no such line, it uses `DEFAULT_DEVICE`.
     """
 
     def __init__(self, device: str | Configuration | None) -> None:
@@ -58,7 +58,7 @@ class DeviceChoice:
 
     @property
     def external_bytes(self) -> int:
-        """The size of external memory in bytes, on the device that is chosen so far.
+        """The size in bytes of the external memory of the device that is chosen so far.
 
         Unlike `config`, a use of this property does not fix the device.
         """
@@ -71,8 +71,9 @@ class DeviceChoice:
     ) -> None:
         """Carry out a `.device` line: choose the device that `node` names.
 
-        Report the mistakes of the device's file. Raises `Mistake` if there is no such file, if
-        another device is chosen already, or if earlier lines depend on the device.
+        Report mistakes in the device's file, which is looked for in `folders`. Raises `Mistake` if
+        there is no such file, if another device is chosen already, or if earlier lines depend on
+        the device.
         """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
@@ -101,7 +102,7 @@ class DeviceChoice:
         return self._fixed
 
     def change(self, line: LogicalLine, field: Name, value: Any) -> None:
-        """Carry out a `.setting` line: give a setting of the device another value.
+        """Carry out a `.setting` line: give the device's setting `field` another value.
 
         The setting `name` is the device's name. Settings may contradict each other until later
         lines change them; after the last line, `check` reports the settings that still contradict
@@ -139,17 +140,21 @@ class DeviceChoice:
 
 
 def _mistake(message: str, node: Name | Text) -> Mistake:
-    """Return a message of `ConfigError` as an error; a suggestion becomes its hint."""
+    """Return the message of a `ConfigError` as a `Mistake` at `node`.
+
+    If the message suggests a name, the suggestion becomes the hint of the `Mistake`.
+    """
     text, _, near = message.partition("; did you mean")
     return Mistake(text, node, f"did you mean{near}" if near else "")
 
 
 class SourceFolders:
-    """The folders of `-I`, in which a run looks for files, and the names of the files read.
+    """The folders of `-I`, in which a run looks for files, and the files that the run has read.
 
     If a file is open in an editor, `text_of` returns the editor's text, which replaces the contents
-    of the file. For any other file `text_of` returns None. `included` has each text that `.include`
-    has read, once for each source of the run.
+    of the file. For any other file `text_of` returns None. `read` has the names of all files that
+    the run has read. `included` has each text that `.include` has read, by the name of the file and
+    the number of the source that includes it.
     """
 
     def __init__(
@@ -176,7 +181,7 @@ class SourceFolders:
         return SourceText(text, printable_name(str(source)), path.parent)
 
     def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
-        """Return the path of the file that a line includes, and the file's name for messages.
+        """Return the path of the file `name` that a line includes, and its name for messages.
 
         Raises `FileError`.
         """
@@ -190,9 +195,9 @@ class SourceFolders:
         return result
 
     def text(self, path: Path, limit: int) -> str:
-        """Return the text of an included file of at most `limit` bytes.
+        """Return the text of an included file. Raises `FileError` and `UnicodeDecodeError`.
 
-        Raises `FileError` and `UnicodeDecodeError`.
+        The file may have at most `limit` bytes.
         """
         edited = self._text_of(path)
         return files.read(path, limit).decode("utf-8-sig") if edited is None else edited

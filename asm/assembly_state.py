@@ -52,8 +52,8 @@ class AssemblyState:
     tensor_slots: TensorSlots = field(default_factory=TensorSlots)
     commons: list[CommonSymbol] = field(default_factory=list)
 
-    # What is left to do after the layout. By the id of an area and the offset of an instruction:
-    # the target of its `%pcrel_hi`.
+    # The functions to call after the layout. The target of each `%pcrel_hi`, by the id of the area
+    # and the offset of the instruction.
     fixups: list[Callable[[], None]] = field(default_factory=list)
     pcrel_targets: dict[tuple[int, int], tuple[Node, Context]] = field(default_factory=dict)
 
@@ -92,7 +92,7 @@ class AssemblyState:
 
     @cached_property
     def natural_sizes(self) -> dict[str, dict[int, int]]:
-        """The natural size in bytes of each symbol, by section and address.
+        """The natural sizes of symbols, in bytes: for each section by name, the sizes by address.
 
         Valid after the layout.
         """

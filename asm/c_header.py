@@ -2,8 +2,8 @@
 
 The macros of instructions come from `macaw.isa.c_macros`. The program's addresses are constants, so
 the header is right for one layout only. Therefore the header refers to a symbol whose name contains
-a checksum of the layout. Only an object with this layout defines the symbol; a link with another
-object fails.
+a checksum of the layout. Only an object with this layout defines the symbol, so that a link with
+any other object fails.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CALLS = """\
 def write(item: Relocatable | None, config: Configuration) -> str:
     """Return the text of the header for a device.
 
-    If `item` is not None, the header also declares this program.
+    If `item` is not None, the header also declares the symbols of the program `item`.
     """
     lines = [
         f"/* macaw.h, device {config.name}: written by macaw header. */",
@@ -144,7 +144,7 @@ def _registers() -> Iterator[str]:
 
 
 def _structures() -> Iterator[str]:
-    """Yield C declarations of the memory structures that belong to cores with C programs."""
+    """Yield C declarations of the memory structures of those cores that can run C programs."""
     for core in _programmable():
         for structure in core.structures:
             yield from _structure(structure)

@@ -11,10 +11,10 @@ GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """Return a statement that begins at column `column`, with its operands in the operand column.
+    """Return the statement `text` with its operands moved to the operand column.
 
-    `text` has single blanks. The result does not include the blanks before `column`. The operands
-    of a move, `a <- b`, are not aligned.
+    `text` has single blanks and is printed from column `column` on; the result does not include the
+    blanks before `column`. The operands of a move, `a <- b`, are not aligned.
     """
     head, blank, operands = text.partition(" ")
     if operands.startswith(ARROW):
@@ -23,5 +23,5 @@ def statement(text: str, column: int = STATEMENT) -> str:
 
 
 def with_comment(line: str, comment: str, column: int = COMMENT) -> str:
-    """Return a line with a comment appended in the comment column."""
+    """Return `line` with `comment` appended at column `column`."""
     return f"{line}{' ' * GAP}".ljust(column) + comment

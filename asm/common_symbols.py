@@ -13,10 +13,10 @@ from macaw.asm.symbols import CommonSymbol, Definition
 
 
 def place_commons(state: AssemblyState, area: Area) -> None:
-    """Allocate each common symbol without another definition at the end of `area`.
+    """Allocate, at the end of `area`, each common symbol that no file defines otherwise.
 
     If several files declare the same name, the symbol has the largest size and the largest
-    alignment of their declarations. If a symbol does not fit, the error points at its line.
+    alignment of the declarations. If a symbol does not fit, the error points at its `.comm` line.
     """
     same_name: dict[tuple[str, int], list[CommonSymbol]] = {}
     for item in state.commons:

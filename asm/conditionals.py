@@ -80,10 +80,10 @@ def _check_before_else(conditional: Conditional, command: Command) -> None:
 
 
 def _check_alone(stack: TextStack, command: Command, level: int) -> None:
-    """Raise `Mistake` if operands follow the directive.
+    """Raise `Mistake` if operands follow the directive, for example `.else` or `.endif`.
 
-    `level` is the number of conditionals around the directive's own conditional. If one of them
-    skips the line, the function does not check the operands.
+    `level` is the number of conditionals around the conditional to which the directive belongs. If
+    one of these outer conditionals skips the line, the function does not check the operands.
     """
     if level and stack.conditionals[level - 1].skips:
         return

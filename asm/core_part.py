@@ -26,9 +26,9 @@ COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw
 
 
 def common_area(layout: Layout, section: str) -> Area | None:
-    """Return the area of a section that all parts share, such as `.data`.
+    """Return the area of `section` if all parts share this section, for example `.data`.
 
-    Return None for other sections.
+    Return None for any other section.
     """
     if section not in COMMON_SECTIONS:
         return None
@@ -57,7 +57,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Startup:
-    """The steps of the default program to run one part: copies, starts and waits.
+    """The steps with which the default program runs one part: copies, starts and waits.
 
     The default program does each of these steps for all parts before it begins the next step.
     """
@@ -76,7 +76,8 @@ class Startup:
 class CorePart:
     """A core's part of a program.
 
-    This base class is for cores whose code is instruction words in external memory.
+    This base class is for cores whose code is instruction words in external memory. `index` is the
+    number of the row or island, or None; `line` is the `.core` line that begins the part.
     """
 
     state: AssemblyState
@@ -95,11 +96,11 @@ class CorePart:
         """Set up additional state in a subclass."""
 
     def area(self) -> Area:
-        """Return the area that receives bytes after the source has entered the part."""
+        """Return the area to which the statements after the part's `.core` line append bytes."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
-        """Return the plan of the part's own section.
+        """Return the name, address range and alignment of the part's own section.
 
         If the core executes the section, the section's alignment is the size of an instruction.
         """
@@ -165,7 +166,7 @@ class CorePart:
         """
 
     def statement_failed(self) -> None:
-        """React to an error in the last statement of this part.
+        """React to an error in the last statement of this part, for example close a broken block.
 
         The assembler has reported the error.
         """
@@ -180,7 +181,10 @@ class CorePart:
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if a part starts a second record in a register group: the first one is lost."""
+        """Warn if an instruction starts a record in a register group that has one already.
+
+        The earlier record would be lost.
+        """
         if statement.head is None or statement.head.text not in self.group_starters:
             return
         context.state.effects += 1
@@ -225,7 +229,7 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """Return the steps of the default program to run this part. Valid after the layout.
+        """Return the steps with which the default program runs this part. Valid after the layout.
 
         `parts` are all parts, including this one. If the core fetches instructions, the default
         program starts the core at `_start`, or at its first instruction, and waits until the core
@@ -262,16 +266,16 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """Return the default program of this core, for sources without a part for it.
+        """Return the default program, for sources without a part for the control core.
 
-        Only the control core has a default program; for any other core, return None.
+        If this part does not belong to the control core, return None.
         """
         return None
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
         """Write the commands that run `parts` into the default program, after the layout.
 
-        Only the part of the control core does this.
+        Only the class for the control core's part implements the method.
         """
 
 
@@ -283,7 +287,7 @@ def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Wind
 
 
 def _begins_group(row: Row) -> bool:
-    """Return whether an instruction starts a record in the register group of its operand."""
+    """Return whether an instruction starts a record in the register group that it names."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
     return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

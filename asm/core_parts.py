@@ -33,7 +33,7 @@ class CoreParts:
         self._is_gnu = False
         self._previous: Area | None = None
         self._groups: dict[str, str] = {}  # by group, the file from which its sections are included
-        self._pushed: list[tuple[Area, Area | None]] = []  # sections, and those before them
+        self._pushed: list[tuple[Area, Area | None]] = []  # (current, previous) section
         self._enter_data()
 
     def __iter__(self) -> Iterator[CorePart]:
@@ -69,12 +69,12 @@ class CoreParts:
         self._enter_data()
 
     def begin_source(self, is_gnu: bool) -> None:
-        """Begin a source. With `is_gnu`, the control core's part begins without a `.core`."""
+        """Begin a source. With `is_gnu`, its first statement begins the control core's part."""
         self._is_gnu = is_gnu
 
     @property
     def awaits_control(self) -> bool:
-        """Whether the next statement begins the control core's part."""
+        """Whether the next statement begins the control core's part without a `.core`."""
         return self._is_gnu and self.current is None
 
     def begin_control(self, line: LogicalLine) -> None:
@@ -84,7 +84,7 @@ class CoreParts:
         self._state.area = self.current.area()
 
     def _enter_data(self) -> None:
-        """Append the following bytes to `.data`, the section for bytes outside of all parts."""
+        """Make `.data` the current section. It is the section for bytes outside of all parts."""
         area = common_area(self._state.layout, ".data")
         assert area is not None
         self._state.area = area
@@ -115,7 +115,10 @@ class CoreParts:
         return self._part(registry.core(core.name), index, context.line)
 
     def _part(self, core: Core, index: int | None, line: LogicalLine) -> CorePart:
-        """Return the part of `core` with this index. Create it if there is none."""
+        """Return the part of `core` with this index.
+
+        If there is none, create a part whose `.core` line is `line`.
+        """
         key = core.name, index
         if key not in self._parts:
             self._parts[key] = part_class(core.name)(self._state, core, index, line)
@@ -123,7 +126,10 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """Return the section plan for tensors in the memory that `at=` names. Raises `Mistake`."""
+        """Return the section plan for tensors in the memory `word`, the value of `at=`.
+
+        Raises `Mistake`.
+        """
         plans_by_name: dict[str, SectionPlan] = {}
         choices: list[str] = []
         for core in registry.cores():
@@ -153,23 +159,26 @@ class CoreParts:
                 )
 
     def control(self) -> CorePart | None:
-        """Return the part of the control core, which the device starts first.
+        """Return the part of the control core, the core that the device starts first.
 
         Return None if there is none.
         """
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """Return a new part of the control core for its default program.
+        """Return a new part of the control core, for the default program.
 
-        The part does not belong to the parts of the sources.
+        The new part is not one of the parts of the sources.
         """
         core = registry.control()
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)
 
     def enter_section(self, line: LogicalLine, name: Name, words: SectionWords) -> None:
-        """Carry out `.section NAME`. Raises `Mistake` if the current part has no such section."""
+        """Carry out `.section NAME` with the operands `words` after the name.
+
+        Raises `Mistake` if the current part has no such section.
+        """
         area = self._own_area(name.text) if not words.number else None
         section = section_of(name.text, words) if area is None else None
         if area is None and section is not None:
@@ -187,11 +196,12 @@ class CoreParts:
     def _source_area(
         self, name: str, section: str, words: SectionWords, line: LogicalLine
     ) -> Area | None:
-        """Return the area of the current part for the source's section `name`.
+        """Return the area of the current part for the section `name` of a `.section` line.
 
-        `section` is the part's section that contains this area. If no program loads the section,
-        the area discards its bytes. The result is None if the part has no such section, or if
-        `name` is the section of another core.
+        `section` is the part's section that will contain the area, for example `.text` for
+        `.text.f`; `words` are the operands after the name. If no program loads the section, the
+        area discards its bytes. The result is None if the part has no such section, or if `name` is
+        the section of another core.
         """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part
@@ -206,8 +216,8 @@ class CoreParts:
     def _takes_group(self, group: str, line: LogicalLine) -> bool:
         """Return whether the program includes this file's sections of a COMDAT group.
 
-        The program includes only the sections of the first file that has the group. Sections
-        without a group are always included.
+        `line` is the `.section` line. The program includes the group only from the first file that
+        has it. Sections without a group are always included.
         """
         return not group or self._groups.setdefault(group, line.source.name) == line.source.name
 
@@ -226,7 +236,7 @@ class CoreParts:
         self._previous, self._state.area = self._state.area, area
 
     def zeros(self) -> Area:
-        """Return the area of `.bss`."""
+        """Return the area of `.bss`, which contains only zeros."""
         area = common_area(self._state.layout, ".bss")
         assert area is not None
         return area
@@ -236,7 +246,7 @@ class CoreParts:
         self._enter(Area(layout.DROPPED, discarded=True))
 
     def enter_subsection(self, number: int) -> None:
-        """Enter another subsection of the current section."""
+        """Make the subsection `number` of the current section the current one."""
         area = self._state.area
         plan = self._state.layout.plans.get(area.section)
         if plan is not None:
@@ -257,9 +267,9 @@ class CoreParts:
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:
-        """Return to the sections that the last `push_section` has stored.
+        """Make the sections current and previous that the last `push_section` has stored.
 
-        Raises `Mistake` if none are stored.
+        Raises `Mistake` if no sections are stored.
         """
         if not self._pushed:
             raise Mistake("'.popsection' without '.pushsection'", head)
@@ -269,7 +279,7 @@ class CoreParts:
 
     @property
     def padding(self) -> Callable[[int], bytes] | None:
-        """The function that makes the fill bytes of an alignment in code; None for zeros."""
+        """The function that makes fill bytes for alignments in this section; None for zeros."""
         plan = self._state.layout.plans.get(self._state.area.section)
         executable = plan is not None and "x" in plan.flags
         return self.current.padding if self.current is not None and executable else None

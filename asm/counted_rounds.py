@@ -31,8 +31,8 @@ _FAR = 1 << 62  # numbers beyond it may wrap around in expressions
 class CountedRounds:
     """The later rounds of a repetition whose first round has been read.
 
-    The first round begins at byte `start` of `area` and has `size` bytes; `trace` shows what its
-    lines did with symbols. `scope` has the symbols after the first round.
+    The first round has the bytes `data` at offset `start` of `area`; `trace` shows what the lines
+    of the round did with symbols. `scope` has the symbols after the first round.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class CountedRounds:
         """Return whether each symbol grows by the same number in each round."""
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)
-        # What a round reads from the round before it has to be its own source.
+        # A symbol that a round reads and sets must be set from its own value in the round before.
         if any(self._sources[name] != name for name in changed):
             return False
         return not any(item.name in self._sources for item in self._waiting)
 
     def most(self, rounds: int, watch: Callable[[], None]) -> int:
-        """Return how many of the next `rounds` rounds can be added because all their numbers fit.
+        """Return for how many of the next `rounds` rounds all numbers fit into their fields.
 
         The method calls `watch` from time to time, so that the caller can interrupt it.
         """
@@ -108,7 +108,7 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Add the next `rounds` rounds; `most` has returned at least this number.
+        """Append the bytes of the next `rounds` rounds, at most as many as `most` has returned.
 
         Yield functions that the caller calls after the layout, when all symbols have values.
         """
@@ -130,9 +130,10 @@ class CountedRounds:
 
 
 def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> bytes | bytearray:
-    """Return the bytes of a field in the next rounds, one round after the other.
+    """Return the bytes of one field in each of the next `rounds` rounds, in their order.
 
-    The result ends before the first round in which the number does not fit.
+    In each round the number in the field is greater by `step`. The result ends before the first
+    round in which the number does not fit.
     """
     first, size = field.value + step, field.size
     if not step:
@@ -160,9 +161,9 @@ def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> 
 
 
 def _copy_later(area: Area, items: Sequence[Waiting], size: int, rounds: int) -> None:
-    """Copy bytes whose values became known after the layout to the same bytes of later rounds.
+    """Copy bytes of the first round that became known after the layout into the later rounds.
 
-    There are `rounds` later rounds, each with `size` bytes.
+    `items` are these bytes. There are `rounds` later rounds, each of `size` bytes.
     """
     for item in items:
         for place in range(item.offset, item.offset + item.size):

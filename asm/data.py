@@ -130,9 +130,10 @@ Selection = int | slice
 
 
 def select(array: Array, selections: Sequence[Selection]) -> Array:
-    """Return a part of an array. `selections` has an index or a range for each leading dimension.
+    """Return the part of an array that the indices and ranges of its first dimensions select.
 
-    The caller has checked that the indices are in range.
+    `selections` has one index or range for each of these dimensions. The caller has checked that
+    they are inside of the array.
     """
     item = array.item_size
     strides = [item * prod(array.shape[place + 1 :]) for place in range(len(array.shape))]

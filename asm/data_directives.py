@@ -54,7 +54,7 @@ def pack_number(value: int, size: int, node: Node) -> bytes:
 def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
     """Append each operand as a number of `size` bytes.
 
-    `.` in an operand is the address of that number.
+    If an operand contains `.`, this is the address of the operand's own number.
     """
     end = context.offset + size * len(statement.operands)
     try:
@@ -206,7 +206,7 @@ def _fill(context: StatementContext, statement: Statement) -> None:
 
 
 def load_array(context: StatementContext, node: Node) -> Array:
-    """Return the array that `"file.npy"`, or a part of it such as `"file.npy"[0:8]`, names.
+    """Return the array that `node` names: `"file.npy"`, or a part such as `"file.npy"[0:8]`.
 
     Raises `Mistake`.
     """
@@ -265,10 +265,10 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Load the array that a statement's only plain operand names.
+    """Load the array that a statement names with its only operand without `name=`.
 
-    Other operands have the form `name=` with a name from `options`. Raises `Mistake`, which shows
-    `syntax`, also if there is not exactly one plain operand.
+    `options` are the names that other operands may have before their `=`. Raises `Mistake` for an
+    array that cannot be read or wrong operands; the message for wrong operands shows `syntax`.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
@@ -298,7 +298,7 @@ def element_type(node: Node) -> str:
 def typed_shape(
     context: StatementContext, dtype: Node, dimensions: Sequence[Node]
 ) -> tuple[str, tuple[int, ...], int]:
-    """Return the element type, the shape and the total bytes that `int8, 4, 64` declares.
+    """Return element type, shape and size in bytes of the array that `int8, 4, 64` describes.
 
     Raises `Mistake`.
     """
@@ -349,7 +349,7 @@ def _view(context: StatementContext, statement: Statement) -> None:
 
 
 def _check_view(area: Area, offset: int, size: int, node: Node) -> None:
-    """Raise `Mistake` if `size` bytes at `offset` are not all inside of the area.
+    """Raise `Mistake` at `node` unless the `size` bytes at `offset` are all inside of the area.
 
     The area is complete: its size does not change any more.
     """

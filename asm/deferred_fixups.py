@@ -1,4 +1,4 @@
-"""Fills in, after the layout, the words and numbers of simple lines that contain symbols."""
+"""Fills in, after the layout, those words and numbers of simple lines that depend on symbols."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ LINE = lazy_pattern(
 
 
 class LocalReference(NamedTuple):
-    """A use of a local label, `1b` or `1f`, and the ordinal of the statement that uses it."""
+    """A use of a local label, `1b` or `1f`.
+
+    `number` is the label's number, `ordinal` the ordinal of the statement that uses the label, and
+    `forward` is true for `1f`.
+    """
 
     number: int
     ordinal: int
@@ -39,21 +43,21 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the source offset of the statement in a line, from the match of the line's pattern."""
+    """Return the offset in the source at which the statement begins whose line `match` is."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the `LogicalLine` of a line that a pattern matched, as the reader would make it."""
+    """Return the line that `match` matched as the `LogicalLine` that the reader would make."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
 
 class DeferredFixups:
-    """The words and numbers of simple lines that contain a symbol without a value yet.
+    """The words and numbers whose simple lines contain a symbol that has no value yet.
 
-    Each entry of `items` has the offset of the word or number in the area, its known bits, its
-    symbol and its line.
+    Each entry of `items` has the offset in the area of a word or number, its known bits, its symbol
+    and its line.
     """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
@@ -119,9 +123,11 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """Parse a line whose symbol is not a plain number or address; return its bytes.
+        """Parse the line at offset `line_start` of the source by the grammar; return its bytes.
 
-        If the line has a mistake, report it and return no bytes.
+        This is for lines whose symbol is neither a plain number nor an address. If the line has a
+        mistake, report the mistake and return no bytes. The other arguments are one entry of
+        `items`.
         """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None

@@ -1,6 +1,6 @@
 """Prints the errors and warnings of a source as text with carets, or as JSON.
 
-A diagnostic contains its position and the text of its line, so that printing reads no file.
+A diagnostic contains its position and the text of its line, so that no file is read to print it.
 `pieces` yields the printed form as (style, text) pairs, which a screen can colour; `render` joins
 them.
 """
@@ -19,13 +19,13 @@ from macaw.isa.lazy_dataclass import dataclass
 
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # errors that are printed by default
-_MOST_COMPARED = 200_000  # names that a run of the assembler compares
+_MOST_COMPARED = 200_000  # the most names that a run of the assembler compares
 
 
 class _Guesses:
-    """The number of names that a run may still compare, and the hints found so far.
+    """The number of names that a run may still compare with wrong words, and the hints made so far.
 
-    `hints` has the hint for each wrong word, so that the same word is not compared again.
+    `hints` has the hint for each wrong word, so that no word is compared twice.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step from a line of a macro or an included file back to the line that caused it."""
+    """One step of a diagnostic's chain: the line that calls a macro or includes a file.
+
+    `what` says in words what the line at `span` does.
+    """
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     span: Span
@@ -63,7 +66,9 @@ class Link:
 class Diagnostic:
     """An error, a warning or a note, with its position and the text of its line.
 
-    `chain` leads from the innermost macro or include outwards to the file.
+    `severity` is "error", "warning" or "note", `source` the text of the line, and `name` the name
+    of a warning. `chain` has the lines that call the macro or include the file, the innermost
+    first.
     """
 
     severity: str  # ERROR, WARNING or NOTE
@@ -112,7 +117,7 @@ def printable(text: str) -> str:
 def printable_name(name: str) -> str:
     """Return a file's name with visible characters in place of control characters.
 
-    Bytes of the name that are not UTF-8 are unchanged, so that the name still opens the file.
+    Bytes that are not UTF-8 are unchanged, so that the result is still a valid name of the file.
     """
     if name.isprintable():
         return name
@@ -120,7 +125,10 @@ def printable_name(name: str) -> str:
 
 
 def _caret_line(source: str, span: Span) -> str:
-    """Return the line of carets for the span; the tabs of the source line precede the carets."""
+    """Return the line that is printed below `source`: blanks, then carets below `span`.
+
+    The tabs of `source` before the span are tabs in this line, too.
+    """
     before = source[: span.column - 1].ljust(span.column - 1)
     end = min(span.end_column, len(source) + 1)
     return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(
@@ -129,7 +137,7 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """Return the source line and the span in it.
+    """Return a source line and a span in it, cut to the part around the span if the line is long.
 
     If the line is long, cut it to the part around the span.
     """
@@ -149,8 +157,8 @@ def first(
 ) -> tuple[Sequence[Diagnostic], str]:
     """Return the first `most` errors and the first `most` warnings, and a note.
 
-    The note gives the number of diagnostics left out; it is empty if there are none. If `most` is
-    0, all are returned.
+    The note says how many diagnostics are left out; it is empty if none is left out. If `most` is
+    0, all diagnostics are returned.
     """
     if not most or len(diagnostics) <= most:
         return diagnostics, ""
@@ -168,7 +176,7 @@ def first(
 
 
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
-    """Yield the printed form as (style, text) pairs, line ends included.
+    """Yield the printed form of a diagnostic as (style, text) pairs, line ends included.
 
     Styles: "place", "error" or "warning", "message", "source", "caret", "hint", "chain".
     """
@@ -202,10 +210,10 @@ def _span_object(span: Span) -> dict[str, object]:
 
 
 def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
-    """Return the diagnostics as the text of a JSON list of objects.
+    """Return the diagnostics as JSON text: a list with one object for each diagnostic.
 
-    Their keys are severity, message, file, line, column, end_column, hint, name and chain. If
-    `left_out` is not empty, it is the message of a last object with the severity "note".
+    The keys of an object are severity, message, file, line, column, end_column, hint, name and
+    chain. If `left_out` is not empty, it is the message of a last object with the severity "note".
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     import json

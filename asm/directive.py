@@ -11,7 +11,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Directive:
-    """A row of the table of directives. `run` carries out a statement in its context."""
+    """A row of the table of directives. `run` carries out a statement of this directive."""
 
     name: str
     syntax: str
@@ -22,15 +22,15 @@ class Directive:
 
 
 def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
-    """Return the directives by name."""
+    """Return the rows of directives by the names of the directives."""
     return {row.name: row for row in rows}
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
     """Return the error for a directive with wrong operands.
 
-    `syntax` is shown as a hint. If it contains a synonym of the directive, the name that the source
-    uses replaces the synonym.
+    The error shows `syntax` as its hint. If the source uses a synonym of the directive, the hint
+    has this synonym, too.
     """
     head = statement.head
     assert head is not None
@@ -48,9 +48,9 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 
 
 def name_of(node: Node, what: str = "a symbol") -> Name:
-    """Return an operand as a name. Raises `Mistake` if it is not a name.
+    """Return the operand `node` if it is a name; otherwise raise `Mistake`.
 
-    `what` describes the name that is needed, for the message.
+    The message says with `what` which name the directive needs.
     """
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)
@@ -58,7 +58,7 @@ def name_of(node: Node, what: str = "a symbol") -> Name:
 
 
 def symbol_of(node: Node) -> Name:
-    """Return an operand that is a symbol; its name may be in quotes.
+    """Return the operand `node` if it is a symbol, whose name may be in quotes.
 
     Raises `Mistake` for any other operand.
     """

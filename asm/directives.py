@@ -52,9 +52,10 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class PartDirective:
-    """A directive whose code needs the parts of the program.
+    """A row of the table of directives, for a directive that works with the parts of the program.
 
-    `run` takes the parts as its first argument. The other fields are those of `Directive`.
+    `run` takes the program's parts as its first argument. The other fields are those of
+    `Directive`.
     """
 
     name: str

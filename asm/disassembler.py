@@ -86,10 +86,11 @@ def disassemble(
 
 
 def _namings(program: Program, labels: Mapping[str, Labels], names: Names) -> tuple[Naming, Naming]:
-    """Return two functions that return the name of an address in an operand or a comment.
+    """Return two functions, each of which returns a name for an address.
 
-    The first function returns the label of exactly this address. The second one returns the nearest
-    symbol before the address, with the distance. Both return None if there is no name.
+    The first function is for operands: it returns the label of exactly this address. The second one
+    is for comments: it returns the nearest symbol at or before the address, with the distance. Both
+    return None if there is no name.
     """
 
     def exact(address: int) -> str | None:
@@ -106,9 +107,10 @@ def _namings(program: Program, labels: Mapping[str, Labels], names: Names) -> tu
 
 
 def _chosen_sections(program: Program, core: str | None, only: str | None) -> list[Section]:
-    """Return the sections of `core` and of the name `only`, in the order of the listing.
+    """Return the sections that belong to `core` and have the name `only`, in the listing's order.
 
-    Raises `DisassemblyError` if there is none.
+    If `core` or `only` is None, it restricts nothing. Raises `DisassemblyError` if no section
+    remains.
     """
     sections = [item for item in program.sections if core is None or item.core == core]
     if core is not None and not sections:
@@ -150,7 +152,7 @@ def _no_part(core: str, sections: Iterable[Section]) -> DisassemblyError:
 
 
 def _origin(program: Program) -> list[str]:
-    """Return a comment if another tool made the program; no lines otherwise."""
+    """Return a comment that says that another tool made the program; no lines if Macaw made it."""
     if program.note_version and not program.is_linked:
         return []
     what = (
@@ -170,7 +172,7 @@ def _is_fixed(program: Program) -> bool:
 
     If the program has no parts from Macaw, all its sections must be in local or external memory. If
     the program has parts from Macaw, the other tool must have added no sections in external memory.
-    Such sections follow Macaw's tensors, and the assembler can place nothing after tensors.
+    There they would follow Macaw's tensors, and the assembler can place nothing after tensors.
     """
     if program.is_linked:
         external = {output.name for output in external_outputs()}
@@ -185,8 +187,8 @@ def _is_fixed(program: Program) -> bool:
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
     """Return where the disassembly puts a section that another tool has made at a fixed address.
 
-    The result is a section of cp and an offset in it. The result is None if the disassembly need
-    not set the section's address.
+    The result is (section of cp, byte offset in that section). The result is None if the assembler
+    gives the section its address without a directive.
     """
     if (program.note_version and not program.is_linked) or not _is_fixed(program):
         return None
@@ -198,7 +200,7 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 
 
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
-    """Return the lines that move to an offset in a section of cp; `place` is (section, offset)."""
+    """Return the lines after which statements continue at `place`: (section of cp, byte offset)."""
     name, offset = place
     control = registry.names()[0]
     lines = [f".core {control}"] if part != (control, None) else []
@@ -208,7 +210,7 @@ def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str
 def _fixed_contents(
     program: Program, section: Section, labels: Labels, exact: Naming, near: Naming
 ) -> list[str]:
-    """Return the lines of a section that another tool linked, at its own address."""
+    """Return the lines of a section that another tool linked to a fixed address."""
     if section.flags != "ax" or section.nobits:
         return data.section_lines(section, labels)
     table = registry.control()
@@ -220,7 +222,7 @@ def _fixed_contents(
 def _entry(program: Program, exact: Naming) -> list[str]:
     """Return the line that sets the entry of a program that another tool linked.
 
-    The result has no lines if the entry has the usual name.
+    If the name of the entry is `_start`, no line is necessary.
     """
     if program.note_version or not _is_fixed(program) or program.entry is None:
         return []
@@ -266,9 +268,9 @@ def _own_device(own: config.Configuration) -> list[str]:
 
 
 def _empty_control(program: Program) -> list[str]:
-    """Return an empty part of the control core if the program has none; no lines otherwise.
+    """If the program has no part of the control core, return lines that begin an empty one.
 
-    Without it, the assembler would add the default program.
+    Without these lines, the assembler would add the default program.
     """
     control = registry.control()
     if not program.note_version or any(item.core == control.name for item in program.sections):
@@ -277,7 +279,7 @@ def _empty_control(program: Program) -> list[str]:
 
 
 def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
-    """Return the lines that declare named tensors and define other symbols in their sections."""
+    """Return the lines that declare tensors or define other symbols in the sections of tensors."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
@@ -318,7 +320,8 @@ def _opening(
 ) -> list[str]:
     """Return the `.core` and `.section` lines that enter the section.
 
-    `part` is the (core, index) of the part that the lines so far have entered; None: no part.
+    `table` is the core of the section. `part` is the (core, index) of the part that earlier lines
+    have entered, or None.
     """
     lines = []
     own = _DATA

@@ -1,11 +1,12 @@
 """Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF.
 
-The lines are of version 4, which more tools read. The compile unit and its address ranges are of
-version 5, as compilers write them: readelf 2.40 misreads a file with ranges of both versions.
+The line table has version 4, which more tools read. The compile unit and its address ranges have
+version 5, as compilers write them, because readelf 2.40 misreads a file that has ranges of both
+versions.
 
 One compile unit covers the whole assembly, as with `as -g`; each section is one sequence of the
-line table. Addresses of PE parts are those that the array uses. File names are those that the
-caller gave, without dates or folders. `asm/dwarf_read.py` reads the result.
+line table. The addresses of PE parts are the addresses that the array uses. File names are written
+as the caller gave them, without dates or folders. `asm/dwarf_read.py` reads the result.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 class Reference(NamedTuple):
-    """A 32-bit address that a debug section contains: its offset there, and the target section."""
+    """A 32-bit address in a debug section: its byte offset, and the section to which it points."""
 
     offset: int
     target: str  # a section's name; an address in a debug section counts from its start
@@ -59,7 +60,7 @@ class Reference(NamedTuple):
 class DebugSection(NamedTuple):
     """The bytes of a debug section, and its references to other sections.
 
-    In an executable the addresses are final; in an object the linker fills them in.
+    In an executable the addresses in `data` are final; in an object the linker fills them in.
     """
 
     data: bytes
@@ -105,7 +106,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the name that `encode_text` has encoded as `data` and a zero byte."""
+    """Return the name whose encoding by `encode_text` is `data`, without the zero byte."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -130,9 +131,9 @@ def sleb(value: int) -> bytes:
 
 
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
-    """Return the names of the files that have rows, and the DWARF number of each, counted from 1.
+    """Return the names of all files in `used`, and the DWARF number of each, counted from 1.
 
-    The keys of the numbers are the files' indices in `lines.files`.
+    The second result has these numbers by the files' indices in `lines.files`.
     """
     places = sorted({place for rows in used for place in set(rows.files)})
     named = {place: lines.files[place] or _NAMELESS for place in places}
@@ -142,7 +143,10 @@ def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict
 
 
 def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) -> None:
-    """Append the line-number opcodes for a section's rows to `out`."""
+    """Append to `out` the line-number opcodes for a section's rows.
+
+    The section ends at address `end`; `numbers` are the DWARF numbers of files by their indices.
+    """
     state = _State(rows.addresses[0], 1, 1, 0)
     out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, state.address)
     start = 0
@@ -174,7 +178,10 @@ class _State(NamedTuple):
 def _rows(
     out: bytearray, rows: Rows, places: range, numbers: Mapping[int, int], state: _State
 ) -> _State:
-    """Append the opcodes of consecutive rows to `out`. Return the state after them."""
+    """Append to `out` the opcodes for the rows with the indices `places`.
+
+    Return the state of the line-number registers after these opcodes.
+    """
     address, file, line, column = state
     highest = LINE_BASE + LINE_RANGE
     first = OPCODE_BASE - LINE_BASE
@@ -212,8 +219,8 @@ def _line_table(
 ) -> DebugSection:
     """Return the contents of .debug_line.
 
-    All files are relative to the folder of the assembly, which has the number 0. `program` has the
-    line-number opcodes; `addresses` are the references in these opcodes.
+    `names` are the files, relative to the folder of the assembly, which has the number 0. `program`
+    has the line-number opcodes; `addresses` are the references in these opcodes.
     """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (
@@ -256,7 +263,7 @@ def _unit(name: str) -> DebugSection:
 
 
 def _ranges(sections: Sequence[Section]) -> DebugSection:
-    """Return the contents of .debug_rnglists: a list with the ranges of all sections with lines."""
+    """Return the contents of .debug_rnglists: a list with the address ranges of `sections`."""
     data, references = bytearray(_RANGES_HEADER.pack(_UNIT_VERSION, _ADDRESS_SIZE, 0, 0)), []
     for item in sections:
         first = _LENGTH_BYTES + len(data) + 1

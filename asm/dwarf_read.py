@@ -1,7 +1,7 @@
 """Reads the debug sections of an ELF file as a `LineTable`.
 
 The module reads the sections that `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from
-other tools. It checks everything in them: the message of an `ElfError` names the mistake and its
+other tools. It checks all data in them. The message of an `ElfError` names the mistake and its
 offset.
 """
 
@@ -83,7 +83,7 @@ class _Reader:
         self.sequences: list[_Sequence] = []
 
     def file(self, name: str) -> int:
-        """Return the index of a file name in the list of all files; add the name if it is new.
+        """Return the index of a file's name in the list of files; append the name if it is new.
 
         Control characters in the name become visible.
         """
@@ -93,7 +93,7 @@ class _Reader:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
 
     def number(self, layout: str) -> int:
-        """Read a number of fixed size. `layout` is its format letter as in `struct`.
+        """Read a number of fixed size, which `layout` gives as a format letter of `struct`.
 
         Raises `ElfError`.
         """
@@ -213,7 +213,8 @@ def _files(reader: _Reader, offset: str) -> list[str]:
 def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
     """Read a DWARF 5 table of folders or files.
 
-    Return (name, number of the folder) for each entry.
+    `offset` is the `struct` letter for offsets into string sections. Return (name, number of the
+    folder) for each entry.
     """
     pairs = [(reader.uleb(), reader.uleb()) for _ in range(reader.number("B"))]
     count = reader.uleb()
@@ -242,9 +243,9 @@ _MD5_BYTES = 16
 
 
 def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
-    """Read a value in one of the forms that names and their attributes use.
+    """Read a value of the DWARF form `form` and return it, or None if the caller does not need it.
 
-    Return None if the value is not needed.
+    `offset` is the `struct` letter for offsets into string sections.
     """
     if form == dwarf.FORM_STRING:
         return reader.string()
@@ -269,13 +270,13 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
 
 @dataclass(slots=True)
 class _Machine:
-    """The parameters of the line-number opcodes, from a unit's header."""
+    """The numbers in a unit's header that say what the line-number opcodes mean."""
 
     step: int  # bytes that an address advance counts
     line_base: int
     line_range: int
     operands: Sequence[int]  # numbers of operands of the standard opcodes
-    files: list[int]  # places in the reader's names
+    files: list[int]  # indices into the reader's list of files
     may_add_files: bool
 
 
@@ -341,9 +342,9 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
 
 
 def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
-    """Read an extended opcode; return it and its operand.
+    """Read an extended opcode; return its number and its address operand.
 
-    The operand is 0 if it is not an address.
+    The second result is 0 if the opcode has no address operand.
     """
     length = reader.uleb()
     start = reader.place

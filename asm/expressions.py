@@ -65,7 +65,7 @@ _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 
 class Address(NamedTuple):
-    """An address before the layout: an offset in bytes in an area that has no address yet."""
+    """An address before the layout: a byte offset in an area, whose address is not known yet."""
 
     area: object  # compared by identity
     offset: int
@@ -76,13 +76,16 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """An area that represents a symbol of another object, whose address only a linker will know."""
+    """Takes the place of an area for the symbol `name` of another object.
+
+    Its address is not known before a linker runs.
+    """
 
     name: str
 
 
 def _why(reason: str, *values: Value) -> str:
-    """Return the reason why a value is not known.
+    """Return the reason why the value of an expression with these `values` is not known.
 
     If one of `values` is an external symbol, the text says that only the linker knows this symbol.
     Otherwise the text is `reason`.
@@ -108,7 +111,7 @@ class Context(Protocol):
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""
 
     def here(self) -> Value:
-        """Return the address of the statement."""
+        """Return the address of the statement, which expressions write as `.`."""
 
     def local(self, node: LocalLabel) -> Value:
         """Return the address of a local label."""
@@ -120,13 +123,13 @@ class Context(Protocol):
         """Return the value of a call of `sizeof`, `load_address`, `slot`, `vec`, `tile` or `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
-        """Report a warning at a node of an expression."""
+        """Report the warning `message` at a node; `name` is the warning's name for options."""
 
 
 def high_part(value: int) -> int:
     """Return the upper 20 bits of the 32-bit `value` for a `lui` that an `addi` completes.
 
-    If the low part is negative, the result is greater by 1.
+    If `low_part(value)` is negative, the result is greater by 1.
     """
     return (value + 0x800) >> 12 & 0xFFFFF
 
@@ -207,9 +210,9 @@ def number(node: Node, context: Context) -> int:
 
 
 def not_placed(node: Node, *values: Value) -> NotYet:
-    """Return the error `NotYet` for an expression whose addresses are not known before the layout.
+    """Return the error for an expression `node` with addresses that only the layout will give.
 
-    `values` are the values in the expression.
+    `values` are the values of the expression's operands.
     """
     return NotYet(node, _why("it is an address, and nothing is laid out yet", *values))
 
@@ -267,7 +270,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """Return the result of a binary operator with at least one `Address` as operand."""
+    """Return the value of a binary expression of which at least one operand is an `Address`."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left
@@ -306,10 +309,10 @@ def _call(node: Call, context: Context) -> Value:
 
 
 def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
-    """Return the expression in which the nodes from `replacement` replace names.
+    """Return the expression `node`, in which each name is replaced by the node from `replacement`.
 
-    A name for which `replacement` returns None is unchanged. So an expression can store the current
-    value of a symbol that the source sets again later.
+    A name for which `replacement` returns None remains. With this function, an expression stores
+    the current value of a symbol that the source may set again later.
     """
 
     def change(item: Node) -> Node | None:

@@ -46,9 +46,9 @@ class FastPath:
         self._asks = 0  # lines since the last try
 
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
-        """Assemble the simple lines at offset `start` and after it, up to the first other line.
+        """Assemble the simple lines from offset `start` up to the first line that is not simple.
 
-        Return the offset of that line. A line whose mnemonic is in `macros` is not simple.
+        Return the offset of that other line. A line whose mnemonic is in `macros` is not simple.
         """
         # If few lines are simple, trying costs more time than it saves.
         if self._misses > _MOST_MISSES:
@@ -63,7 +63,7 @@ class FastPath:
         return start
 
     def is_open(self) -> bool:
-        """Return whether the fast path may assemble the next lines and repeat old expansions."""
+        """Return whether the fast path may assemble the next lines and reuse earlier expansions."""
         part = self._parts.current
         if not self.enabled or (part is not None and part.reads_expansions):
             return False
@@ -93,7 +93,10 @@ class FastPath:
     def _take_pieces(
         self, run: SimpleLines, text: str, start: int, end: int, macros: Collection[str]
     ) -> int:
-        """Assemble simple lines up to offset `end`. Return the offset of the first other line."""
+        """Assemble the simple lines of `text` from offset `start` to `end`, a piece at a time.
+
+        Return the offset of the first line that is not simple, or `end`.
+        """
         while True:
             part = _end_of_line(text, start + _PIECE, end)
             start = run.take(start, part, macros)
@@ -102,10 +105,10 @@ class FastPath:
             self._state.watch()
 
     def _enter_section(self, source: SourceText, place: int, name: str) -> EncoderTable | None:
-        """Carry out `.text`, `.data` or `.bss` at the source offset `place`. Raises `Mistake`.
+        """Carry out the directive `name` (`.text`, `.data`, `.bss`) at the source offset `place`.
 
         Return the encoders of the new area. Return None if no line can be simple in this area, or
-        if the rest of the text may not fit into external memory.
+        if the rest of the text may not fit into external memory. Raises `Mistake`.
         """
         self._parts.enter_section(
             LogicalLine(source, place, name), Name(0, len(name), name), _NO_WORDS
@@ -117,7 +120,7 @@ class FastPath:
     def _table(self) -> EncoderTable | None:
         """Return the encoders for the current part's instructions.
 
-        Return None if no line can be simple here.
+        Return None if no line can be simple at the current position.
         """
         part, area = self._parts.current, self._state.area
         if area.zeros or area.is_dropped or self._state.symbols.pending:
@@ -133,7 +136,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """Return the offset up to which the text's bytes certainly fit into external memory."""
+        """Return an offset in `text` up to which all bytes certainly fit into external memory."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -1,6 +1,6 @@
 """Finds and reads the files that a source names.
 
-It reads only files below the source's folder and the `-I` folders.
+The module reads only files below the source's folder and below the `-I` folders.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ class FileError(MacawError, ValueError):
 def find(name: str, folders: Iterable[Path]) -> Path:
     """Return the path of the regular file `name` in the first of the folders that contains it.
 
-    Raises `FileError` if there is none, or if links lead the path out of all the folders.
+    Raises `FileError` if no folder contains the file, or if a symbolic link in the path leads out
+    of all folders.
     """
     return find_named(name, folders)[0]
 
 
 def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
-    """Return the path of a file, as `find` does, and the file's name for messages.
+    """Return the path of the file `name`, as `find` does, and the file's name for messages.
 
-    That name begins with the folder as the caller wrote it.
+    The name for messages begins with the folder as it is in `folders`.
     """
     if not name or "\0" in name:
         raise FileError("the name of a file is empty or holds a zero byte")

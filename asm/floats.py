@@ -1,4 +1,4 @@
-"""Converts decimal text to binary floating point, rounded once, half to even."""
+"""Converts decimal text to binary floating point with one rounding, half to even."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FloatFormat:
 
     @property
     def bias(self) -> int:
-        """The exponent bias: the stored exponent minus the real one."""
+        """The exponent bias: the stored exponent minus the exponent of the number."""
         return (1 << (self.exponent - 1)) - 1
 
 
@@ -34,9 +34,9 @@ DOUBLE = FloatFormat("double", 8, 52, 11)
 
 
 def bits(text: str, form: FloatFormat) -> int:
-    """Return the bits of a decimal number, `inf` or `nan`, with an optional sign.
+    """Return the bits of `text` in the format `form`: a decimal number, `inf` or `nan`.
 
-    Raises `FloatError`.
+    A sign may precede the number. Raises `FloatError`.
     """
     negative = text.startswith("-")
     body = text.lstrip("+-").lower()
@@ -83,7 +83,7 @@ def _magnitude(numerator: int, denominator: int, text: str, form: FloatFormat) -
 
 
 def _shifted(number: int, shift: int) -> int:
-    """Return a number times 2^shift; the number itself for a negative shift."""
+    """Return `number` · 2^`shift`, or `number` itself if `shift` is negative."""
     return number << max(shift, 0)
 
 

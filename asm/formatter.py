@@ -1,9 +1,9 @@
 """Formats sources: aligns statements and comments to columns, and normalises blanks.
 
-It changes only blanks and empty lines. It reads the text before macros, conditionals and includes
-are expanded, so it also formats fragments and sources with mistakes. It does not change a line
-with an unterminated string, or a line of a comment over several lines. `macaw.asm.columns` defines
-the columns; `macaw.asm.equivalence` checks that the new text has the same meaning.
+The formatter changes only blanks and empty lines. It reads the text before macros, conditionals and
+includes are expanded, so it also formats fragments and sources with mistakes. It does not change
+lines with an unterminated string, and lines of a comment over several lines. `macaw.asm.columns`
+defines the columns; `macaw.asm.equivalence` checks that the new text has the same meaning.
 """
 
 from __future__ import annotations
@@ -34,12 +34,15 @@ _LABELS = lazy_pattern(rf'(?:(?:{_NAME}|"[^"\\:]*") ?:(?!:) ?)+')
 _ASSIGNMENT = lazy_pattern(rf"({_NAME}) ?=(?!=) ?(.*)")
 _HEAD = lazy_pattern(r"([^ \"']+) *(.*)")
 _PART = ".core"  # begins a part, which ends an open body
-LETTERS = ".irpc"  # its operand is a run of letters, blanks count
+LETTERS = ".irpc"  # blanks in its operand are significant
 
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the text: a line to keep unchanged (`kept`), or labels, statements and comment."""
+    """A line of the text, divided into labels, statements and comment.
+
+    If the line must not be changed, `kept` is the line and the other fields are empty.
+    """
 
     kept: str = ""
     labels: str = ""
@@ -79,7 +82,7 @@ def format_text(text: str) -> str:
 
 
 def _read_line(text: str) -> Iterator[_Line]:
-    """Yield the physical lines with single blanks, before columns are assigned."""
+    """Yield each physical line of the text, with single blanks and without columns."""
     ends = _ends_of_bodies()
     inside, end = False, ""  # in a comment over several lines; the directive that ends the body
     for physical in text.split("\n"):
@@ -96,14 +99,14 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """Return the directive that ends each body (`.endseq`), by its first directive (`.seq`)."""
+    """Return the directives that end a body (`.endseq`), by those that begin it (`.seq`)."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
 
 
 def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
-    """Return whether a comment continues in the next line, and the tokens of this line.
+    """Return whether a comment continues after the line `physical`, and the line's tokens.
 
     With `inside`, the line begins within a comment.
     """
@@ -176,7 +179,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:
-    """Return whether to write a blank between two tokens.
+    """Return whether the formatter writes a blank between the tokens `before` and `after`.
 
     `blank` is true if the source has a blank there.
     """
@@ -194,7 +197,7 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
 
 
 def _space(statement: str) -> str:
-    """Return a statement with one blank between its first word and its operands."""
+    """Return a statement with exactly one blank between the first word and the operands."""
     if match := _ASSIGNMENT.fullmatch(statement):
         return f"{match[1]} = {match[2]}".rstrip()
     if match := _HEAD.fullmatch(statement):
@@ -210,7 +213,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Set the columns of the statements. Adjacent lines with labels have the same column."""
+    """Set the column of the statements of each line; it is equal in adjacent lines with labels."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]
@@ -223,7 +226,7 @@ def _place(lines: list[_Line]) -> None:
 
 
 def _lay_out(paragraph: list[_Line]) -> list[str]:
-    """Return the texts of a paragraph: consecutive lines without empty ones."""
+    """Return the texts of the lines of a paragraph: consecutive lines, none of them empty."""
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
         len(text) + columns.GAP

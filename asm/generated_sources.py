@@ -1,6 +1,6 @@
 """Sources that are part of Macaw: programs of cores for which a user's sources have none.
 
-A core's default program is the file `forms/default_CORE.s`. Its name in lines and messages is
+A core's default program is the file `forms/default_CORE.s`. The line table and messages call it
 `<default CORE>`.
 """
 
@@ -23,7 +23,7 @@ def default_program(core: str) -> Source:
 
 
 def generated_file(name: str) -> Path | None:
-    """Return the file with the text of a source of Macaw; None for the name of any other source."""
+    """Return the file of the source that messages call `name`; None if it is not part of Macaw."""
     match = re.fullmatch(r"<default (\w+)>", name, re.ASCII)
     path = _FORMS / f"default_{match[1]}.s" if match else None
     return path if path is not None and path.is_file() else None

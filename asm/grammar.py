@@ -53,7 +53,7 @@ _Child = Token | Node | list[Node]
 def _integer(token: Token) -> int:
     """Return the value of a number's token.
 
-    A number of up to 64 bits is returned as a signed number, a larger one unchanged.
+    A number of up to 64 bits becomes a signed number; a larger number is unchanged.
     """
     start, end = _place(token)
     text = token.lower()
@@ -86,7 +86,7 @@ def _name(token: Token) -> Name:
 
 
 class Builder(Transformer[Token, Node]):
-    """Builds nodes while the parser runs. The nodes have the positions of their tokens."""
+    """Builds nodes while the parser runs. Each node has the start and end of its tokens."""
 
     @staticmethod
     def _nodes(children: list[_Child]) -> tuple[Node, ...]:
@@ -273,7 +273,7 @@ _BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
 
 
 def _accepted(error: UnexpectedToken) -> Set[str]:
-    """Return the kinds of tokens that could follow in place of the unexpected token."""
+    """Return the kinds of tokens that the grammar accepts in place of the unexpected token."""
     parser = error.interactive_parser
     states = parser.parser_state.state_stack if parser else []
     return _accepted_after(tuple(states)) if 0 < len(states) <= _DEEPEST_KEPT else error.accepts
@@ -296,7 +296,8 @@ def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     """Return an error of Lark as a `Mistake` in plain words.
 
-    If the text is a complete expression, `whole` describes for the message what may follow it.
+    `text` is the text of the line. If `text` must be a complete expression, `whole` says for the
+    message what may follow it.
     """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

@@ -28,14 +28,14 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """The error for a program without an image of the requested kind.
+    """The error for a program that cannot have an image of the requested kind.
 
-    The hint names another kind.
+    If another kind of image can represent the program, the hint names that kind.
     """
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:
-    """Return the image of a program: of one memory, or of all if `memory` is None.
+    """Return the image of a program: of the memory `memory`, or of all memories if it is None.
 
     `kind` is one of `FORMATS`. Raises `ImageError`.
     """
@@ -50,7 +50,7 @@ def memory_of(section: Section) -> str:
 
 
 def _sections(program: Program, memory: str | None) -> list[Section]:
-    """Return the sections that an image contains, by load address."""
+    """Return the sections that an image of `memory` contains, sorted by load address."""
     sections = [
         item for item in program.sections if item.data and memory in (None, memory_of(item))
     ]

@@ -24,9 +24,10 @@ def place_statement(
     rows: Sequence[Row],
     core_rows: Mapping[str, Sequence[Row]],
 ) -> None:
-    """Append the instruction words of a statement to its area. Raises `Mistake`.
+    """Append the instruction words of a statement to the context's area. Raises `Mistake`.
 
-    `rows` are the rows of its mnemonic; `core_rows` are the rows of all mnemonics of the core.
+    `rows` are the table rows of the statement's mnemonic; `core_rows` has the rows of all mnemonics
+    of the core.
     """
     for here, row, bound in _instructions(context, statement, rows, core_rows):
         place_word(here, row, bound)
@@ -35,7 +36,7 @@ def place_statement(
 def words_after_layout(
     context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
 ) -> bytes:
-    """Return the words of a statement, after the layout, and append them to its area.
+    """Append the words of a statement to the context's area after the layout, and return them.
 
     Raises the errors of `evaluate`.
     """
@@ -72,7 +73,8 @@ def _instructions(
 def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
     """Append one instruction to the area.
 
-    If some values are not known yet, a fixup completes its bytes after the layout.
+    `row` is the instruction, `bound` its operands. If some values are not known yet, a fixup
+    completes the bytes after the layout.
     """
     values, pending = known_values(context, row, bound)
     size = row.format.size
@@ -94,7 +96,10 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
 def known_values(
     context: StatementContext, row: Instruction, bound: BoundOperands
 ) -> tuple[dict[str, int], dict[str, Node]]:
-    """Return the field values that are known now, and the operands with values not known yet."""
+    """Return the field values that are known now, and the nodes of the other operands.
+
+    Both are by operand name.
+    """
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
     for name, node in bound.nodes.items():
@@ -108,7 +113,10 @@ def known_values(
 def _word(
     context: StatementContext, row: Instruction, values: dict[str, int], pending: dict[str, Node]
 ) -> bytes:
-    """Return the bytes of an instruction after the layout."""
+    """Return the bytes of an instruction after the layout.
+
+    `values` are the field values that were known before, `pending` the nodes of the other operands.
+    """
     operands = {operand.name: operand for operand in row.operands}
     late_values = {
         name: 0
@@ -121,7 +129,7 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """Return the parsed statement of a line of a pseudo-instruction's expansion.
+    """Return the statement of `text`, one line of a pseudo-instruction's expansion in the table.
 
     Each `{operand}` in `text` becomes the name `$operand`.
     """
@@ -173,7 +181,8 @@ def _own_here(back: int, item: Node) -> Node | None:
 def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
     """Return the alternative of a pseudo-instruction that its operand `row.choose` selects.
 
-    If the operand's value is not known yet, return the last alternative.
+    `nodes` are the operands by name. If the operand's value is not known yet, return the last
+    alternative.
     """
     if not row.choose:
         return row.alternatives[0]

@@ -21,14 +21,14 @@ DROPPED = ".dropped"  # the section of bytes that no program loads, such as thos
 
 
 class LayoutError(ValueError):
-    """The error for bytes that do not fit their memory; the message gives size and memory."""
+    """The error for bytes that do not fit into their memory; the message gives size and memory."""
 
 
 @dataclass(eq=False)
 class Area:
-    """The bytes that statements append.
+    """A piece of a section, to which statements append bytes.
 
-    If `zeros`, the area has only zeros and stores just its size.
+    If `zeros` is true, all bytes are zero and the area stores only their number, `reserved`.
     """
 
     section: str
@@ -38,18 +38,18 @@ class Area:
     align: int = 1
     base: int | None = None  # address as its core sees it, after the layout
     load_base: int = 0  # address at which the loader puts it
-    discarded: bool = False  # it belongs to no program
+    discarded: bool = False  # the program does not contain its bytes
     name: str = ""  # the name of a source's section inside of this section, such as .text.startup
     number: int = 0  # the number of a subsection
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the bytes are discarded, because no program loads this section of the source."""
+        """Whether the area discards its bytes because no program loads its section."""
         return self.section == DROPPED
 
     @property
     def size(self) -> int:
-        """The number of bytes so far."""
+        """The number of bytes in the area so far."""
         return self.reserved if self.zeros else len(self.data)
 
     def append(self, data: bytes) -> None:
@@ -81,7 +81,7 @@ class Area:
 
 @dataclass(eq=False)
 class SectionPlan:
-    """A section before the layout: its areas in order, its memory, and its address if fixed."""
+    """A section before the layout: its areas in order, its memory, and perhaps a fixed address."""
 
     name: str
     memory: str  # LOCAL, EXTERNAL, UNIT, OWN
@@ -94,16 +94,16 @@ class SectionPlan:
     bound: str = "mem.unit_half_bytes"  # the setting that gives the limit
     step: int = 1  # bytes; the size of each tensor in it is a multiple of `step`
     element: str = ""  # type of its tensors; empty: any
-    direction: str = ""  # of its tensors, "in" or "out"; empty: both
+    direction: str = ""  # of its tensors: "in" or "out"; empty: both are possible
     align: int = 1
     # Of tensors: the section of the part that works with them. A UNIT section follows it.
     part_section: str = ""
 
     def area_named(self, name: str, number: int) -> Area:
-        """Return the area of this section for section `name` and subsection `number` of a source.
+        """Return the area for the section `name` of a source and its subsection `number`.
 
-        If the area does not exist, add it. The areas have the order in which the source first names
-        their sections; the areas of one section are ordered by subsection.
+        If the area does not exist, add it. The areas follow the order in which sources first name
+        their sections; areas of one such section are ordered by subsection.
         """
         first = self.areas[0]
         names = list(dict.fromkeys(area.name for area in self.areas))
@@ -138,7 +138,7 @@ class Layout:
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
-        """Return the only area of a section, and add the section if it is new."""
+        """Return the only area of the section `plan`; add the section if it is new."""
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
@@ -151,7 +151,11 @@ class Layout:
         return sum(area.size for plan in plans for area in plan.areas)
 
     def place(self, config: Mapping[str, Any]) -> list[tuple[SectionPlan | None, str]]:
-        """Give every area its address. Return (section, message) for each problem."""
+        """Give every area its address.
+
+        Return (section, message) for each section that does not fit into its memory; the section is
+        None if the message is about several.
+        """
         problems: list[tuple[SectionPlan | None, str]] = []
         local = self._place_memory(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
@@ -184,9 +188,9 @@ class Layout:
     def _place_memory(self, memory: str, position: int) -> int:
         """Place the sections of one memory after each other, beginning at `position`.
 
-        Return the end of the last one. Sections of zeros come last, in the order of their names. A
-        disassembly declares all tensors at the top of the source; because of this order they get
-        the same addresses again.
+        Return the end of the last section. Sections of zeros come last, in the order of their
+        names. A disassembly declares all tensors at the top of the source; because of this order
+        the tensors get the same addresses again.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)

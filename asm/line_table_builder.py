@@ -1,4 +1,4 @@
-"""Builds the line table during a run of the assembler, with few bytes for each row."""
+"""Builds the line table during a run of the assembler. A row takes few bytes of memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from macaw.asm.source import SourceText
 
 
 class LineTableBuilder:
-    """A line table under construction. Its rows map bytes of areas to offsets of sources.
+    """A line table under construction. Its rows map offsets in areas to offsets in sources.
 
     Consecutive rows of the same area and source form a run.
     """
 
     def __init__(self) -> None:
-        self._offsets = array("I")  # of each row, in its area
-        self._places = array("I")  # of each row, in its source
-        self._runs: list[tuple[int, Area, SourceText]] = []  # each with its first row
-        self._blocks: list[Block] = []  # each in one run
+        self._offsets = array("I")  # the offset of each row in its area
+        self._places = array("I")  # the offset of each row in its source
+        self._runs: list[tuple[int, Area, SourceText]] = []  # first row of each run
+        self._blocks: list[Block] = []  # no block extends over two runs
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -40,13 +40,16 @@ class LineTableBuilder:
     def add_words(
         self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map consecutive words of `size` bytes, the first at `offset`, to source offsets."""
+        """Map each of several words to its source offset in `places`.
+
+        The words have `size` bytes each and follow each other from `offset` of `area` on.
+        """
         self.add_rows(area, range(offset, offset + size * len(places), size), source, places)
 
     def add_rows(
         self, area: Area, offsets: Sequence[int], source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map the bytes at each of the `offsets` of an area to the source offset in `places`."""
+        """Map each of the `offsets` in `area` to an offset in `source`, the one in `places`."""
         if places:
             self._run(area, source)
             self._offsets.extend(offsets)
@@ -59,7 +62,7 @@ class LineTableBuilder:
     def repeat(self, first: int, rounds: int, size: int) -> None:
         """Append `rounds` copies of row `first` and all later rows.
 
-        Each copy is `size` bytes further in the area and has the same offsets of the source.
+        Each copy is `size` bytes further in the area. The offsets in the source do not change.
         """
         offsets, places = self._offsets[first:], self._places[first:]
         if not offsets:
@@ -85,7 +88,7 @@ class LineTableBuilder:
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def _spans(self) -> Iterator[tuple[int, int, Area, SourceText]]:
-        """Yield (first row, end, area, source) for each run."""
+        """Yield (first row, end row, area, source) for each run; the end row is not in the run."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
             yield start, end, area, source
@@ -93,9 +96,10 @@ class LineTableBuilder:
     def _locate(
         self, start: int, end: int, source: SourceText, blocks: Sequence[Block]
     ) -> tuple[str, Sequence[int], Sequence[int]]:
-        """Return the file, the lines and the columns of some rows.
+        """Return the file, and the lines and columns of the rows from `start` up to `end`.
 
-        The method looks up only one round of a block, because all rounds have the same lines.
+        `blocks` are the blocks among these rows. The method looks up one round of each block,
+        because all rounds have the same lines.
         """
         if not blocks:
             return source.places(self._places[start:end])
@@ -145,9 +149,9 @@ class LineTableBuilder:
 
 
 def _repeated(numbers: Sequence[int], rounds: int, step: int) -> array[int]:
-    """Return the numbers for `rounds` rounds.
+    """Return `numbers` `rounds` times, one copy after the other.
 
-    In each round, the numbers are greater by `step` than in the round before.
+    In each copy, the numbers are greater by `step` than in the copy before.
     """
     count = len(numbers)
     if not step:

@@ -30,11 +30,11 @@ def _numbers() -> array[int]:
 
 
 class Block(NamedTuple):
-    """Rows of a line table that a repetition adds several times.
+    """The rows of a line table that a repetition has added.
 
-    The first round begins at row `first` and has `rows` rows. There are `rounds` rounds. From round
-    to round the addresses grow by the same number. All other columns of the table are equal in each
-    round.
+    The repetition has `rounds` rounds of `rows` rows each; the first round begins at row `first`.
+    From round to round all addresses grow by the same number. All other columns of the table are
+    equal in each round.
     """
 
     first: int
@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The first row after the block."""
+        """The index of the first row after the block."""
         return self.first + self.rows * self.rounds
 
 
@@ -55,12 +55,12 @@ def _blocks() -> list[Block]:
 class Rows:
     """The rows of one section's line table, with one array for each column.
 
-    `blocks` names the rows that repetitions added. The blocks are in ascending order and do not
-    overlap. So functions need to compute only one round of each block.
+    `blocks` has the blocks of rows that repetitions have added, in ascending order and without
+    overlap. With them, functions need to compute only one round of each block.
     """
 
     addresses: array[int] = field(default_factory=_numbers)
-    files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
+    files: array[int] = field(default_factory=_numbers)  # indices into `LineTable.files`
     lines: array[int] = field(default_factory=_numbers)
     columns: array[int] = field(default_factory=_numbers)
     blocks: list[Block] = field(default_factory=_blocks, compare=False)
@@ -80,7 +80,7 @@ class Rows:
     def inside(self, start: int, end: int) -> Rows:
         """Return the rows whose addresses are at least `start` and below `end`.
 
-        The rows must have the order of their addresses.
+        The rows must be sorted by address.
         """
         low, high = bisect_left(self.addresses, start), bisect_left(self.addresses, end)
         if high - low == len(self):
@@ -88,7 +88,7 @@ class Rows:
         return Rows._of([column[low:high] for column in self._arrays])
 
     def sorted(self) -> Rows:
-        """Return the same rows by address. Rows with equal addresses keep their order."""
+        """Return the same rows sorted by address. Rows with equal addresses keep their order."""
         addresses = self.addresses.tolist()
         if addresses == sorted(addresses):
             return self
@@ -109,15 +109,15 @@ class Rows:
 
 
 class LineTable(Sequence[Line]):
-    """The rows of all sections, by address.
+    """A line table: the rows of all sections, by section name and address.
 
-    The table stores numbers in arrays; access creates `Line` objects.
+    The table stores numbers in arrays and creates a `Line` when the caller reads one.
     """
 
     __slots__ = ("_rows", "files")
 
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
-        """Create a table from rows by section name.
+        """Create a table from `rows`, which has the rows of each section by its name.
 
         The `file` of a row is an index into `files`.
         """
@@ -152,7 +152,7 @@ class LineTable(Sequence[Line]):
     def at(self, section: str, address: int) -> Line | None:
         """Return the last line of the section at or before `address`.
 
-        Return None if there is none, or if the source of these bytes is unknown.
+        Return None if the section has no such line, or if the source of the byte is unknown.
         """
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1

@@ -1,7 +1,8 @@
 """Writes the linker script that links an object of `asm -c` with the objects of a C compiler.
 
-The sections of the object keep the addresses for which Macaw assembled it. The sections of C follow
-them, in local memory and in external memory. GNU ld and ld.lld can read the script.
+The sections of the object keep the addresses for which Macaw assembled it. The sections of C code
+and data follow those sections, in local memory and in external memory. GNU ld and ld.lld can read
+the script.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STACK = 4096  # bytes that stay free below the end of local memory, unless `__st
 
 
 class Output(NamedTuple):
-    """A section of the linked file, and the patterns for the names of C sections in it."""
+    """A section of the linked file, its segment, and patterns of names of the C sections in it."""
 
     name: str
     segment: str
@@ -34,7 +35,7 @@ def _all(*names: str) -> tuple[str, ...]:
 def external_outputs() -> Iterator[Output]:
     """Yield the output sections for C in external memory.
 
-    If two patterns fit, the first applies.
+    If the name of a section matches two patterns, the first pattern applies.
     """
     for core in registry.cores():
         if core.executable and core.base and core.number:
@@ -116,12 +117,12 @@ def _lines(item: Relocatable, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without characters that would end a comment of the script."""
+    """Return a text without the characters that would end a comment of the script."""
     return text.replace("*/", "* /")
 
 
 def _end(sections: list[Section], memory: int) -> int:
-    """Return the first free address after the sections of a memory, by their load addresses."""
+    """Return the first free load address after the sections in the memory at `memory`."""
     last = memory_map.EXTERNAL if memory == memory_map.LOCAL else 1 << 32
     ends = [x.load_address + x.size for x in sections if memory <= x.load_address < last]
     end = max(ends, default=memory)

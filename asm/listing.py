@@ -1,7 +1,7 @@
-"""Prints each line of the sources with its address and its bytes: the listing.
+"""Prints the listing: each line of the sources with its address and its bytes.
 
-If the caller wants a listing, the run collects a `Record`. After the layout, `text` prints it in
-the style of GNU as -alm.
+If the caller wants a listing, the run collects a `Record`. After the layout, `text` returns the
+listing in the style of GNU as -alm.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Entry:
     """A statement in the listing: its line, the number of its file in the run, and its bytes."""
 
     line: LogicalLine
-    file: int  # place in `Record.files`
+    file: int  # index into `Record.files`
     chunks: list[Chunk] = field(default_factory=list)
 
 
@@ -50,15 +50,15 @@ class Record:
         self.entries: dict[int, Entry] = {}  # by the statement's number in the run
 
     def add_file(self, text: SourceText) -> None:
-        """Add a source file. The statements that are added next belong to it."""
+        """Add a source file. The statements that are added after it belong to this file."""
         self.files.append(text)
 
     def add_statement(self, number: int, line: LogicalLine) -> None:
-        """Add a statement with its number in the run."""
+        """Add the statement in `line`, which has the number `number` in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
     def add_bytes(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
-        """Add to a statement the bytes of `area` from `start` to its current end."""
+        """Add the bytes of `area` from `start` to the area's current end to statement `number`."""
         entry = self.entries.get(number)
         if entry is None or entry.line is not line or area.size <= start:
             return  # bytes at the end of a part belong to no statement
@@ -66,7 +66,10 @@ class Record:
 
 
 def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
-    """Add bytes to `chunks`. If they follow the last chunk directly, extend it."""
+    """Add the bytes of `area` from `start` up to `end` to `chunks`.
+
+    If these bytes directly follow the last chunk, extend that chunk.
+    """
     if chunks and chunks[-1].area is area and chunks[-1].end == start:
         chunks[-1].end = end
     else:
@@ -117,9 +120,9 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """Return the number of a line in its file.
+    """Return the line number of `line` in its file.
 
-    For a line of an expansion, return the number of the line of the outermost call.
+    For a line of an expansion, this is the number of the line with the outermost call.
     """
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
@@ -130,7 +133,10 @@ def _printed(source: str) -> str:
 
 
 def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
-    """Yield a source line with its first bytes, then lines with its other bytes."""
+    """Yield the source line `source` with its first bytes, then lines with its other bytes.
+
+    `number` is the text of the line number.
+    """
     rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
     yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
     for row in rows[1:]:
@@ -143,9 +149,9 @@ def _chunk(program: Program, chunk: Chunk) -> Iterator[str]:
 
 
 def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
-    """Yield lines of addresses and bytes.
+    """Yield lines with the `size` bytes at `address`, each line with its address.
 
-    If there are too many bytes, the last line counts the rest.
+    If there are too many bytes, the last line gives the number of bytes left out.
     """
     listed_size = min(size, _ROW * _MOST_ROWS)
     first = address - section.address

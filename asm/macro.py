@@ -25,8 +25,8 @@ class Parameter:
 class Macro:
     """A macro: its name, its parameters and its body.
 
-    The name is the text from `start` up to `end` of the line `line`. If the definition is wrong,
-    the macro has no body, and a call does nothing.
+    `line` is the `.macro` line; the name is its text from `start` up to `end`. If the definition is
+    wrong, `body` is None, and a call does nothing.
     """
 
     name: str

@@ -1,8 +1,9 @@
 r"""The bodies of macros and repetitions, and the texts to which they expand.
 
 A body is parsed once, to find where values are inserted (`\name`, `\@`) and which texts are
-protected from replacement (`\()`, `\(text)`). An expansion then only joins strings. Positions in an
-expansion are reported as positions in the body; text from a value has the position of its `\name`.
+protected from replacement (`\()`, `\(text)`). An expansion then only joins strings. Messages report
+a position in an expansion as a position in the body. Text that comes from a value has the position
+of the `\name`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _PLACES = lazy_pattern(
 
 
 class MacroBody:
-    """Lines of a macro or repetition. An expansion inserts one value for each of `names`."""
+    """The lines of a macro or repetition.
+
+    An expansion replaces each of `names` in the text by the value for this name.
+    """
 
     def __init__(
         self, source: SourceText, lines: Sequence[LogicalLine], names: Sequence[str]
@@ -34,7 +38,7 @@ class MacroBody:
         self.lines = tuple(lines)
         self.text = "\n".join(line.text for line in lines)
         self.names = tuple(names)
-        # Literal texts, and for each value its place among the names; the offset of each piece.
+        # Literal texts, and indices into `names` for values; then the offset of each piece.
         self.pieces: list[str | int] = []
         self.starts: list[int] = []
         self._split({name: place for place, name in enumerate(names)})
@@ -69,11 +73,11 @@ class MacroBody:
         self.starts.append(start)
 
     def size(self, values: Sequence[str]) -> int:
-        """Return the number of characters of the expansion with these values."""
+        """Return the number of characters of the expansion with these `values`."""
         return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
 
     def longest(self, values: Sequence[str]) -> int:
-        """Return the number of characters in the expansion's longest line with these values."""
+        """Return the number of characters of the longest line of the expansion."""
         return max(self._lengths(values))
 
     def _lengths(self, values: Sequence[str]) -> Iterator[int]:
@@ -102,17 +106,17 @@ class MacroBody:
         return starts
 
     def origin(self, offset: int) -> int:
-        """Return the source offset of the character at `offset` of the body's text."""
+        """Return the source offset of the character that is at `offset` in the body's text."""
         place = max(0, bisect_right(self._line_starts, offset) - 1)
         line = self.lines[place]
         return line.start + min(offset - self._line_starts[place], len(line.text))
 
 
 class ExpandedText(SourceText):
-    """The text of one expansion. A position in it is reported as a position in the body."""
+    """The text of one expansion. Messages give positions in the body, not in this text."""
 
     def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
-        """Expand the body.
+        """Expand `body` with these values; `caller` is the line with the call or repetition.
 
         With `macro`, the line table maps the text to the call, not to the body.
         """
@@ -137,7 +141,7 @@ class ExpandedText(SourceText):
     def _origin(self, offset: int, end: bool = False) -> int:
         """Return the offset in the body's source for an offset in the expansion.
 
-        With `end`, both are offsets of the end of a piece of text.
+        With `end`, both offsets are those of the end of a piece of text.
         """
         find = offset - 1 if end and offset else offset
         body = self._body
@@ -155,11 +159,11 @@ class ExpandedText(SourceText):
 
     @property
     def names(self) -> tuple[str, ...]:
-        r"""The names of the values as the body writes them: `\name`."""
+        r"""The names that the body replaces by values, as the body writes them: `\name`."""
         return tuple(f"\\{name}" for name in self._body.names)
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column in the body's file of an offset in the expansion."""
+        """Return, for an offset in the expansion, the line and the column in the body's file."""
         return self._body.source.locate(self._origin(offset))
 
     def line(self, number: int) -> str:
@@ -167,12 +171,12 @@ class ExpandedText(SourceText):
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
-        """Return where a piece of the expansion comes from: a span of the body's file."""
+        """Return the span in the body's file from which a piece of the expansion comes."""
         first, last = self._origin(start), self._origin(end, end=True)
         return self._body.source.span(first, max(first, last))
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, the lines and the columns of offsets, for the line table.
+        """Return the file of the text, and the lines and columns of `offsets`, for the line table.
 
         For a macro, these are the positions of the outermost call, otherwise positions in the body.
         """
@@ -186,8 +190,8 @@ class ExpandedText(SourceText):
 class RepeatedText(ExpandedText):
     """The expansion of a body without values, repeated `rounds` times.
 
-    A diagnostic of a line is reported once for all rounds. A repetition may consist of several such
-    texts; `first` is the earliest of them, or None if this text is the earliest.
+    A diagnostic of a line is reported once for all rounds. A repetition may be read as several
+    texts of this class; `first` is the earliest of them, or None if this text is the earliest.
     """
 
     is_repeated = True
@@ -202,14 +206,17 @@ class RepeatedText(ExpandedText):
         self._first = first or self
 
     def identity(self, start: int) -> tuple[SourceText, int]:
-        """Return the first text of the repetition, and a line's offset in its first round."""
+        """Return the first text of the repetition, and the offset of the line in the first round.
+
+        `start` is the line's offset in this text.
+        """
         return self._first, start % self.period
 
     def _origin(self, offset: int, end: bool = False) -> int:
         return super()._origin(offset % self.period, end)
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, the lines and the columns of offsets, for the line table.
+        """Return the file of the text, and the lines and columns of `offsets`, for the line table.
 
         Each line of the body is located only once for all rounds.
         """

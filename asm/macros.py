@@ -21,14 +21,14 @@ _NAME = lazy_pattern(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
 
 
 def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
-    """Expand the call of a macro and read the expansion next. Raises `Mistake`."""
+    """Expand the call of a macro and put the expansion on the stack. Raises `Mistake`."""
     if macro.body is None:
         raise AlreadyReported
     stack.expand(command, macro, _Call(macro, stack, command).values())
 
 
 class _Call:
-    """Finds the value of each parameter of a macro from the arguments of a call."""
+    """Assigns the arguments of a call to the parameters of the macro."""
 
     def __init__(self, macro: Macro, stack: TextStack, command: Command) -> None:
         self._macro, self._stack, self._command = macro, stack, command
@@ -36,7 +36,7 @@ class _Call:
         self._given: dict[str, str] = {}
 
     def values(self) -> list[str]:
-        """Return the value of each parameter. Raises `Mistake`."""
+        """Return the value of each parameter, in the order of the parameters. Raises `Mistake`."""
         parameters, text = self._macro.parameters, self._text
         position, following, named = text.blank(0), 0, False
         while position < len(text.text):
@@ -67,7 +67,10 @@ class _Call:
         return self._text.argument(position)[1]
 
     def _keyword_argument(self, start: int) -> int:
-        """Store the argument `name=value` and return the position of its end. Raises `Mistake`."""
+        """Store the argument `name=value` at `start`; return the position of its end.
+
+        Raises `Mistake`.
+        """
         text = self._text
         name = text.name(start)
         equals = start + len(name)

@@ -1,6 +1,6 @@
 """Declares which network a program computes: its layers and tensors by their names in the model.
 
-`macaw compile` stores this description beside the sources; the assembler does not make it.
+`macaw compile` stores this description beside the sources. The assembler does not use it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from macaw.isa.typed_records import NamedTuple
 class ProgramLayer:
     """A layer of a network. The layer begins when cp reaches the symbol `symbol`.
 
-    `name` is the name of the node in the model. `inputs` and `output` are tensors by their names in
-    the model. `predicted` and `bound` are numbers of cycles.
+    `name`, `inputs` and `output` are the names of the node and of its tensors in the model.
+    `operator` is the node's operator, `core` the core that executes it. `predicted` is the
+    predicted number of cycles, `bound` the least possible number.
     """
 
     name: str
@@ -32,7 +33,10 @@ class ProgramLayer:
 
 
 class Columns(NamedTuple):
-    """Consecutive columns (last axis) of a tensor: its symbol, the first column, their number."""
+    """Consecutive columns (last axis) of a tensor.
+
+    `tensor` is the symbol of the tensor, `length` the number of columns.
+    """
 
     tensor: str
     first: int
@@ -43,9 +47,9 @@ class Columns(NamedTuple):
 class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
-    `tensors` has the symbol of each tensor by its name in the model. `end` is the symbol of cp's
-    code after the last layer. `columns` has the tensors that are only columns of other tensors, by
-    symbol; the program declares each of them with the shape of the whole tensor.
+    `tensors` has the symbol of each tensor by the tensor's name in the model. `end` is the symbol
+    of cp's code after the last layer. `columns` has, by symbol, the tensors that are only columns
+    of a larger tensor; the program declares each of them with the shape of the larger tensor.
     """
 
     name: str
@@ -61,6 +65,6 @@ class ProgramNetwork:
 
     @cached_property
     def makers(self) -> Mapping[str, int]:
-        """The numbers of the layers that make tensors, by the tensors' symbols; -1 for inputs."""
+        """For each tensor by symbol, the number of the layer that computes it; -1 for inputs."""
         results = {self.tensors[layer.output]: x for x, layer in enumerate(self.layers)}
         return dict.fromkeys(self.tensors.values(), -1) | results

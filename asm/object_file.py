@@ -1,4 +1,4 @@
-"""Data classes for an object file for a linker, which Macaw or another tool wrote.
+"""Data classes for an object file, the input of a linker, which Macaw or another tool wrote.
 
 Each section of an object begins at address 0, because the linker chooses the addresses. So an
 object is not a `Program`.
@@ -15,7 +15,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ObjectRelocation:
-    """A change that the linker makes in a section: a relocation."""
+    """A relocation: a change that the linker makes at an address of a section."""
 
     address: int  # in its section
     kind: int  # R_RISCV_*
@@ -34,11 +34,11 @@ class ObjectRelocation:
 class ObjectSection:
     """A section of an object, with its symbols, relocations and lines.
 
-    Addresses count from its start.
+    All addresses count from the section's start.
 
-    In an object of Macaw, the section has the name that it has in its part, and `name` is the name
-    in the file. `place` is the address for which Macaw assembled it; None in objects of other
-    tools.
+    `name` is the section's name in the file. In an object of Macaw, `section.name` is the name in
+    the source's part, and `place` is the address for which Macaw assembled the section. In objects
+    of other tools `place` is None.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Reads the line information of an object file.
 
-All sections of an object begin at address 0, and the addresses in its debug sections are final only
-after relocation. So this module gives the sections different addresses, applies the relocations,
-reads the line table, and subtracts the addresses from its entries.
+All sections of an object begin at address 0, and the addresses in debug sections become final by
+relocation. So this module gives the sections different addresses, applies the relocations, reads
+the line table, and subtracts the sections' addresses from the addresses in the line table.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _LINES = ".debug_line"
 _TEXTS = (".debug_str", ".debug_line_str")
 _FIRST, _GAP = 0x1000, 0x1000  # the address of the first section; bytes between two
 
-# The bytes that a relocation changes, and how it computes them from their old value (0: not at
-# all) and its own: -1 subtracts.
+# By the number of a relocation: how many bytes the linker changes. `_ADD` and `_SUB` add to the old
+# value or subtract from it, `_SET` replaces it. In `_SIX_BITS`: -1 subtracts, 0 replaces.
 _ADD = {33: 1, 34: 2, 35: 4, 36: 8}
 _SUB = {37: 1, 38: 2, 39: 4, 40: 8}
 _SET = {elf.R_RISCV_32: 4, 54: 1, 55: 2, 56: 4}
@@ -34,7 +34,8 @@ _NOTHING = (0, 43, 51)  # R_RISCV_NONE, R_RISCV_ALIGN, R_RISCV_RELAX
 class RelocatedValue:
     """A relocation at `address` in a debug section.
 
-    Its value is the address that is `offset` bytes after the start of a section.
+    The relocation inserts the address that is `offset` bytes after the start of the section with
+    the number `section`.
     """
 
     address: int
@@ -46,11 +47,11 @@ class RelocatedValue:
 def read(
     file: ElfFile, sections: Mapping[int, Section], values: Sequence[RelocatedValue]
 ) -> dict[int, tuple[Line, ...]]:
-    """Return the source lines of each section, by the number of the section.
+    """Return the source lines of each section by the section's number in the file.
 
-    `sections` are also given by number. Addresses count from the start of a section. `values` are
-    the relocations of the section .debug_line. If the file has no line information, or unreadable
-    line information, the result is empty.
+    `sections` has the sections by number. Addresses count from the start of a section. `values` are
+    the relocations of the section .debug_line. The result is empty if the file has no line
+    information, or if the line information is unreadable.
     """
     debug: dict[str, bytes] = {}
     for number, name in enumerate(file.names):
@@ -84,7 +85,10 @@ def read(
 
 
 def _relocated(data: bytes, values: Sequence[RelocatedValue], starts: Mapping[int, int]) -> bytes:
-    """Return the bytes of a debug section with its relocations applied. Raises `ElfError`."""
+    """Return the bytes of a debug section after its relocations. Raises `ElfError`.
+
+    `values` are the relocations; `starts` has the address of each section by number.
+    """
     result = bytearray(data)
     for item in values:
         number = starts.get(item.section, 0) + item.offset

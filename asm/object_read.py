@@ -1,6 +1,6 @@
 """Reads object files that `macaw asm -c`, other assemblers or C compilers have written.
 
-Like `asm/elf_read.py`, it checks every offset and count in the file before use.
+Like `asm/elf_read.py`, the module checks every offset and count in the file before use.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LINES = ".debug_line"
 
 @dataclass(frozen=True, slots=True)
 class _NamedEntry:
-    """An entry of the symbol table, with its name; a section's symbol has the section's name."""
+    """An entry of the symbol table and its name; a section symbol has the section's name."""
 
     name: str
     entry: SymbolEntry
@@ -102,7 +102,7 @@ def _sections(file: ElfFile, note: Note | None) -> Iterator[tuple[int, Section]]
 
 
 def _entries(file: ElfFile) -> dict[int, _NamedEntry]:
-    """Return the symbol table by number, without its first entry."""
+    """Return the entries of the symbol table by number, without entry 0, the null symbol."""
     result = {}
     for place, entry, strings in elf_symbols.entries(file.data, file.headers, file.names):
         name = string_at(strings, entry.name, f"symbol {place}")
@@ -117,7 +117,7 @@ def _entries(file: ElfFile) -> dict[int, _NamedEntry]:
 
 
 def _is_mark(item: _NamedEntry) -> bool:
-    """Return whether a symbol is only a mark of a tool in the code, such as `$x` or `.LVL0`."""
+    """Return whether a symbol is a mark that a tool put into the code, such as `$x` or `.LVL0`."""
     return (
         item.entry.kind not in elf_symbols.KINDS
         or item.name[:1] in ("", "$")
@@ -141,7 +141,7 @@ def _symbol(item: _NamedEntry, section: str) -> Symbol:
 def _relocations(
     file: ElfFile, entries: dict[int, _NamedEntry]
 ) -> dict[int, list[tuple[int, int, int, int]]]:
-    """Return (address, kind, symbol, addend) of all relocations by the number of their section."""
+    """Return the relocations (address, kind, symbol number, addend) by number of their section."""
     result: dict[int, list[tuple[int, int, int, int]]] = {}
     for number, header in enumerate(file.headers):
         if header.kind != elf.SHT_RELA:
@@ -168,7 +168,10 @@ def _name(entries: dict[int, _NamedEntry], symbol: int) -> str:
 
 
 def _place(entries: dict[int, _NamedEntry], symbol: int, addend: int) -> tuple[int, int]:
-    """Return the number of a symbol's section, and the symbol's offset in it plus `addend`."""
+    """Return the number of a symbol's section, and the symbol's value plus `addend`.
+
+    `symbol` is the symbol's number; for 0, which means no symbol, return (0, `addend`).
+    """
     if not symbol:
         return 0, addend
     entry = entries[symbol].entry

@@ -1,4 +1,4 @@
-"""Makes the symbols of an object file: their addresses and sizes, and the entry."""
+"""Makes the symbols of an object file with addresses and sizes, and finds the entry address."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def symbols(program: ProgramSymbols, layout: Layout) -> tuple[Symbol, ...]:
 
 
 def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:
-    """Return the natural size in bytes of each symbol, by section and address."""
+    """Return the natural sizes of symbols in bytes: {section name: {address: size}}."""
     return _natural_sizes(layout, _entries(program, layout))
 
 
@@ -74,9 +74,10 @@ def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
 
 
 def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
-    """Return the address of an area, its section, and the type of the symbols in it.
+    """Return the address of an area, the area's section, and the type of symbols in that section.
 
-    The section is None if it is empty. Return None for an area that is not in the program.
+    In place of the name of an empty section, the result has None. Return None for an area that is
+    not in the program.
     """
     plan = layout.plans.get(area.section) if isinstance(area, Area) else None
     if plan is None or not isinstance(area, Area) or area.base is None:
@@ -85,7 +86,7 @@ def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
 
 
 def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[int, int]]:
-    """Return the natural sizes of symbols in bytes, by section and address.
+    """Return the natural sizes of symbols in bytes: {section name: {address: size}}.
 
     The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
     """
@@ -109,7 +110,7 @@ def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
-    """Return the address of `_start` in the section, else the section's start.
+    """Return the address of `_start` in a section, or the section's start if it has no `_start`.
 
     Return None if the section is empty.
     """
@@ -121,7 +122,7 @@ def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
 
 
 def start_of(table: SymbolTable, section: str) -> Definition | None:
-    """Return the symbol `_start` in a section; None if there is none.
+    """Return the symbol `_start` in a section; None if the section has no such symbol.
 
     A shared symbol has priority over the symbols of single files.
     """

@@ -55,7 +55,7 @@ def plain_number(text: str) -> int | None:
 class BitsByText(dict[str, int]):
     """A cache of an operand's bits, by the operand's text.
 
-    It raises `KeyError` if the meaning of a text is not certain.
+    Access raises `KeyError` for a text whose meaning is not certain.
     """
 
     __slots__ = ("_resolve", "_unknown")
@@ -80,10 +80,10 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """The context of expressions in one word that is being encoded.
+    """The context in which the expressions for the fields of one word are evaluated.
 
-    `.` is the word's address. Every symbol has the operand's value, `value`, which is None while
-    the operand's value is not known.
+    `.` has the value `address`, the word's address. Every symbol has the value `value`, the value
+    of the only operand in the expressions; None means that it is not known.
     """
 
     address: int = 0
@@ -107,14 +107,16 @@ class WordPlace:
         raise NotYet(node, "")
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
-        """Ignore a warning: a simple line has none."""
+        """Ignore a warning, because a simple line never causes one."""
 
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field of a word in a pseudo-instruction's expansion, and the expression for its value.
+    """A use of an operand in a pseudo-instruction's expansion: a field of an instruction word.
 
-    The expression contains one operand of the pseudo-instruction.
+    `word` is the index of the word in the expansion, `operand` the instruction's operand with the
+    field. `node` is the expression for the field's value, which contains one operand of the
+    pseudo-instruction.
     """
 
     word: int
@@ -123,9 +125,9 @@ class OperandUse:
 
     @cached_property
     def direct(self) -> Callable[[int], int] | None:
-        """The function that computes the field's value from the operand's value alone.
+        """The function that computes the field's value from the value of the pseudo's operand.
 
-        None if the field's value also depends on the address of the word.
+        The property is None if the field's value also depends on the address of the word.
         """
         if self.operand.kind.relative:
             return None
@@ -181,9 +183,9 @@ class OperandUse:
         return insert_piece
 
     def bits(self, value: int, start: int) -> int:
-        """Return the field's bits for a value of the operand. Raises `Mistake`.
+        """Return the field's bits if the pseudo's operand has the value `value`. Raises `Mistake`.
 
-        `start` is the address of the first word.
+        `start` is the address of the expansion's first word.
         """
         if self.direct is not None:
             return self.insert(self.direct(value))
@@ -201,7 +203,7 @@ class OperandUse:
 
 
 def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """Yield (sign, term) for each term of a sum; the sign is 1 or -1."""
+    """Yield (sign, term) for each term of the sum `node`, whose own sign is `sign`: 1 or -1."""
     if isinstance(node, Binary) and node.operator in "+-":
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if node.operator == "+" else -sign)
@@ -215,7 +217,7 @@ def is_name(node: Node, name: str) -> bool:
 
 
 class OperandEncoder:
-    """Encodes an operand of a source: a single operand, or an offset with a base, `imm(rs1)`."""
+    """Encodes the text of an operand: a single operand, or offset and base, `imm(rs1)`."""
 
     def __init__(
         self,
@@ -245,13 +247,13 @@ class OperandEncoder:
 
     @cached_property
     def _range(self) -> range:
-        """The numbers that the operand's field stores unchanged; empty if none is certain."""
+        """A range of numbers that the operand's field certainly stores unchanged, perhaps empty."""
         is_stored = not isinstance(self._operand, PseudoOperand) and len(self._uses) == 1
         return self._natural if is_stored else range(0)
 
     @cached_property
     def _natural(self) -> range:
-        """Numbers that the operand's kind certainly accepts; empty if none is certain."""
+        """A range of numbers that the operand's kind certainly accepts, perhaps empty."""
         kind = self._operand.kind
         if not isinstance(kind, Immediate) or type(kind).check is not Immediate.check:
             return range(0)
@@ -293,16 +295,17 @@ class OperandEncoder:
         return bits
 
     def bits_of_number(self, value: int) -> int | None:
-        """Return the bits for a number, if the caller has already chosen the table row.
+        """Return the bits of the field for the number `value`.
 
-        Return None if the number does not fit.
+        The caller has already chosen the table row by this number. Return None if the number does
+        not fit.
         """
         if self.needs_address or self._operand.kind.by_name:
             return None
         return self._value(value)
 
     def certain_bits(self, text: str) -> int | None:
-        """Return the bits of a text; None if the meaning is not certain."""
+        """Return the bits for an operand's text; None if the meaning of the text is not certain."""
         bits = self.bits.get(text)
         if bits is None:
             with suppress(KeyError):
@@ -321,7 +324,7 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Return (base bits, modifier, symbol) of a text that contains a symbol.
+        """Return (base bits, modifier, symbol) for an operand's text that contains a symbol.
 
         Return None for other texts.
 
@@ -336,7 +339,7 @@ class OperandEncoder:
         return request
 
     def _split_symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Return the result of `symbol` for a text without blanks around it."""
+        """Do the work of `symbol` for a text that has no blanks around it."""
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0
@@ -351,9 +354,9 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """Return the operand's bits for a symbol at `address`; None if the grammar must encode it.
+        """Return the bits for a symbol at `address`; None if the grammar must encode the operand.
 
-        `start` is the address of the first word.
+        `modifier` is `%hi`, `%lo` or empty. `start` is the address of the statement's first word.
         """
         if modifier and self.needs_address:
             return None

@@ -1,4 +1,4 @@
-"""Assigns a statement's operands to the operands of a table row, by position, name or word."""
+"""Assigns the operands of a statement to those of a table row, by position, name or word."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AnyOperand = Operand | PseudoOperand
 
 @dataclass(slots=True)
 class BoundOperands:
-    """The expression for each operand of a row, by the operand's name."""
+    """The operands of a statement: `nodes` has the expression for each operand of `row` by name."""
 
     row: Row
     nodes: dict[str, Node]
@@ -45,7 +45,7 @@ class BoundOperands:
 
 
 def without_brackets(statement: Statement) -> Statement:
-    """Return a statement that is written as a call, `name(a, b)`, as `name a, b`."""
+    """Return a statement as `name a, b` if the source writes it as a call, `name(a, b)`."""
     match statement.operands:
         case (Group(items=items),):
             return replace(statement, operands=items)
@@ -53,15 +53,18 @@ def without_brackets(statement: Statement) -> Statement:
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
-    """Return the syntaxes of a mnemonic as a hint. `extra` are operands that its core adds."""
+    """Return the syntaxes of a mnemonic's rows as a hint.
+
+    `extra` are the names of operands that the core's part adds.
+    """
     more = "".join(f", {name}=" for name in extra)
     return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """Return the row of a mnemonic that accepts the statement's operands.
+    """Return that one of a mnemonic's rows which accepts the statement's operands.
 
-    Raises `Mistake` if no row does.
+    Raises `Mistake` if no row accepts them.
     """
     if len(rows) == 1:
         return rows[0]
@@ -115,11 +118,11 @@ def bind(
     extra: Sequence[str] = (),
     positional: Sequence[str] = (),
 ) -> BoundOperands:
-    """Assign each operand of a statement to an operand of its instruction. Raises `Mistake`.
+    """Assign each operand of a statement to an operand of `row`. Raises `Mistake`.
 
-    `row` is the instruction's row in the table. `extra` names further operands, which the core's
-    part evaluates; the row does not have them. A source may write the operands in `positional` also
-    without their names, after the operands of the instruction.
+    `row` is the table row of the statement's instruction. `extra` are the names of further
+    operands, which the row does not have and the core's part evaluates. For those in `positional`,
+    a source may omit the name and write the values after the operands of the row.
     """
     head = statement.head
     assert head is not None
@@ -160,9 +163,9 @@ def _bind_named(
     extra: Sequence[str],
     mnemonic: str,
 ) -> None:
-    """Bind an operand that is written with its name.
+    """Enter `item`, an operand that is written as `name=value`, into `bound`. Raises `Mistake`.
 
-    `operands` are the operands of the table row, by name.
+    `operands` are the operands of the table row by name; `extra` are the names of further operands.
     """
     name = item.name.text
     if name in extra:
@@ -180,7 +183,10 @@ def _bind_named(
 
 
 def _place(bound: BoundOperands, operand: AnyOperand, node: Node) -> None:
-    """Bind an operand by its position, and the operand in its brackets if it has one."""
+    """Enter `node` into `bound` as the value of `operand`.
+
+    For `outer(inner)`, also enter the operand in brackets. Raises `Mistake`.
+    """
     base = next((x for x in bound.row.operands if x.inside == operand.name), None)
     if base is None:
         if isinstance(node, Inside):
@@ -227,7 +233,7 @@ def _surplus(row: Row, statement: Statement, item: Node, extra: Iterable[str]) -
 
 
 def known_word(kind: Kind, node: Node) -> int | None:
-    """Return the value of an operand that is a fixed word of its kind; None for other operands."""
+    """Return the value of `node` if it is a fixed word of `kind`; None for any other node."""
     if isinstance(node, Name):
         return kind.parse(node.text)
     if isinstance(node, Number) and kind.by_name:
@@ -236,7 +242,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """Return the error for an operand that should be a fixed word of its kind."""
+    """Return the error for `node`, the operand `name`, which should be a fixed word of `kind`."""
     text = _word(node)
     # For a number, no similar word is suggested.
     hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))
@@ -248,7 +254,7 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
 
 
 def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
-    """Return the error for an unknown name, if the kind has names."""
+    """Return the error for a name that `kind` does not have."""
     words = kind.words()
     listed = ", ".join(words if len(words) <= _MOST_LISTED else (*words[:_MOST_LISTED], "..."))
     same_letter = [word for word in words if word[:1] == node.text[:1]]
@@ -257,7 +263,7 @@ def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
 
 
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
-    """Return the number that the operand's field stores for `value`.
+    """Return the number that the field of the operand `name` stores for `value`.
 
     As in GNU as, a signed field also accepts a 32-bit number that is written as unsigned. Raises
     `Mistake` with the legal range.
@@ -278,10 +284,10 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
 
 
 def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
-    """Return the field value of an operand. Raises `Mistake`.
+    """Return the value of the field of `operand` for the expression `node`. Raises `Mistake`.
 
     Raises `NotYet` if the value is known only after the layout. With `row`, the hint for an unknown
-    word also considers the flags of that row.
+    word may also suggest a flag of that row.
     """
     kind = operand.kind
     word = known_word(kind, node)

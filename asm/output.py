@@ -25,7 +25,10 @@ def program(
     source_files: Iterable[str],
     diagnostics: tuple[Diagnostic, ...],
 ) -> Program:
-    """Return the program of a run without errors. `source_files` are the names of its sources."""
+    """Return the program of a run without errors.
+
+    `source_files` are the names of the run's sources, `diagnostics` its warnings.
+    """
     object_symbols = symbols(state.symbols, state.layout)
     return Program(
         sections=state.layout.sections(),
@@ -48,7 +51,7 @@ def program(
 def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Relocatable:
     """Return the object of a run without errors, whose program is `program`.
 
-    Other objects can use its tensors and its global symbols.
+    Other objects can use the tensors and the global symbols of this object.
     """
     tensors = {(tensor.name, tensor.address) for tensor in program.tensors}
     symbols = tuple(
@@ -74,7 +77,7 @@ def _tensors(program: ProgramSymbols) -> Iterator[Tensor]:
 
 
 def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
-    """Yield the symbols of arrays with a declared type and shape, global ones first."""
+    """Yield the named arrays with a declared type and shape; those with global symbols first."""
     has_data = bool(program.data)
     data: dict[tuple[str, int], list[tuple[Datum, str]]] = {}
     for scope in program.table.scopes:
@@ -112,7 +115,10 @@ def _typed(program: ProgramSymbols) -> Iterator[Typed]:
 
 
 def _entry(state: AssemblyState, parts: CoreParts) -> int | None:
-    """Return the control core's entry: `_start`, or its first instruction; None without a part."""
+    """Return the address at which the control core starts: `_start`, or its first instruction.
+
+    Return None if the program has no part of the control core.
+    """
     control = parts.control()
     if control is None:
         return None

@@ -2,8 +2,8 @@
 
 The parser knows no core: it returns the pieces of the line with their positions. The grammar of
 `grammar.lark` (`asm/grammar.py`) is the definition. Lines of words and plain numbers are split
-without it (`asm/simple_statement.py`), so most programs never load Lark. Lines with the same text
-are parsed once.
+without the grammar (`asm/simple_statement.py`), so most programs never load Lark. Lines with the
+same text are parsed once.
 """
 
 from __future__ import annotations

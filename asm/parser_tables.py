@@ -1,8 +1,8 @@
-"""Stored tables of a parser: a process that reads them need not compute them from the grammar.
+"""Stores the tables of a parser, so that no process has to compute them from the grammar.
 
 `make docs` writes the tables of a grammar into a file, and a test compares the file with the
-grammar. The tables are used only for the rules and the version of Lark that they were made from;
-otherwise Lark computes them.
+grammar. If the rules of the grammar or the version of Lark differ from those in the file, Lark
+computes the tables again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _OF_A_PROCESS = ("transformer", "import_paths", "source_path")  # options that a
 
 
 def dump(rules: str, start: str) -> str:
-    """Return the text of a file with the tables of a grammar."""
+    """Return the text of a file with the tables of a grammar.
+
+    `rules` is the text of the grammar, `start` the name of its start symbol.
+    """
     data, memo = _parser(rules, start, None).memo_serialize([TerminalDef, Rule])
     data["options"] = {x: y for x, y in data["options"].items() if x not in _OF_A_PROCESS}
     key = {"lark": lark.__version__, "rules": rules}
@@ -28,7 +31,7 @@ def dump(rules: str, start: str) -> str:
 
 
 def current(stored: str, rules: str, start: str) -> str:
-    """Return `stored` if it is for these rules and this Lark, else a new file of tables.
+    """Return `stored` if its tables are valid for `rules` and this Lark, else a new file's text.
 
     A new file would differ even for the same rules, because the order of Lark's tables depends on
     the hashes of a process.
@@ -53,7 +56,7 @@ def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, An
 
 
 def _with_numbers(item: dict[str, Any]) -> dict[str | int, Any]:
-    """Return a JSON object with integer keys; JSON stores them as texts."""
+    """Return a JSON object with integers in place of those keys that JSON stores as texts."""
     return {int(key) if key.isdigit() else key: value for key, value in item.items()}
 
 

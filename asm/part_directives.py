@@ -56,7 +56,7 @@ def _setting_value(context: StatementContext, node: Node) -> bool | int | float 
 
 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.hint` if the core's part supports it; ignore it otherwise. Raises `Mistake`."""
+    """Carry out `.hint` if the core's part supports its kind, else ignore it. Raises `Mistake`."""
     if parts.current is not None:
         parts.current.hint(context, statement)
 

@@ -1,8 +1,8 @@
-"""A program, as the assembler makes it and the device loads it: data without behaviour.
+"""A program: the data that the assembler makes and the device loads.
 
-Addresses have 32 bits. An object file (`asm/elf.py`) stores all fields except those with
-`compare=False`. So two programs are equal if their files are equal. Of the fields with
-`compare=False`, the file stores lines, arrays and copies of tensors, for debugging.
+Addresses have 32 bits. An ELF file (`asm/elf.py`) stores all fields without `compare=False`. So two
+programs are equal if their files are equal. Of the fields with `compare=False`, the file stores
+lines, arrays and copies of tensors, for debugging.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A contiguous piece of memory of `size` bytes. `data` is its contents; empty for zeros."""
+    """A contiguous piece of memory of `size` bytes. `data` is the contents; empty for zeros."""
 
     name: str
     core: str | None  # name of the part's core; None: data of no core
@@ -75,7 +75,7 @@ class Section:
 class Symbol(NamedTuple):
     """A name for a value. If `section` is None, the value is a number (`.equ`), not an address.
 
-    If `is_weak`, the symbol is global, and a linker prefers a definition in another object.
+    If `is_weak` is true, the symbol is global, and a linker prefers a definition in another object.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Symbol(NamedTuple):
 class Tensor:
     """A named input or output, an array of a part, or a part's copy of an input or output.
 
-    Its data are in C order, little-endian.
+    The data are in C order, little-endian.
     """
 
     name: str
@@ -99,8 +99,8 @@ class Tensor:
     dtype: str  # a key of DTYPE_SIZES
     shape: tuple[int, ...]
     address: int
-    at: str = ""  # the memory of a core in which it lies; empty: external memory
-    file: str = ""  # of an array whose name only one source knows: that source's name, no folder
+    at: str = ""  # the core's memory that contains the tensor; empty: external memory
+    file: str = ""  # for an array with a private name: the source's name without folder
 
     @property
     def section(self) -> str:
@@ -123,7 +123,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Data of `.npy` or `.array`, with or without a symbol: element type and source position."""
+    """Data of `.npy` or `.array`, with or without a symbol, and the position of the directive."""
 
     dtype: str  # a key of DTYPE_SIZES
     address: int
@@ -136,7 +136,7 @@ class Typed:
 class Hint:
     """A tensor in a memory of a core, as `.hint tensor` describes it for tools.
 
-    It is neither input nor output, and it does not change the bytes of any section.
+    The tensor is neither input nor output, and the hint does not change the bytes of any section.
     """
 
     core: str
@@ -214,7 +214,7 @@ class Program:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int, Tensor], ...]:
-        """The first address and the end of each tensor, array and copy, in this order."""
+        """(First address, end address, tensor) of each tensor, then of each array and copy."""
         items = (*self.tensors, *self.arrays, *self.copies)
         return tuple((item.address, item.address + item.size, item) for item in items)
 
@@ -234,23 +234,24 @@ class Program:
         raise KeyError(name)
 
     def section_at(self, address: int) -> Section | None:
-        """Return the section that contains `address` as a core sees it; None if there is none."""
+        """Return the section that contains `address`, an address as cores see it, or None."""
         starts, sections = self._sections_by_address
         place = bisect_right(starts, address) - 1
         return sections[place] if place >= 0 and sections[place].holds(address) else None
 
     def symbol(self, name: str) -> Symbol:
-        """Return the symbol of that name; a global one has priority over local ones.
+        """Return the symbol of that name; a global symbol has priority over local ones.
 
         Raises `KeyError` if there is none.
         """
         return self._symbols_by_name[name]
 
     def symbol_at(self, address: int) -> tuple[Symbol, int] | None:
-        """Return the nearest symbol at or before `address` in its section, and its distance.
+        """Return the nearest symbol at or before `address`, and its distance in bytes.
 
-        If this symbol is a tensor or other data that ends before `address`, return instead the
-        nearest symbol whose bytes contain `address`. Return None if there is none.
+        The symbol is in the section that contains `address`. If the nearest symbol is a tensor or
+        other data that ends before `address`, return instead the nearest symbol whose bytes contain
+        `address`. Return None if there is no such symbol.
         """
         section = self.section_at(address)
         if section is None or section.name not in self._symbols_by_address:
@@ -264,9 +265,9 @@ class Program:
 
     @cached_property
     def layer_entries(self) -> dict[int, int]:
-        """The numbers of the layers of the network by the addresses at which cp begins them.
+        """The numbers of the network's layers, by the addresses at which cp begins the layers.
 
-        The address of the code after the last layer has the number of layers.
+        At the address of the code after the last layer, the number is the count of layers.
         """
         if self.network is None:
             return {}
@@ -274,7 +275,7 @@ class Program:
         return {self.symbol(name).value: number for number, name in enumerate(names)}
 
     def layer_number_at(self, address: int) -> int | None:
-        """Return the number of the network's layer whose source has the code at `address`, or None.
+        """Return the number of the layer whose source file contains the code at `address`, or None.
 
         Code in a file that several layers include belongs to no layer.
         """
@@ -284,7 +285,7 @@ class Program:
         return self.network.numbers_by_file.get(line.file.rpartition("/")[2])
 
     def layer_at(self, address: int) -> ProgramLayer | None:
-        """Return the layer of a network whose source file has the code at `address`, or None."""
+        """Return the layer whose source file contains the code at `address`, or None."""
         number = self.layer_number_at(address)
         return None if number is None or self.network is None else self.network.layers[number]
 
@@ -308,13 +309,13 @@ class Program:
         return tuple(item for item in self.tensors if item.direction == "output")
 
     def parts(self, core: str) -> tuple[Section, ...]:
-        """Return the sections of the parts of a core, by index."""
+        """Return the sections of the parts of a core, sorted by the index of the part."""
         sections = (item for item in self.sections if item.core == core)
         return tuple(sorted(sections, key=lambda item: (item.index or 0, item.address)))
 
 
 def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[Symbol, ...]:
-    """Return symbols by binding (local first), index of the section, value, name, size and kind."""
+    """Return the symbols sorted by binding (local first), section, value, name, size and kind."""
     places: dict[str | None, int] = {item.name: place for place, item in enumerate(sections)}
     groups: dict[tuple[bool, int], list[Symbol]] = {}
     for symbol in symbols:
@@ -325,16 +326,19 @@ def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[S
 
 
 def tensor_section(at: str) -> str:
-    """Return the section name of the tensors with this `at=`; empty means external memory."""
+    """Return the name of the section of tensors with the value `at` of `at=`.
+
+    An empty `at` means external memory.
+    """
     return f"{TENSORS}.{at}" if at else TENSORS
 
 
 def natural_sizes(section: Section, values: Iterable[int]) -> dict[int, int]:
-    """Return the natural size in bytes of a section's symbols, by their values.
+    """Return the natural sizes in bytes of the symbols with these `values` in a section, by value.
 
     The natural size of a symbol is the distance to the next symbol or to the section's end. Symbols
-    at one address have the same size. A label has its natural size unless there is a `.size`. The
-    disassembler writes `.size` for symbols of other sizes.
+    at one address have the same natural size. A label has its natural size unless the source has a
+    `.size` for it. The disassembler writes `.size` for symbols of any other size.
     """
     starts, end = sorted(set(values)), section.end
     return {

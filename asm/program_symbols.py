@@ -22,7 +22,7 @@ _NUMBERED = lazy_pattern(r"(.*?)([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class PlacedDatum:
-    """A datum at an offset of an area; its directive is at offset `head` of `line`."""
+    """A datum at byte `offset` of an area, from the directive at offset `head` of `line`."""
 
     area: Area
     offset: int
@@ -40,7 +40,7 @@ def _register_names(cores: tuple[Core, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _register_numbers(cores: tuple[Core, ...]) -> Mapping[str, Sequence[int]]:
-    """Return the numbers in names of registers, by the text before the number (`a` for `a0`)."""
+    """Return the numbers in names of registers, by the letters before the number (`a` for `a0`)."""
     numbers: dict[str, list[int]] = {}
     for name in _register_names(cores):
         if match := _NUMBERED.fullmatch(name):
@@ -49,7 +49,7 @@ def _register_numbers(cores: tuple[Core, ...]) -> Mapping[str, Sequence[int]]:
 
 
 class ProgramSymbols:
-    """The symbols of a run, its pending labels, its tensors and its typed data."""
+    """All symbols of a run, its pending labels, its tensors and its typed data."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -72,9 +72,10 @@ class ProgramSymbols:
         names: Sequence[Name | Number],
         is_bad: bool,
     ) -> list[Definition]:
-        """Define the labels of a line.
+        """Define the labels `names` of a line; `ordinal` is the number of the statement.
 
-        They are pending until bytes follow or `place_labels` is called.
+        The labels are pending until bytes follow or `place_labels` is called. With `is_bad`, uses
+        of the labels cause no errors.
 
         With `is_bad`, uses of the labels cause no errors.
         """
@@ -96,7 +97,7 @@ class ProgramSymbols:
         return labels
 
     def take_pending(self) -> list[Definition]:
-        """Remove and return the pending labels. The caller must give them an address."""
+        """Remove and return the pending labels. The caller must give these labels an address."""
         labels, self.pending = self.pending, []
         return labels
 
@@ -111,8 +112,8 @@ class ProgramSymbols:
     def resolve(self, symbol: Definition, node: Name) -> int:
         """Compute, store and return the value of a symbol whose value is `Deferred`.
 
-        Valid after the layout. Raises `Mistake` if the symbol depends on itself, `AlreadyReported`
-        if its line is wrong.
+        Valid after the layout. Raises `Mistake` at `node` if the symbol depends on itself, and
+        `AlreadyReported` if the line that defines the symbol is wrong.
         """
         value = symbol.value
         assert isinstance(value, Deferred)
@@ -131,7 +132,7 @@ class ProgramSymbols:
         return result
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
-        """Return a hint for an unknown name: a similar symbol, or that the word is a register."""
+        """Return a hint for an unknown name: a similar symbol, or that `name` is a register."""
         hint = did_you_mean(name, self._names(scope))
         if hint:
             return hint
@@ -149,8 +150,8 @@ class ProgramSymbols:
     def _names(self, scope: Scope) -> frozenset[str]:
         """Return the names of all symbols that the lines of a file can use.
 
-        Thousands of wrong lines ask for the same names, so the last result is kept. It is valid
-        while the numbers of symbols are the same, because symbols are only added.
+        Thousands of wrong lines ask for the same names, so the method keeps the last result. The
+        result is valid while the number of symbols is the same, because symbols are never removed.
         """
         key = scope, len(scope.symbols), len(self.table.shared)
         if self._kept_names is None or self._kept_names[0] != key:
@@ -164,13 +165,13 @@ class ProgramSymbols:
     ) -> None:
         """Record the datum at `offset` of `area`.
 
-        Its directive begins at offset `head` of `line`.
+        The directive of the datum begins at offset `head` of `line`.
         """
         self._data_at.setdefault((id(area), offset), datum)
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
     def datum(self, symbol: Definition) -> Datum | None:
-        """Return the datum at a symbol's address; None if there is none."""
+        """Return the datum at the address of `symbol`; None if no datum begins there."""
         if symbol.datum is not None or not isinstance(symbol.value, Address):
             return symbol.datum
         return self._data_at.get((id(symbol.value.area), symbol.value.offset))
@@ -197,7 +198,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the error for a second definition of `name`; `before` is the first one."""
+    """Return the error for a second definition of `name`; `before` is the first definition."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

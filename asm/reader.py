@@ -32,7 +32,7 @@ _ASSIGNMENT = lazy_pattern(r"\s*=(?!=)")
 
 @cache
 def directive_names() -> frozenset[str]:
-    """Return the names of the directives of all parts. This imports the tables of all cores."""
+    """Return the names of the directives of all parts. A call imports the tables of all cores."""
     of_cores = (row.name for core in registry.cores() for row in core.directives)
     return frozenset((*DIRECTIVES, *TEXT_DIRECTIVES, *of_cores))
 
@@ -69,7 +69,10 @@ class SourceReader:
         return logical_lines(text, partial(self._unterminated, text), self._take_simple)
 
     def _take_simple(self, text: SourceText, start: int) -> int:
-        """Assemble the simple lines at an offset, and return the offset of the first other line."""
+        """Assemble the simple lines from offset `start` of `text` on.
+
+        Return the offset of the first line that is not simple.
+        """
         stack = self._stack
         if not stack.takes_statements:
             return start
@@ -115,7 +118,9 @@ class SourceReader:
     def _run(self, meaning: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
         """Carry out a directive on text or a macro call.
 
-        Return False, without carrying it out, if the line assigns a value to the macro's name.
+        `meaning` is the directive or the macro, `head` the match of the line's first word.
+
+        If the line assigns a value to the name of a macro, do nothing and return False.
         """
         stack = self._stack
         if len(stack.frames) > 1:
@@ -135,7 +140,7 @@ class SourceReader:
         return True
 
     def _reinterpret(self, line: LogicalLine) -> None:
-        """Carry out a line in which a guess has replaced the wrong first word."""
+        """Carry out `line`, in which the guessed word has replaced the wrong first word."""
         head = HEAD.match(line.text)
         assert head is not None
         meaning = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())

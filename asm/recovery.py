@@ -1,4 +1,4 @@
-"""Helps the assembler to continue after a mistake: finds the good part of a line, guesses words."""
+"""Helps the assembler to continue after a mistake: finds valid parts of lines, guesses words."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _ELSEWHERE = {
 
 
 def assigned_symbol(text: str) -> Name | None:
-    """Return the symbol to which a wrong line would assign; None if it is no assignment."""
+    """Return the symbol that a wrong line should set; None if the line is no assignment."""
     match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """Return the longest statement that can be parsed and ends before the mistake at `end`.
+    """Return the longest start of `text` that is a statement and ends before `end`, the mistake.
 
-    It has at least the line's labels.
+    The statement has at least the line's labels.
     """
     begin = text[:end]
     budget = _MOST_TEXT
@@ -61,13 +61,13 @@ def parsable_start(text: str, end: int) -> Statement:
 
 
 def guessed_word(mistake: Mistake) -> str | None:
-    """Return the word that a mistake's hint suggests; None if it suggests none."""
+    """Return the word that the hint of a mistake suggests; None if the hint suggests no word."""
     match = _GUESS.fullmatch(mistake.hint)
     return None if match is None else match[1]
 
 
 def suggested_word(hint: str) -> str | None:
-    """Return the word that a diagnostic's hint suggests; None if it suggests none."""
+    """Return the word that the hint of a diagnostic suggests; None if it suggests no word."""
     match = _GUESS.match(hint)
     return None if match is None else match[1]
 
@@ -75,7 +75,7 @@ def suggested_word(hint: str) -> str | None:
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
     r"""Add a hint to the error for a `\word` that is no parameter of the macro.
 
-    The hint suggests the most similar of the parameters `names`.
+    `text` is the text of the line. The hint suggests the most similar of the parameters `names`.
     """
     match = _PARAMETER.match(text, mistake.start)
     if match is None:
@@ -115,7 +115,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 
 def similar(word: str, known: tuple[str, ...]) -> str:
-    """Return a hint with the most similar mnemonic or macro.
+    """Return a hint that suggests the mnemonic or macro in `known` that is most similar to `word`.
 
     If `word` with a point in front is a directive, the hint names the directive.
     """
@@ -126,7 +126,7 @@ def similar(word: str, known: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=16)  # thousands of wrong lines are compared with the same names
 def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
-    """Return the names with this number of points that are not names of directives."""
+    """Return the names with this number of points, except those that begin with a point."""
     return frozenset(
         name for name in known if not name.startswith(".") and name.count(".") == points
     )
@@ -134,7 +134,7 @@ def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the names that contain points, by each of their beginnings up to a point.
+    """Return the names that contain points, by their beginnings: the texts before each point.
 
     For example, `vadd.b` and `vadd.h` are listed under `vadd`.
     """

@@ -24,7 +24,7 @@ def functions() -> tuple[expressions.Function, ...]:
 
 
 def of_language() -> Iterator[Page]:
-    """Yield the reference pages of all directives and functions that every part accepts."""
+    """Yield a reference page for each directive and each function that every part accepts."""
     for item in directives():
         yield pages.directive("every part", item)
     for row in functions():

@@ -1,6 +1,6 @@
-"""An object for a linker: a program in which some words depend on symbols of other objects.
+"""An object, the input of a linker: a program with words that depend on symbols of other objects.
 
-Its sections have fixed addresses, as in an executable. The linker script that
+The object's sections have fixed addresses, as in an executable. The linker script that
 `macaw.asm.linker_script` writes preserves the addresses.
 """
 
@@ -22,9 +22,10 @@ PREFIX = ".macaw"
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A change by the linker of the 32-bit word at `address`. `kind` is its ELF type R_RISCV_*.
+    """A change that the linker makes in the 32-bit word at `address`.
 
-    The linker computes the inserted value from the symbol's address plus `addend`.
+    `kind` is the ELF type R_RISCV_*. The linker computes the new value from the symbol's address
+    plus `addend`.
     """
 
     section: str
@@ -38,9 +39,9 @@ class Relocation:
 class Linkage:
     """The symbols and relocations that a run has left to the linker so far.
 
-    While `is_relocating` is true, the run looks for words that need a relocation. Then it also
-    treats a weak symbol as a symbol of another object. Otherwise, as in `. - symbol`, the symbol's
-    own definition is used.
+    While `is_relocating` is true, the run looks for words that need a relocation, and treats a weak
+    symbol as a symbol of another object. While it is false, the run uses the weak symbol's own
+    definition, for example in `. - symbol`.
     """
 
     externals: dict[str, External] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Linkage:
     is_relocating: bool = False
 
     def external(self, name: str) -> External:
-        """Return the area that represents the symbol of that name in another object."""
+        """Return the `External` for the symbol of that name in another object."""
         return self.externals.setdefault(name, External(name))
 
 
@@ -57,7 +58,7 @@ class Relocatable:
     """A program, and the relocations that a linker has to carry out in it.
 
     `slots` has the addresses of tensors in the units of PE rows, by (tensor's name, row). `weak`
-    are the names that need no definition, in this object or in another.
+    has the names of symbols that may lack a definition in all objects.
     """
 
     program: Program

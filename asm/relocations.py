@@ -33,7 +33,7 @@ def relocate_number(context: StatementContext, node: Node) -> bool:
 def relocate_operand(
     context: StatementContext, row: Instruction, operand: Operand, node: Node
 ) -> bool:
-    """Add a relocation for an operand of the instruction at the context's position, if possible.
+    """Add a relocation for `operand` of the instruction at the context's position, if possible.
 
     Return whether it was possible. The operand must depend on one symbol of another object, and
     there must be a relocation for the operand's field. Valid after the layout. Raises the errors of
@@ -49,9 +49,9 @@ def relocate_operand(
 
 @contextmanager
 def _relocating(linkage: Linkage) -> Iterator[None]:
-    """Leave weak symbols to the linker inside the `with` block.
+    """Make the `with` block treat weak symbols as symbols of other objects.
 
-    The caller reports symbols without any value.
+    Raise no error for symbols without a definition; the caller reports those.
     """
     linkage.is_relocating = True
     try:
@@ -61,7 +61,7 @@ def _relocating(linkage: Linkage) -> Iterator[None]:
 
 
 def _external_value(context: StatementContext, node: Node) -> tuple[str, int] | None:
-    """Return the external symbol of an expression, and the number that the expression adds to it.
+    """Return the external symbol in an expression, and the number that the expression adds to it.
 
     Return None if the expression is not such a sum.
     """
@@ -125,7 +125,10 @@ def _address(context: StatementContext) -> int:
 
 
 def _parts(node: Node) -> tuple[str, Node]:
-    """Return the operator of an expression (`%hi`; empty if it has none) and its argument."""
+    """Return (operator, argument) of an expression such as `%hi(x)`.
+
+    Without such an operator, the result is (empty, `node`).
+    """
     while isinstance(node, Checked):
         node = node.inner
     if isinstance(node, Call) and node.function.startswith("%") and len(node.arguments) == 1:
@@ -147,10 +150,11 @@ def _is_relative(node: Node) -> bool:
 def _low_part(
     context: StatementContext, row: Instruction, kind: int, symbol: str, distance: int
 ) -> bool:
-    """Add the relocation for `%lo(symbol - . + 4)` in the second word of a pseudo-instruction.
+    """Add a relocation for `%lo(symbol - . + 4)` in the second word of a pseudo-instruction.
 
-    `distance` is added to the symbol's address. Return False if the first word has no high part of
-    the same symbol. For a jump, one relocation replaces the relocations of both words.
+    The relocation has the type `kind`; the linker adds `distance` to the symbol's address. Return
+    False if the first word has no high part of the same symbol. For a jump, one relocation replaces
+    the relocations of both words.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)
@@ -165,7 +169,7 @@ def _low_part(
 
 
 def _low_part_at_label(context: StatementContext, kind: int, label: Node) -> bool:
-    """Add the relocation for `%pcrel_lo(label)`.
+    """Add a relocation of the type `kind` for `%pcrel_lo(label)`.
 
     Return False unless the instruction at the label has the `%pcrel_hi` of a symbol of another
     object.

@@ -61,7 +61,7 @@ def _arguments(text: OperandText, position: int) -> Iterator[str]:
 
 
 def _characters(text: OperandText, position: int) -> Iterator[str]:
-    """Yield each character of the operand; blanks outside of a string are skipped."""
+    """Yield each character of the operand at `position`, except blanks outside of a string."""
     characters = text.text
     quoted = characters.startswith('"', position)
     position += quoted

@@ -1,8 +1,8 @@
 """Repeats the bytes of a macro call or of a repetition's round, without reading its text again.
 
 This is possible if the expansion is pure: its bytes depend only on its text. A pure expansion uses
-no symbol, no address and no number of a macro call, and it defines and reports nothing. The same
-text then gives the same bytes at each position with the same alignment.
+no symbol, no address and no number of a macro call, and it defines and reports nothing. So the same
+text gives the same bytes at each position with the same alignment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_BYTES = 1 << 24  # bytes of all recordings of a source
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The macro calls, lines and characters read so far, and the depth of nested texts."""
+    """The macro calls, lines and characters that a run has read, and the depth of nested texts."""
 
     calls: int
     lines: int
@@ -34,10 +34,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """The state at the start of an expansion.
+    """The state of the run at the start of an expansion.
 
-    `size` is the size of the area in bytes, `rows` the number of rows in the line table. `deepest`
-    is the greatest depth of nested texts in the recording that contains this expansion.
+    `size` is the size of `area` in bytes, `rows` the number of rows in the line table, `effects`
+    and `instructions` the counts of the run. `traced` is the length of `trace`. `deepest` is the
+    greatest depth of nested texts in the recording that contains this expansion.
     """
 
     area: Area
@@ -53,7 +54,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The effects of an expansion: its bytes, its rows of the line table, its costs (`spent`).
+    """The effects of an expansion: its bytes, its rows of the line table, and its cost, `spent`.
 
     `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
     `spent` is the greatest depth of nested texts. The expansion is pure if its `trace` is empty.
@@ -77,7 +78,10 @@ class Expansion:
 
 @dataclass(eq=False)
 class Replay:
-    """The recordings of one source. `takes_words` tells whether instructions can come next."""
+    """The recordings of expansions in one source.
+
+    `takes_words` returns whether the next statement can be an instruction.
+    """
 
     state: AssemblyState
     takes_words: Callable[[], bool]
@@ -92,7 +96,7 @@ class Replay:
         return self.state.effects + self.state.report.events
 
     def mark(self, counts: Counts, deepest: int) -> Mark | None:
-        """Return the current state; None if no expansion can be recorded here."""
+        """Return the current state of the run; None if no expansion can be recorded now."""
         if self.state.record is not None or not self.takes_words():
             return None
         area, rows, trace = self.state.area, len(self.state.line_table), self.state.trace
@@ -109,7 +113,7 @@ class Replay:
         )
 
     def begin_trace(self) -> bool:
-        """Begin to trace the next round. Return False if an outer round is traced already."""
+        """Begin to trace the next round. If an outer round is traced already, return False."""
         if self.state.trace is not None:
             return False
         self.state.trace = []
@@ -120,9 +124,10 @@ class Replay:
         self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return the bytes and rows that were added since `mark`.
+        """Return the bytes and rows that the run has added since `mark`.
 
-        Return None if the expansion also had effects that its trace does not show.
+        `counts` are the current counts, `deepest` is the greatest depth of nested texts since
+        `mark`. Return None if the expansion also had effects that its trace does not show.
         """
         area, before = mark.area, mark.counts
         if self._effects() != mark.effects or self.state.trace is not mark.trace:
@@ -154,7 +159,7 @@ class Replay:
         self._recordings[key] = recording
 
     def find(self, macro: Macro, values: tuple[str, ...]) -> Recording | None:
-        """Return the recording of a macro call, if it is valid at the end of the current area."""
+        """Return the recording of a macro call with these values; None if it is not valid here."""
         area = self.state.area
         recording = self._recordings.get((macro, values, area, area.size % WORD_BYTES))
         if recording is None or not self._can_put(recording, 1):
@@ -173,7 +178,7 @@ class Replay:
     def put(self, recording: Recording, source: SourceText, place: int) -> None:
         """Append a recording's bytes to the current area.
 
-        In the line table, they belong to the offset `place` of `source`.
+        In the line table, the bytes belong to the offset `place` of `source`.
         """
         area = self.state.area
         offsets = [area.size + offset for offset in recording.offsets]
@@ -181,9 +186,9 @@ class Replay:
         area.data += recording.data
 
     def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
-        """Return how many of `rounds` more rounds `repeat` can add after the recorded round.
+        """Return how many of the next `rounds` rounds `repeat` can add after the recorded round.
 
-        A round can be added if it begins at the same alignment, if it fits in the limits of the
+        A round can be added if it begins at the same alignment, if it is inside the limits of the
         assembler, and if the numbers of its symbols fit in their fields.
         """
         data = recording.data
@@ -197,9 +202,9 @@ class Replay:
         return self._counted.most(rounds, self.state.watch)
 
     def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
-        """Add the round that was recorded since `mark` again, `rounds` times.
+        """Add the effects of the recorded round, which began at `mark`, `rounds` times.
 
-        The caller gives at most the number that `rounds_again` has returned.
+        `rounds` is at most the number that `rounds_again` has returned.
         """
         state, data = self.state, recording.data
         if not recording.trace:

@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a run: the first errors of each line, no duplicates, sorted."""
+"""Collects the diagnostics of a run, sorted and without duplicates: first errors of each line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.syntax import AlreadyReported, Mistake, Node
 from macaw.isa.lazy_dataclass import dataclass
 
-_MOST_LINKS = 8  # of a chain; those between are counted
+_MOST_LINKS = 8  # links of a chain that are shown; the others are counted
 _MOST_REPEATED = 5  # shown expansions of one line with the same error; further ones are counted
 _MOST_COMPARED = 1000  # expansions of one line whose chains are compared; later ones count as equal
 _LONGEST = 300  # characters of a message, which may quote a long word
@@ -21,7 +21,7 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 
 @dataclass
 class _SameMistake:
-    """The number of times that the same error occurs in expansions of one line."""
+    """An error that occurs several times in the expansions of one line, and how often."""
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # indices of the shown diagnostics
@@ -55,13 +55,13 @@ class Report:
             self.mistake(line, Mistake(why, (-1, -1)))
 
     def add_source(self, text: SourceText) -> None:
-        """Register a file. Diagnostics are ordered by the registration of their files."""
+        """Register a file. Diagnostics have the order in which their files are registered."""
         self._order.setdefault(text.name, len(self._order))
 
     def mistake(self, line: LogicalLine, *mistakes: Mistake) -> None:
-        """Add the errors of a line, unless the line already has one.
+        """Add the errors `mistakes` of a line, unless the line already has an error.
 
-        A line has several only if they are those of a device that it names or changes.
+        Several errors are possible for a line that chooses or changes the device.
         """
         if self.has_failed(line):
             return
@@ -73,7 +73,7 @@ class Report:
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 
     def fail(self, line: LogicalLine) -> None:
-        """Suppress later errors of a line, because they would only result from another error."""
+        """Suppress later errors of a line that would result from another, reported error."""
         self._failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
@@ -93,7 +93,7 @@ class Report:
         *,
         name: str,
     ) -> None:
-        """Add a warning, unless the line has an error or the same warning.
+        """Add a warning at `at`, unless the line has an error or the same warning.
 
         `name` is one of `macaw.asm.warnings`.
         """
@@ -108,7 +108,7 @@ class Report:
             self._add(WARNING, line, start, end, message, hint, name)
 
     def note(self, line: LogicalLine, at: tuple[int, int], message: str) -> None:
-        """Add a note: a text that a directive (`.print`) of the source prints."""
+        """Add a note: the text that a directive `.print` of the source prints."""
         self._add(NOTE, line, *at, message, "")
 
     def at_file(self, file: str, message: str) -> None:
@@ -147,7 +147,7 @@ class Report:
 
     @property
     def events(self) -> int:
-        """The number of errors, warnings and failed lines so far; it grows with each of them."""
+        """The number of errors, warnings and failed lines so far."""
         return self.errors + len(self._items) + len(self._failed)
 
     @property

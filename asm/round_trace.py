@@ -13,7 +13,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Assignment(NamedTuple):
-    """`.set name, source + number`. Without a `source`, the value is a number.
+    """The line `.set name, source + number`. If `source` is None, the line is `.set name, number`.
 
     `before` is the value of the symbol `source` before the assignment.
     """
@@ -41,7 +41,7 @@ class Field(NamedTuple):
 class Waiting(NamedTuple):
     """Bytes that get the value of the symbol `name` after the layout.
 
-    The bytes begin at `offset` of the area. They are the same in every round.
+    The bytes begin at `offset` of the area and have the same value in every round.
     """
 
     offset: int

@@ -1,7 +1,8 @@
-"""Encodes simple lines: from the texts of a row's operands directly to instruction words.
+"""Encodes simple lines: from the texts of the operands directly to instruction words.
 
 All encoders are derived from the tables. A `RowEncoder` is for one row, or for one alternative of a
-pseudo-instruction. It has one operand encoder (`asm/operand_encoder.py`) for each written operand.
+pseudo-instruction. It has one operand encoder (`asm/operand_encoder.py`) for each operand that a
+source writes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from macaw.isa.typed_records import NamedTuple
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowEncoder:
-    """Encodes a row from the texts of its operands.
+    """Encodes an instruction of a table row from the texts of the operands.
 
     `encode` returns the words as one number, with the first word in the lowest bits. It raises
     `KeyError` or `ValueError` for texts whose meaning is not certain. If an operand always needs a
@@ -49,7 +50,7 @@ class RowEncoder:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
 
         The encoder and the modifier belong to the operand with the symbol. Return None if the texts
-        do not fit.
+        do not fit the row.
         """
         if len(texts) != len(self.encoders) or self.chooses:
             return None
@@ -93,7 +94,7 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
 
 
 def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
-    """Return the `Choice` of a mnemonic.
+    """Return the `Choice` of a mnemonic with these rows and their encoders `plans`.
 
     Return None unless a number selects one of several encodings of the mnemonic.
     """
@@ -132,9 +133,9 @@ def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
 def bytes_with_number(
     bits: int, encoder: OperandEncoder, modifier: str, size: int, number: int
 ) -> bytes | None:
-    """Return the `size` bytes of an instruction whose last unknown operand is a number.
+    """Return the `size` bytes of an instruction in which one operand has the value `number`.
 
-    `bits` are the bits of the other operands. `encoder` and `modifier` belong to the operand.
+    `bits` are all other bits of the instruction. `encoder` and `modifier` belong to this operand.
     Return None if the number does not fit.
     """
     known = None if encoder.needs_address else encoder.bits_of_address(modifier, number, 0)
@@ -147,7 +148,7 @@ def bytes_of_choice(
     size: int,
     number: int,
 ) -> bytes | None:
-    """Return the bytes of an instruction with several encodings, one of which a number selects.
+    """Return the bytes of an instruction with several encodings, of which `number` selects one.
 
     `encode` is the function of the instruction's `Choice`. Return None if the number does not fit,
     or if the selected encoding does not have `size` bytes.
@@ -159,14 +160,14 @@ def bytes_of_choice(
 
 
 def words_of(bits: int, count: int) -> list[int]:
-    """Return the words of an instruction; the first one is in the lowest bits of `bits`."""
+    """Return the `count` words in `bits`; the first word is in the lowest bits."""
     if count == 1:
         return [bits]
     return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
-    """Return the `Jump` of a row; None if its last operand is not a distance."""
+    """Return the `Jump` for the row of `plan`; None if its last operand is not a distance."""
     base, encoders = plan.base, plan.encoders
     if plan.words != 1 or plan.chooses or not _shares(encoders):
         return None
@@ -234,7 +235,10 @@ def _three(
 def _row_encoder(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
-    """Return the encoder of a row; None if its lines are never simple."""
+    """Return the encoder of a row, or of one alternative of a pseudo-instruction.
+
+    Return None if lines of the row are never simple. `shared` has the operand encoders made so far.
+    """
     if any(_may_be_missing(operand) for operand in row.operands):
         return None
     base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
@@ -275,7 +279,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Return whether a source may omit an operand, because it is a flag or has a name."""
+    """Return whether a source may omit an operand: a flag, or an operand `name=value`."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -289,9 +293,10 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 def _enter_line(
     core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
-    """Record in `uses` the fields of an expansion's line that use operands.
+    """Record in `uses`, by operand, the fields of an expansion's line that depend on operands.
 
-    Return the line's constant bits; None if this module cannot encode the line.
+    `text` is the line in the table, `number` the index of its word. Return the line's constant
+    bits; None if this module cannot encode the line.
     """
     line = template(text)
     assert line.head is not None
@@ -332,7 +337,7 @@ def _enter_line(
 
 
 def _shape(row: Row) -> tuple[bool, ...]:
-    """Return for each written operand whether it has brackets, as in `imm(rs1)`."""
+    """Return, for each operand that a source writes, whether it has brackets, as in `imm(rs1)`."""
     inner = {operand.inside for operand in row.operands if operand.inside}
     return tuple(operand.name in inner for operand in row.operands if not operand.inside)
 
@@ -372,15 +377,15 @@ class Entry(NamedTuple):
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
     with_symbol: tuple[RowEncoder, ...]
-    jump: Jump | None  # if this is the only encoder
-    choice: Choice | None = None  # instead of all others
+    jump: Jump | None  # if the mnemonic's only encoder is a jump
+    choice: Choice | None = None  # if not None, there is no other encoder
 
 
 UNKNOWN = Entry((), (), None)
 
 
 class EncoderTable(dict[str, Entry]):
-    """The encoders of a core by mnemonic, created when they are first needed.
+    """The encoders of a core by mnemonic. An entry is created when it is first needed.
 
     `first` has the `encode` of each mnemonic's first encoder, if that encoder makes one word.
     """
@@ -419,6 +424,6 @@ NO_ENCODERS = EncoderTable(None)
 def encoder_table(core: Core, excluded: tuple[str, ...]) -> EncoderTable:
     """Return the encoders of a core, except for `excluded` mnemonics.
 
-    All programs of this process share them.
+    All programs of this process share the table.
     """
     return EncoderTable(core, excluded)

@@ -88,7 +88,10 @@ def _name(context: StatementContext, node: Node) -> Name:
 
 
 def _words(context: StatementContext, operands: Sequence[Node], number: int = 0) -> SectionWords:
-    """Return flags, type, entry size and group of a `.section` line. Raises `Mistake`."""
+    """Return the `operands` of a `.section` line that follow the name. Raises `Mistake`.
+
+    `number` is the number of the subsection.
+    """
     if not operands:
         return SectionWords(number=number)
     flags_node, *others = operands

@@ -29,8 +29,9 @@ DROPPED = ""  # the section name that means: no section
 class SectionWords:
     """The operands of `.section` after the name.
 
-    `flags` is None if there are none. `kind` is the type, such as "nobits". `group` names a group
-    of sections that several files may contain; a program includes it from one file only.
+    `flags` is None if the line has no flags. `kind` is the type, such as "nobits". `group` is the
+    name of a group of sections that several files may contain; a program includes the group from
+    one of these files.
     """
 
     flags: str | None = None
@@ -40,7 +41,7 @@ class SectionWords:
 
 
 def section_of(name: str, words: SectionWords) -> str | None:
-    """Return the section of a part that receives the bytes of a GNU as section.
+    """Return the section of a part that receives the bytes of the GNU as section `name`.
 
     The result is `.text`, `.rodata`, `.data` or `.bss`, or `DROPPED` if no program loads the
     section. Return None for an unknown name without flags.

@@ -57,13 +57,12 @@ class SimpleLines:
     """Assembles consecutive simple lines of one source, in one part.
 
     Most lines are an instruction, a label or numbers, without quotes and C comments. The object
-    splits these at blanks and commas, and looks up each operand by its text. A regular expression
-    splits the other lines.
+    splits such lines at blanks and commas, and looks up each operand by its text. A regular
+    expression splits the other lines.
 
-    The caller passes `enter_section`, which executes the directives `.text`, `.data` and `.bss`.
-    Its arguments are the offset of the directive in the source, and the directive. It returns the
-    encoders of the new area. It returns None if another object has to read the next line; then
-    `is_open` becomes False. It raises `Mistake`.
+    The caller passes `enter_section`, a function that executes `.text`, `.data` and `.bss` from the
+    directive's source offset and name. It returns the encoders of the new area, or None if another
+    object has to read the next line; then `is_open` becomes False. It raises `Mistake`.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class SimpleLines:
         self._begin_area(table)
 
     def _begin_area(self, table: EncoderTable) -> None:
-        """Continue at the end of the state's present area."""
+        """Continue at the end of the current area of the run, with the encoders in `table`."""
         state = self._state
         self._area = area = state.area
         self._base = area.size  # offset in the area of the first collected word
@@ -104,7 +103,10 @@ class SimpleLines:
         self._deferred = deferred.items
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
-        """Assemble lines and return the offset of the first line that is not simple."""
+        """Assemble lines from `start` up to `end`; return the offset of the first other line.
+
+        A line whose first word is in `macros` is not simple.
+        """
         (statements, places), newlines = self._source.statements, self._source.newlines
         position, last = bisect_left(newlines, start - 1), bisect_left(newlines, end - 1)
         words, word_places, encoders = self._words, self._places, self._encoders()
@@ -145,21 +147,22 @@ class SimpleLines:
         return max(start, end)
 
     def _line_start(self, place: int) -> int:
-        """Return the offset of the line that contains a source offset."""
+        """Return the source offset of the line that contains the source offset `place`."""
         newlines = self._source.newlines
         return newlines[bisect_left(newlines, place) - 1] + 1
 
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
-        """Return each mnemonic's first encoder; none where an instruction cannot begin."""
+        """Return the first encoder of each mnemonic; no encoders where no instruction can begin."""
         self._is_elsewhere = False
         return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
 
     def _take_label(
         self, label: str, rest: str, line_start: int, macros: Collection[str]
     ) -> bool | None:
-        """Assemble a line that begins with a label, at the source offset `line_start`.
+        """Assemble a line that begins with `label`; `rest` is the text after the label.
 
-        Return False if the line is not simple. Return None if only `_take_line` can parse the line.
+        `line_start` is the source offset of the line's text. Return False if the line is not
+        simple. Return None if only `_take_line` can parse the line.
         """
         if label in self._scope.symbols or label in self._scope.exports:
             return False
@@ -185,10 +188,10 @@ class SimpleLines:
     def _take_words(
         self, head: str, rest: str, label: str, place: int, line_start: int
     ) -> bool | None:
-        """Assemble a statement with the first word `head`.
+        """Assemble a statement with the first word `head`; `rest` is the text after this word.
 
-        The result is like that of `_take_label`. `label` is the line's label or empty, `place` the
-        source offset of `head`, and `line_start` the source offset of the line's text.
+        The result is as in `_take_label`. `label` is the line's label or empty, `place` the source
+        offset of `head`, and `line_start` the source offset of the line's text.
         """
         if head[0] == ".":
             return self._take_directive(head, rest, place, line_start)
@@ -210,9 +213,9 @@ class SimpleLines:
         return self._take_instruction(entry, rest, label, place, line_start)
 
     def _take_directive(self, head: str, rest: str, place: int, line_start: int) -> bool | None:
-        """Assemble numbers, a string or zeros up to an alignment.
+        """Assemble a directive `head` for numbers, a string, or zeros up to an alignment.
 
-        Return None if the line has another form.
+        The parameters and the result are as in `_take_words`.
         """
         size = NUMBER_SIZES.get(head)
         if size is not None:
@@ -237,7 +240,7 @@ class SimpleLines:
         return None
 
     def _take_section(self, name: str, place: int) -> bool:
-        """Carry out `.text`, `.data` or `.bss`, at a source offset. Return False for a mistake."""
+        """Carry out `.text`, `.data` or `.bss` at source offset `place`; False means a mistake."""
         self._flush()
         try:
             table = self._enter_section(place, name)
@@ -248,13 +251,13 @@ class SimpleLines:
         return True
 
     def _define(self, name: str, line: LogicalLine, offset: int) -> None:
-        """Define the label of a line, at an offset of the area."""
+        """Define the label `name` of `line` at the byte `offset` of the area."""
         self._symbols.define(name, line, Address(self._area, offset))
 
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
 
-        `label` is the label of the line or empty.
+        `jump` is the encoder of the mnemonic. The other parameters are as in `_take_words`.
         """
         split, encoder = jump
         try:
@@ -292,7 +295,7 @@ class SimpleLines:
         return True
 
     def _take_line(self, start: int, macros: Collection[str]) -> bool:
-        """Assemble the line at the source offset `start`. Return False if it is not simple."""
+        """Assemble the line at source offset `start`. Return False if the line is not simple."""
         match = LINE.match(self._source.text, start)
         assert match is not None
         label, head, rest = match.groups()
@@ -311,7 +314,7 @@ class SimpleLines:
         return True
 
     def _take_statement(self, match: re.Match[str]) -> bool:
-        """Assemble the statement of a matched line. Return False if it is not simple."""
+        """Assemble the statement of the line in `match`. Return False if it is not simple."""
         label, head, rest = match.groups()
         place, line_start = match.start(2), statement_start(match)
         table = NO_ENCODERS if self._base % WORD_BYTES else self._instructions
@@ -330,10 +333,9 @@ class SimpleLines:
     def _take_instruction(
         self, entry: Entry, rest: str, label: str, place: int, line_start: int
     ) -> bool:
-        """Assemble an instruction that the first encoder rejects. Return False if it is not simple.
+        """Assemble an instruction that the first encoder rejects; return whether it is simple.
 
-        `label` is the line's label or empty, `place` the source offset of the mnemonic, and
-        `line_start` the source offset of the statement.
+        `entry` has the mnemonic's encoders. The other parameters are as in `_take_words`.
         """
         bits = self._encode_other(entry, rest, label, line_start)
         if bits is None:
@@ -345,10 +347,7 @@ class SimpleLines:
     def _encode_other(
         self, entry: Entry, text: str, label: str, line_start: int
     ) -> list[int] | None:
-        """Return the words of a line that the first encoder rejects.
-
-        Return None if the line is not simple.
-        """
+        """Return the words of an instruction with operands `text`; None if it is not simple."""
         if entry.choice is not None:
             return self._encode_choice(entry.choice, text)
         for plan in entry.others:
@@ -366,10 +365,7 @@ class SimpleLines:
         return None
 
     def _encode_choice(self, choice: Choice, text: str) -> list[int] | None:
-        """Return the words of an instruction whose alternative a number chooses.
-
-        Return None if the line is not simple.
-        """
+        """Return the words of an instruction whose encoding a number in `text` selects, or None."""
         place, encode = choice
         texts = text.split(",")
         known = self._symbols.number(texts[place]) if place < len(texts) else None
@@ -390,9 +386,10 @@ class SimpleLines:
         label: str,
         line_start: int,
     ) -> list[int] | None:
-        """Return the words of an instruction with a symbol, with the bits that are known so far.
+        """Return the words of an instruction with a symbol, as far as their bits are known.
 
-        Return None if the line is not simple.
+        `bits` are the known bits; `encoder`, `modifier` and `name` belong to the operand with the
+        symbol. Return None if the line is not simple.
         """
         here = self._base + WORD_BYTES * len(self._words)
         symbols = self._symbols
@@ -430,10 +427,9 @@ class SimpleLines:
         return words_of(bits, plan.words)
 
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:
-        """Assemble a line of numbers as data. Return False if the line is not simple.
+        """Assemble `rest`, numbers of `size` bytes, as data. Return whether the line is simple.
 
-        `place` is the source offset of the directive, `line_start` the source offset of its line's
-        text.
+        `place` and `line_start` are as in `_take_words`.
         """
         plain = encode_numbers(rest, size)
         if plain is not None:
@@ -468,7 +464,7 @@ class SimpleLines:
         return True
 
     def _put_bytes(self, data: bytes | bytearray, place: int) -> None:
-        """Append the data of a line to the area."""
+        """Append the data of a line to the area; `place` is the source offset of the directive."""
         if self._words:
             self._flush()
         if self._marks_data:
@@ -478,7 +474,7 @@ class SimpleLines:
         self._is_elsewhere = True
 
     def _flush(self) -> None:
-        """Append the collected words to the area."""
+        """Append the words that the object has collected to the area."""
         words = self._words
         if words:
             self._state.instructions += len(words)

@@ -19,7 +19,8 @@ def limits(size: int) -> tuple[int, int]:
 def encode_numbers(text: str, size: int) -> bytes | None:
     """Return the bytes of the numbers in `text`, with `size` bytes for each.
 
-    Return None if a part of the text is not a number, or if a number does not fit.
+    Commas separate the numbers. Return None if a piece is not a number, or if a number does not fit
+    into `size` bytes.
     """
     if not _NUMBERS.fullmatch(text):
         return None

@@ -1,7 +1,8 @@
 """Splits statements of words, plain numbers, strings and lists of these without the grammar.
 
-If the meaning is not certain, the result is None, and the grammar decides. A statement from this
-module equals the statement from the grammar (`tests/asm/test_plain.py` checks this).
+If the meaning of a text is not certain, the result is None, and the caller uses the grammar. A
+statement from this module equals the statement from the grammar (`tests/asm/test_plain.py` checks
+this).
 """
 
 from __future__ import annotations
@@ -104,7 +105,10 @@ def _named_operand(match: re.Match[str], name: Name) -> Node:
 
 
 def _sum(text: str, start: int, end: int) -> Node:
-    """Parse terms with + and - between them, and an optional - before the first."""
+    """Return the node of a sum: terms with + and - between them, perhaps - before the first.
+
+    The sum is `text[start:end]`.
+    """
     node: Node | None = None
     operator, sign = "", start
     for token in _TOKEN.finditer(text, start, end):
@@ -148,7 +152,7 @@ def _item(text: str, position: int, may_be_named: bool = True) -> tuple[Node, in
 
 
 def _list(text: str, position: int) -> tuple[Node, int] | None:
-    """Parse the rest of a list after its opening bracket, as `_item` does."""
+    """Parse the rest of a list after its opening bracket. The results are those of `_item`."""
     start, items = position - 1, []
     while (found := _item(text, position)) is not None:
         items.append(found[0])
@@ -162,7 +166,10 @@ def _list(text: str, position: int) -> tuple[Node, int] | None:
 
 
 def _words(text: str, position: int) -> tuple[Node, int] | None:
-    """Parse words, which may have subscripts, as `_item` does. Several words are a phrase."""
+    """Parse words, which may have subscripts. The results are those of `_item`.
+
+    The node of several words is a `Phrase`.
+    """
     words: list[Node] = []
     while (match := _WORD.match(text, position)) is not None:
         base: Name | Text

@@ -1,4 +1,4 @@
-"""The symbols of simple lines: labels, and symbols that are numbers and may be set again."""
+"""The symbols of simple lines: labels, and numbers that the source may set again."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NAME = lazy_pattern(NAME)
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is a name of the language.
+    """Return whether a text is a valid name in the assembly language.
 
-    The function first tests for a name of Python, because this test is faster and most names pass
-    it.
+    The function first tests whether the text is a Python identifier, because this test is faster
+    and most names pass it.
     """
     return (text.isidentifier() and text.isascii()) or _NAME.fullmatch(text) is not None
 
@@ -41,7 +41,7 @@ class SimpleSymbols:
         self.varies = False
 
     def define(self, name: str, line: LogicalLine, address: Address) -> None:
-        """Define the label of a line."""
+        """Define the label `name` of `line` at `address`."""
         self.varies = True
         symbol = Definition(name, line, 0, len(name), address)
         if name[0].isdigit():
@@ -50,7 +50,7 @@ class SimpleSymbols:
             self._scope.symbols[name] = symbol
 
     def is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether a name is a label of this file.
+        """Return whether `name`, which means `symbol` so far, is a label of this file.
 
         A name that is not defined yet counts as a label, unless another file shares it.
         """
@@ -69,7 +69,7 @@ class SimpleSymbols:
         return True
 
     def variable(self, symbol: Definition | None) -> int | None:
-        """Return the present number of a symbol that may be set again; None for other symbols.
+        """Return the current number of a symbol that may be set again; None for any other symbol.
 
         If the caller puts this number into bytes, it must also call `put`.
         """
@@ -134,7 +134,7 @@ class SimpleSymbols:
         trace.append(Assignment(name, source, start if isinstance(start, int) else 0))
 
     def put(self, field: Field) -> None:
-        """Record that the number of a symbol was put into bytes."""
+        """Record that the bytes of `field` contain the number of a symbol."""
         trace = self._state.trace
         if trace is None:
             self.varies = True
@@ -142,10 +142,10 @@ class SimpleSymbols:
             trace.append(field)
 
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
-        """Record that bytes get a symbol's value after the layout.
+        """Record that the bytes `item` get a symbol's value after the layout.
 
-        `depends_on_place` says that the value also depends on the address of the bytes. Then later
-        rounds of a repetition have other bytes.
+        If `depends_on_place` is true, the value also depends on the address of the bytes, so that
+        later rounds of a repetition have other bytes.
         """
         state = self._state
         # A linker needs an item for each place, and an error in a macro is reported in each round.

@@ -1,7 +1,7 @@
 """Source texts, and conversions between offsets, lines and columns.
 
-Later stages keep positions as offsets into a `SourceText`. Lines and columns are computed only for
-diagnostics and the line table. The text of an expansion is also a `SourceText`
+Later stages store positions as offsets into a `SourceText`. Lines and columns are computed for
+diagnostics and for the line table. The text of an expansion is also a `SourceText`
 (`asm/macro_body.py`); its `chain` leads back to a file.
 """
 
@@ -24,7 +24,7 @@ from macaw.isa.typed_records import NamedTuple
 class Source:
     """A source that is given as text. Messages call it `name`.
 
-    It may include files below `folder`.
+    The text may include files below `folder`.
     """
 
     text: str
@@ -43,9 +43,10 @@ class Caller:
 
 
 class SourceText:
-    """A text and its name. The text may include files below `folder`; None: no files.
+    """A text and its name. If `folder` is not None, the text may include files below `folder`.
 
-    If the text is included or expanded, `caller` is the line that includes or expands it.
+    For an included file or an expansion, `caller` is the line with the `.include`, call or
+    repetition.
     """
 
     is_repeated = False  # it is a round of a repetition, whose diagnostics are reported once
@@ -68,17 +69,17 @@ class SourceText:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset of each line."""
+        """The offset of the first character of each line."""
         return [newline + 1 for newline in self.newlines]
 
     @cached_property
     def newlines(self) -> list[int]:
-        """A first -1, then the offsets of all newlines: each is one less than a line's start."""
+        """-1 and the offsets of all newlines; each number is one less than the start of a line."""
         return _newlines(self.text.split("\n"))
 
     @cached_property
     def statements(self) -> tuple[list[str], list[int]]:
-        """The text of each line without blanks at its start, and the offset where this text begins.
+        """Lists of the text of each line without blanks at the start, and of the texts' offsets.
 
         Tabs are replaced by blanks, and so is a carriage return before the line's end.
         """
@@ -119,7 +120,7 @@ class SourceText:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
     def following_line(self, offset: int) -> int:
-        """Return the offset after the line that contains `offset`, with its line end."""
+        """Return the offset of the line after the line that contains `offset`."""
         newline = self.text.find("\n", offset)
         return len(self.text) if newline < 0 else newline + 1
 
@@ -140,7 +141,7 @@ class SourceText:
         return self, start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, lines and columns of offsets in this text, for the line table."""
+        """Return the file of this text, and lines and columns of `offsets`, for the line table."""
         return (self.name, *self.locate_all(offsets))
 
 
@@ -172,7 +173,10 @@ def logical_lines(
 ) -> Iterator[LogicalLine]:
     """Yield the logical lines of a source, which `;` and line ends separate.
 
-    Comments become blanks.
+    Blanks replace comments, and a comment over several lines joins these lines. If a comment has no
+    end, the function calls `unterminated` with the comment's offset. At the start of each line, the
+    function calls `fast_path`, which may assemble lines and returns the offset at which to
+    continue.
 
     A comment over several lines joins them. If a comment has no end, the function calls
     `unterminated` with its offset. At the start of each line, the function calls `fast_path`, which

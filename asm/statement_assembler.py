@@ -40,7 +40,7 @@ class Reinterpret(Exception):
 
 
 def _check_commas(context: StatementContext, statement: Statement) -> None:
-    """Raise `Mistake` if an operand consists of two words; no instruction has such operands."""
+    """Raise `Mistake` if an operand consists of several words, as if a comma were missing."""
     for item in statement.operands:
         if isinstance(item, Phrase):
             raise missing_comma(context.line.text, item.words[1].start, item.words[1].end)
@@ -55,7 +55,7 @@ class StatementAssembler:
         self._stack = stack
 
     def take(self, line: LogicalLine) -> None:
-        """Assemble a logical line. Report a mistake in it, without ending the run.
+        """Assemble a logical line. A mistake in the line is reported, not raised.
 
         Raises `Reinterpret`.
         """
@@ -81,10 +81,10 @@ class StatementAssembler:
             self._contain(statement.head, labels)
 
     def _is_dropped(self, line: LogicalLine) -> bool:
-        """Handle a line of a section that no program loads. Return whether the line is finished.
+        """Handle a line of a section that no program loads; return whether nothing remains to do.
 
-        For data and instructions, only the labels are defined, and the result is True. For other
-        directives the result is False: the caller carries them out as usual.
+        For data and instructions, the method defines the labels and returns True. For other
+        directives it returns False, and the caller carries them out as usual.
         """
         head = HEAD.match(line.text)
         if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):
@@ -94,7 +94,7 @@ class StatementAssembler:
         return True
 
     def _unknown_directive(self, line: LogicalLine) -> Mistake | None:
-        """Return the error for a line whose first word is no directive; None for a directive."""
+        """Return the error for an unknown directive in `line`; None if the directive exists."""
         head = HEAD.match(line.text)
         part = self._parts.current
         if head is None or not head[1].startswith(".") or (part and part.accepts_anything):
@@ -106,9 +106,9 @@ class StatementAssembler:
         return recovery.unknown_directive(name, [*DIRECTIVES, *own, *self._stack.known_names()])
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
-        """Prevent a wrong statement from causing errors in other statements.
+        """Prevent a wrong statement, whose first word is `head`, from causing further errors.
 
-        If the statement is a directive, its labels and the pending labels become bad.
+        If the statement is a directive, its `labels` and all pending labels become bad.
         """
         if self._parts.current is not None:
             self._parts.current.statement_failed()
@@ -157,8 +157,8 @@ class StatementAssembler:
     def _is_label(self, context: StatementContext, statement: Statement) -> bool:
         """Return whether the first word of a statement is probably a label without its colon.
 
-        The word is a label if an instruction or a directive follows it. A word alone at the start
-        of a line is a label, too, if no other core has a mnemonic of this name.
+        It is a label if an instruction or a directive follows it. It is a label, too, if it is the
+        only word, at the start of a line, and no other core has a mnemonic of this name.
         """
         head, part = statement.head, self._parts.current
         assert head is not None
@@ -190,10 +190,10 @@ class StatementAssembler:
         if context.area.size > start:
             plan = self._state.layout.plans.get(context.area.section)
             if plan is not None and plan.core is not None:
-                context.mark_from(start)  # it can be executed, or be a packet
+                context.mark_from(start)  # bytes that are executed, or a packet
 
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
-        """Report an unknown word, and continue as if the source had the word of the hint."""
+        """Report `mistake`, an unknown word, and continue with the word of its hint."""
         line = context.line
         text = line.source.text
         before = text[text.rfind("\n", 0, line.start) + 1 : line.start]

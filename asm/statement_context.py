@@ -22,7 +22,7 @@ _LARGE = 1 << 24  # bytes of one statement above which the size of the whole pro
 
 
 class StatementContext(ExpressionContext):
-    """The position of a statement, and the operations that directives and instructions need."""
+    """The position of a statement, with methods that append bytes and define symbols there."""
 
     __slots__ = ()
 
@@ -35,7 +35,10 @@ class StatementContext(ExpressionContext):
         return cls(state, line, state.scope, state.ordinal, state.area, head)
 
     def at_end(self, area: Area | None = None) -> StatementContext:
-        """Return the context of the same statement at the current end of its area, or of `area`."""
+        """Return the context of the same statement at the current end of `area`.
+
+        By default, `area` is the area of this context.
+        """
         return StatementContext(
             self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
         )
@@ -60,7 +63,7 @@ class StatementContext(ExpressionContext):
     ) -> None:  # fmt: skip
         """Give the pending labels an address, then call `add`, which appends at most `most` bytes.
 
-        Raises `Mistake`.
+        `arguments` and `named` are the arguments of `add`. Raises `Mistake`.
         """
         self.state.symbols.place_labels(self.area)
         self.check_room(most)
@@ -88,7 +91,10 @@ class StatementContext(ExpressionContext):
         self.area.data[start : start + size] = make()
 
     def after_layout(self, action: Callable[[], None]) -> None:
-        """Call `action` after the layout. A `Mistake` that it raises becomes this line's error."""
+        """Call `action` after the layout.
+
+        If `action` raises a `Mistake`, it becomes an error of this line.
+        """
         self.state.effects += 1
         self.state.fixups.append(partial(self._run_fixup, action))
 
@@ -167,14 +173,14 @@ class StatementContext(ExpressionContext):
         self.scope.define(before.with_value(value))
 
     def spoil(self, name: Name) -> None:
-        """Mark a symbol as bad because its line is wrong. Uses of it cause no further errors."""
+        """Mark a symbol as bad because its line is wrong, so that uses cause no further errors."""
         if self.scope.clash(name.text) is None:
             symbol = self.new_symbol(name)
             symbol.is_bad, symbol.is_label = True, False
 
     @contextmanager
     def spoil_on_error(self, name: Name) -> Iterator[None]:
-        """Mark the symbol as bad if the `with` block fails to define it."""
+        """Mark the symbol `name` as bad if the `with` block raises an error."""
         try:
             yield
         except (Mistake, AlreadyReported, RecursionError):
@@ -195,7 +201,7 @@ class StatementContext(ExpressionContext):
     def named_operands(
         self, operands: Sequence[Node], known: Sequence[str], head: Name
     ) -> dict[str, Named]:
-        """Return the operands `name=value` by name.
+        """Return the operands, which must all have the form `name=value`, by name.
 
         Raises `Mistake` for a name that is not in `known` or is given twice.
         """

@@ -19,9 +19,10 @@ def parse_line(
     line: LogicalLine,
     unknown: Callable[[LogicalLine], Mistake | None] = lambda _: None,
 ) -> Statement:
-    """Return the statement of a line. If there is an error of syntax, report it.
+    """Return the statement of a line. If the line has an error of syntax, report the error.
 
-    The result is then the part of the line that can be parsed.
+    The result is then the part of the line that can be parsed. `unknown` returns the error for a
+    line whose first word is unknown, or None.
     """
     try:
         return parse(line.text)
@@ -37,7 +38,7 @@ def parse_line(
 
 
 def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
-    """Add a hint to an error at a line's end if a comment begins there, as in `addi a0, a0, #1`."""
+    """Add a hint to an error before a comment, as in `addi a0, a0, #1`, where `#1` is a comment."""
     following = line.source.text[line.start + len(line.text) :].lstrip(" \t")
     is_number = re.match(r"#-?[0-9]", following) is not None
     if mistake.start >= len(line.text) and line.text.endswith(",") and is_number:

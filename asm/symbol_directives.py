@@ -52,7 +52,7 @@ def share_symbols(context: StatementContext, statement: Statement) -> None:
 
 
 def weaken_symbols(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.weak`: share symbols that may lack a definition. Raises `Mistake`."""
+    """Carry out `.weak`: share symbols, which need no definition. Raises `Mistake`."""
     check_count(statement, 1, 1 << 16, ".weak NAME, ...")
     for node in statement.operands:
         name = symbol_of(node)
@@ -112,7 +112,7 @@ def _size_and_align(context: StatementContext, statement: Statement) -> tuple[in
 
 
 def set_formula(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.eqv` or `==`: define a new symbol whose value each use computes again.
+    """Carry out `.eqv` or `==`: define a symbol as an expression, which each use evaluates again.
 
     Raises `Mistake`.
     """
@@ -171,8 +171,8 @@ def set_size(context: StatementContext, statement: Statement) -> None:
 def _definition(context: StatementContext, name: Name) -> Definition | None:
     """Return the latest definition of a symbol, after all sources are read.
 
-    Return None for a symbol that needs none: a weak one, or one that a linker finds. Raises
-    `Mistake`.
+    Return None for a symbol that needs no definition: a weak symbol, or a symbol that a linker
+    finds. Raises `Mistake`.
     """
     context.definition(name)
     return context.scope.find(name.text)

@@ -34,7 +34,7 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A value that is known only after the layout: an expression, its context and its line."""
+    """A value that is known only after the layout: its expression, with context and line."""
 
     node: Node
     context: Context
@@ -48,7 +48,8 @@ PRIVATE = ".L"  # how the names of symbols begin that the symbol table of the ob
 class Definition:
     """One definition of a symbol.
 
-    `value` is None until the symbol has an address. `is_bad` is true if its line is wrong.
+    `value` is None until the symbol has an address. `is_bad` is true if the line that defines the
+    symbol is wrong.
     """
 
     name: str
@@ -77,7 +78,10 @@ class Definition:
         return value.area if isinstance(value, Address) and isinstance(value.area, Area) else None
 
     def place(self, area: Area, offset: int, datum: Datum | None) -> None:
-        """Set the symbol's address and its datum. If there is a datum, also set its size."""
+        """Set the symbol's address to `offset` of `area`, and its datum.
+
+        If `datum` is not None, also set the symbol's size.
+        """
         self.value, self.datum = Address(area, offset), datum
         if datum is not None:
             self.size = datum.size
@@ -92,7 +96,11 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class TensorSymbol:
-    """A named tensor: its symbol, "input" or "output", the name after `at=`, and its section."""
+    """A named tensor.
+
+    `direction` is "input" or "output", `home` the name after `at=` or None, and `plan` the tensor's
+    section.
+    """
 
     definition: Definition
     direction: str
@@ -109,14 +117,15 @@ class TensorSymbol:
 class Scope:
     """The symbols of one file.
 
-    `exports` are its `.global` names and their positions. `weak` are its `.weak` names. A weak name
-    needs no definition, and another file's definition has priority over the file's own.
+    `exports` are the file's `.global` names with their positions. `weak` are its `.weak` names. A
+    weak name needs no definition, and a definition in another file has priority over one in this
+    file.
     """
 
     table: SymbolTable
     file: str = ""  # its name without folder
     symbols: dict[str, Definition] = field(default_factory=dict)
-    first: dict[str, Definition] = field(default_factory=dict)  # of what was set several times
+    first: dict[str, Definition] = field(default_factory=dict)  # if set several times
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
@@ -124,7 +133,10 @@ class Scope:
     is_compiled: bool = False  # a compiler wrote the file, whose unused labels cause no warnings
 
     def find(self, name: str) -> Definition | None:
-        """Return the symbol of that name. The file's own symbol has priority, unless it is weak."""
+        """Return the symbol `name` of this file or, failing that, the one that another file shares.
+
+        A shared symbol has priority over a weak symbol of this file.
+        """
         own = self.symbols.get(name)
         return own if own is not None and not own.is_weak else self.table.shared.get(name, own)
 
@@ -145,7 +157,7 @@ class Scope:
     def clash(self, name: str) -> Definition | None:
         """Return the definition that forbids another definition of `name`.
 
-        Return None if there is none.
+        Return None if `name` may be defined.
         """
         own = self.symbols.get(name)
         symbol = own
@@ -156,7 +168,7 @@ class Scope:
         return None if symbol is not None and symbol.is_bad else symbol
 
     def define(self, definition: Definition) -> None:
-        """Add a definition. It replaces an older one of the same name."""
+        """Add a definition, which replaces an older definition of the same name."""
         before = self.symbols.get(definition.name)
         if before is not None:
             self.first.setdefault(before.name, before)
@@ -166,13 +178,13 @@ class Scope:
             self._share(definition)
 
     def _share(self, definition: Definition) -> None:
-        """Share a definition among all files; a weak definition replaces no shared definition."""
+        """Share a definition among all files, unless it is weak and the name is shared already."""
         shared = self.table.shared.get(definition.name)
         if not definition.is_weak or shared is None or shared is self.first.get(definition.name):
             self.table.shared[definition.name] = definition
 
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
-        """Share `name` among all files.
+        """Share `name` among all files, as the `.global` in `line` at `start` up to `end` requests.
 
         Return the definition of another file that already shares the name, else None.
         """
@@ -186,7 +198,7 @@ class Scope:
         return None
 
     def weaken(self, name: str, line: LogicalLine, start: int, end: int) -> None:
-        """Share `name` among all files as a weak symbol."""
+        """Share `name` among all files as a weak symbol, as the `.weak` in `line` requests."""
         self.weak.add(name)
         own = self.symbols.get(name)
         if own is not None:
@@ -241,5 +253,5 @@ class CommonSymbol:
 
     @property
     def is_local(self) -> bool:
-        """Whether the symbol is private to the file (`.local`)."""
+        """Whether the symbol is private to its file, because of a `.local`."""
         return self.name in self.scope.local

@@ -28,7 +28,10 @@ class Mistake(Exception):
 
 
 def missing_comma(text: str, start: int, stop: int) -> Mistake:
-    """Return the error for a missing comma before the word from `start` to `stop` of a line."""
+    """Return the error for a missing comma before the word from `start` to `stop` of a line.
+
+    `text` is the text of the line.
+    """
     end = len(text[:start].rstrip())
     hint = ""
     if text[max(0, start - 2) : start].startswith("'"):
@@ -90,7 +93,7 @@ class Here(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalLabel(Node):
-    """A use of a local label, `1b` or `1f`: the nearest one of that number, backward or forward."""
+    """A use of a local label, the nearest of its number before (`1b`) or after (`1f`) the use."""
 
     number: int
     forward: bool
@@ -174,7 +177,7 @@ class Inside(Node):
 class Omitted(Node):
     """An operand that the source leaves out between two commas.
 
-    Its position is the second comma.
+    The node has the position of the second comma.
     """
 
 
@@ -204,14 +207,14 @@ class QuotedName(Name):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked(Node):
-    """An operand in a pseudo-instruction's expansion. `check` raises an error for a bad value."""
+    """An expression whose value must be checked: `check` raises `Mistake` for a bad value."""
 
     inner: Node
     check: Callable[[int], object]
 
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
-    """Return the node with each child replaced by `change(child)`."""
+    """Return a copy of the node in which `change(child)` replaces each child."""
     changes: dict[str, Any] = {}
     node_class: type = type(node)
     for name in _members(node_class):
@@ -231,7 +234,7 @@ def _members(node_class: type) -> tuple[str, ...]:
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """Return the tree with each node replaced by `change(node)`.
+    """Return a copy of the tree in which `change(node)` replaces each node.
 
     If `change` returns None, the node remains, and its children are changed in the same way.
     """
@@ -247,5 +250,5 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def unplaced(node: Node) -> Node:
-    """Return the tree without positions, because the text of an expansion is in no source."""
+    """Return a copy of the tree without positions, for an expansion whose text is in no source."""
     return replace(map_children(node, unplaced), start=-1, end=-1)

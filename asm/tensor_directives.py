@@ -49,9 +49,12 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """Return the section plan for a tensor. Raises `Mistake` if its memory cannot have the tensor.
+    """Return the section plan for the tensor `name`.
 
-    `home` is the memory's name in `at=`, `direction` is `input` or `output`.
+    Raises `Mistake` if the memory cannot contain the tensor.
+
+    `home` is the memory's name in `at=`, or None for external memory. `datum` is the tensor's type;
+    `direction` is `input` or `output`.
     """
     if home is None:
         return SectionPlan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])

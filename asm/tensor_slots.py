@@ -1,4 +1,4 @@
-"""The slots of tensors: the positions of their copies in each part's memory."""
+"""The slots of tensors: where a copy of a tensor is in the memory of a part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(eq=False)
 class TensorSlots:
-    """Where tensors are in the memories of parts, by the index of the part.
+    """The positions of tensors in the memories of parts, by the index of the part.
 
     `sections` are the sections of tensors that are declared in a part's memory. Other tensors get
     copies in that memory.
@@ -23,20 +23,23 @@ class TensorSlots:
     _copies: dict[int, dict[Definition, tuple[Area, int]]] = field(default_factory=dict)
 
     def lies_in(self, tensor: Definition, index: int) -> bool:
-        """Return whether a tensor is declared in the part's memory and so needs no copy there."""
+        """Return whether a tensor is declared in the memory of part `index`.
+
+        Then it needs no copy there.
+        """
         area = tensor.area
         return area is not None and area.section == self.sections.get(index)
 
     def add(self, tensor: Definition, index: int, area: Area, offset: int) -> None:
-        """Record where the part with that index has its copy of a tensor."""
+        """Record that the copy of a tensor for part `index` is at `offset` of `area`."""
         self._copies.setdefault(index, {})[tensor] = area, offset
 
     def copies(self, index: int) -> list[Definition]:
-        """Return the tensors that have a copy in the part, in the order of the calls of `add`."""
+        """Return the tensors that have a copy in part `index`, in the order of calls of `add`."""
         return list(self._copies.get(index, ()))
 
     def addresses(self, tensors: Iterable[Definition]) -> dict[tuple[str, int], int]:
-        """Return the addresses of tensors in the parts, by name and index.
+        """Return the addresses of tensors in the memories of parts, by (name, index of the part).
 
         Valid after the layout.
         """
@@ -49,7 +52,7 @@ class TensorSlots:
         return {key: address for key, address in found.items() if address is not None}
 
     def address(self, tensor: Definition, index: int) -> int | None:
-        """Return the address of a tensor in the part; None if it has none there.
+        """Return the address of a tensor in the memory of part `index`; None if it is not there.
 
         Valid after the layout.
         """

@@ -12,7 +12,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class TextDirective:
-    """A directive that works on lines of text, before they are parsed as statements.
+    """A directive that works on lines of text before these lines are parsed as statements.
 
     A field that has the same name as a field of `Directive` also has the same meaning.
     """
@@ -27,9 +27,9 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """Return the statement of a command, without parts that cannot be parsed.
+    """Return the statement of a command, without pieces that cannot be parsed.
 
-    Such parts are reported. Raises `AlreadyReported` if nothing can be parsed.
+    The function reports such pieces. Raises `AlreadyReported` if nothing can be parsed.
     """
     statement = parse_line(stack.state, command.line)
     if statement.head is None:

@@ -1,8 +1,8 @@
 """The stack of texts that the assembler reads: a file, and above it includes and expansions.
 
 A directive on text (`.include`, `.rept`) or a macro call puts a text on the stack. The line with
-the directive or call is a `Command`. The depth of nested texts is limited, and so are the total
-lines and characters of all expansions of a run.
+the directive or call is a `Command`. There are limits for the depth of nested texts, and for the
+lines and characters of all expansions of a run together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.asm.syntax import Mistake, Name
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
 
-MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
+MAX_DEPTH = 100  # depth of nested expansions, as in GNU as, and of nested includes
 MAX_LINES = 1_000_000  # lines of all expansions and included files of a run
 MAX_CHARACTERS = 1 << 25  # characters of all of them together
 EDITED_LINES = 100_000  # lines, for a file that is open in an editor
@@ -60,7 +60,7 @@ class Command:
         return self.line.text[self.name.end :]
 
     def caller(self, what: str) -> Caller:
-        """Return this line as the caller of another text. `what` describes the line in messages."""
+        """Return this line as the `Caller` of a text. Messages describe the line with `what`."""
         return Caller(what, self.line, 0, len(self.line.text))
 
 
@@ -83,13 +83,13 @@ class Budget:
         return self.lines > self.max_lines or self.characters > self.max_characters
 
     def allows(self, lines: int) -> bool:
-        """Return whether the budget is enough for this number of further lines."""
+        """Return whether the rest of the budget is enough for `lines` further lines."""
         return self.lines + lines <= self.max_lines
 
     def spend(self, lines: int, characters: int, caller: Caller) -> None:
-        """Take lines and characters from the budget.
+        """Take lines and characters from the budget, for the text that `caller` expands to.
 
-        Raises `LimitExceeded` if there are too few.
+        Raises `LimitExceeded` if the budget has too few.
         """
         self.lines += lines
         self.characters += characters
@@ -117,7 +117,7 @@ class Conditional:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A text on the stack, and the lines of it that are not read yet.
+    """A text on the stack, with those of its lines that are not read yet.
 
     `lines` are the remaining lines of the current round; `rounds` are the later rounds.
     """
@@ -132,8 +132,8 @@ class Frame:
 class TextStack:
     """The stack of texts of one source, with the source's macros and open conditionals.
 
-    `lines` splits a text into logical lines. `words` are the directives on text, `directives`
-    returns the names of all directives.
+    `lines` is a function that splits a text into logical lines. `words` are the directives on text;
+    `directives` is a function that returns the names of all directives.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class TextStack:
     def takes_statements(self) -> bool:
         """Whether the assembler reads the next line as a statement.
 
-        It does not if a conditional skips the line, or if the line belongs to a body.
+        This is false if a conditional skips the line, or if the line belongs to a body.
         """
         return not (self.collects or self.skips)
 
@@ -185,7 +185,7 @@ class TextStack:
     # --- macros ---
 
     def define(self, macro: Macro) -> None:
-        """Add a macro. Calls may write its name in upper or lower case."""
+        """Add a macro. Calls may write the name of the macro in upper or lower case."""
         name = macro.name.lower()
         self.macros[name] = macro
         self.macro_words |= {name, macro.name}
@@ -193,7 +193,7 @@ class TextStack:
         self._forget_expansions()
 
     def purge(self, name: str) -> bool:
-        """Remove a macro. Return whether there was one of this name."""
+        """Remove the macro `name`. Return whether there was such a macro."""
         macro = self.macros.pop(name.lower(), None)
         if macro is not None:
             self.macro_words -= {name.lower(), macro.name}
@@ -203,8 +203,8 @@ class TextStack:
     def _forget_expansions(self) -> None:
         """Discard all recordings of expansions, and do not record the expansions that are open now.
 
-        The caller does this when a line changes the meaning of later ones, for example by defining
-        a macro.
+        This is necessary when a line changes the meaning of later lines, for example by defining a
+        macro.
         """
         self.state.effects += 1
         self.replay.forget()
@@ -212,9 +212,9 @@ class TextStack:
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
         """Read and return the lines of the body that `command` begins, up to its `end`.
 
-        `opening` are the words that begin such a body; a body inside of this one has its own `end`.
-        The body must end in the text in which it begins, in the same round. Raises `Mistake` if the
-        `end` is missing.
+        `opening` are the words that begin such a body; a body inside of this body has its own
+        `end`. The body must end in the text in which it begins, in the same round. Raises `Mistake`
+        if the `end` is missing.
         """
         self.collects = True
         try:
@@ -246,8 +246,8 @@ class TextStack:
     def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:
         """Put the body of a macro on the stack, with the given values of its parameters.
 
-        If the bytes of the body are known for these values, append the bytes instead. Like all
-        methods that add a text, it raises `LimitExceeded`.
+        If the bytes of the body are known for these values, append the bytes instead. Raises
+        `LimitExceeded`.
         """
         body = macro.body
         assert body is not None
@@ -277,7 +277,10 @@ class TextStack:
         return mark
 
     def _recording(self, mark: Mark) -> Recording | None:
-        """Return the effects of the text read since `mark`; None if they cannot be repeated."""
+        """Return the effects of the text that the run has read since `mark`.
+
+        Return None if these effects cannot be repeated.
+        """
         deepest, self.deepest = self.deepest, max(self.deepest, mark.deepest)
         return self.replay.recording(mark, self._counts(), deepest)
 
@@ -285,7 +288,7 @@ class TextStack:
         return Counts(self.calls, self.budget.lines, self.budget.characters, self.depth)
 
     def _spend_again(self, recording: Recording, times: int, caller: Caller) -> None:
-        """Take from the budget the cost of reading a recorded text `times` more times.
+        """Take `times` times the cost of the recorded text from the budget.
 
         Raises `LimitExceeded`.
         """
@@ -294,7 +297,9 @@ class TextStack:
         self.calls += times * spent.calls
 
     def _spend(self, body: MacroBody, values: Sequence[str], caller: Caller) -> None:
-        """Take the cost of an expansion from the budget, before it is made.
+        """Take the cost of an expansion of `body` with `values` from the budget.
+
+        The caller makes the expansion afterwards.
 
         Raises `LimitExceeded`.
         """
@@ -342,9 +347,9 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def _read_again(self, mark: Mark, recording: Recording, rounds: int, caller: Caller) -> int:
-        """Add the effects of the text since `mark` again, up to `rounds` times, without reading it.
+        """Add the effects of the text since `mark` up to `rounds` times, without reading it again.
 
-        Return how often they were added. Raises `LimitExceeded`.
+        Return how many times the method has added the effects. Raises `LimitExceeded`.
         """
         if recording.trace and not self.budget.allows(rounds * recording.spent.lines):
             return 0  # a number that does not fit may end the rounds before the limit
@@ -404,7 +409,7 @@ class TextStack:
 
     def leave(self) -> None:
         """Carry out `.exitm`: remove the text on top, and the conditionals that it opened."""
-        self.state.effects += 1  # on the texts around it
+        self.state.effects += 1  # an effect on the texts around this text
         self.replay.end_trace()
         frame = self.frames.pop()
         del self.conditionals[frame.conditionals :]
@@ -450,7 +455,7 @@ class TextStack:
             self.depth -= 1
 
     def unwind(self, error: LimitExceeded) -> None:
-        """Report that a limit is exceeded, once, and remove all texts except the file."""
+        """Remove all texts from the stack except the file, and report the exceeded limit once."""
         line = error.caller.line
         if self.budget.is_reported:
             self.state.report.fail(line)

@@ -32,14 +32,14 @@ WARNINGS = {
 
 @dataclass(frozen=True)
 class WarningChoice:
-    """The names of the warnings that are silenced, and of the warnings that become errors."""
+    """The names of the warnings that are not reported, and of the warnings that become errors."""
 
     silent: frozenset[str] = frozenset()
     errors: frozenset[str] = frozenset()
 
 
 class WarningNameError(MacawError, ValueError):
-    """The error for an unknown name of a warning; the message lists the names."""
+    """The error for an unknown name of a warning; the message lists the names that exist."""
 
 
 def check_name(name: str) -> None:
@@ -72,7 +72,10 @@ def choice_of(words: Iterable[str]) -> WarningChoice:
 
 
 def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics without silenced warnings. With -Werror, warnings become errors."""
+    """Return the diagnostics with `choice` applied: without silent warnings, and with new errors.
+
+    A warning in `choice.errors` becomes an error.
+    """
     if choice is None:
         return list(diagnostics)
     return [

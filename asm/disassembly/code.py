@@ -22,7 +22,7 @@ _MOST_KEPT = 1 << 17  # decoded words of a core that are stored
 
 
 class Word(NamedTuple):
-    """A word of a code section: its source text, and its instruction if it encodes one."""
+    """A word of a code section: its source text, and the instruction that it encodes, or None."""
 
     instruction: codec.Decoded | None
     text: str  # in columns; empty if the instruction names an address; a `.word` for data
@@ -31,23 +31,26 @@ class Word(NamedTuple):
     reason: str = ""  # why the word is data
 
     def text_at(self, core: Core, address: int, name: Naming) -> str:
-        """Return the word's source text at `address`, in columns.
+        """Return the source text of the word at `address`, in columns.
 
-        `name` returns the name of an address in the text.
+        `name` is a function that returns the name of an address, or None.
         """
         if self.text or self.instruction is None:
             return self.text
         return statement(with_alias(core, codec.describe(self.instruction, address, name)))
 
     def bare_at(self, address: int) -> str:
-        """Return the text at `address` without pseudo-instructions, with addresses as numbers."""
+        """Return the source text of the word at `address`.
+
+        The text has no pseudo-instructions, and addresses are numbers.
+        """
         if self.bare or self.instruction is None:
             return self.bare
         return statement(codec.describe(self.instruction, address))
 
 
 class _Decoded(dict[int, Word]):
-    """A cache of a core's decoded words, by their values, because many words occur often."""
+    """A cache of the decoded words of a core, by their 32-bit values: most words occur often."""
 
     def __init__(self, core: Core) -> None:
         super().__init__()
@@ -93,7 +96,7 @@ def _no_instruction(value: int, reason: str) -> Word:
 
 
 def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
-    """Return (address, value, `Word`) of each whole word of the section."""
+    """Yield (address, value, `Word`) for each whole word of the section."""
     data = _whole(section)
     values = struct.unpack(f"<{len(data) // WORD}I", data)
     found = map(_decoded(core).__getitem__, values)
@@ -148,5 +151,5 @@ def section_lines(
 
 
 def _whole(section: Section) -> bytes:
-    """Return the section's bytes up to the end of the last whole word."""
+    """Return the bytes of the section without the bytes after its last whole word."""
     return section.data[: len(section.data) // WORD * WORD]

@@ -34,7 +34,8 @@ def section_lines(section: Section, labels: Labels, *, words: bool = True) -> li
 def chunk(data: bytes, address: int, *, words: bool) -> list[str]:
     """Return the directives for the bytes between two labels.
 
-    With `words`, use `.word` or `.half` where address and length are aligned.
+    `address` is the address of the first byte. With `words`, use `.word` or `.half` where address
+    and length are aligned.
     """
     strings = _strings(data)
     if strings:

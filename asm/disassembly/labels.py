@@ -1,4 +1,4 @@
-"""Gives addresses names for a disassembly: the program's symbols, new labels for jump targets."""
+"""Gives names to addresses for a disassembly: the program's symbols, or new labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
-    """Return the type that a symbol of the section has if no `.type` directive gives one."""
+    """Return the type that a symbol in `section` has if no `.type` directive gives a type."""
     if section is None:
         return "notype"
     return "func" if section.flags == "ax" else "object"
@@ -30,7 +30,7 @@ def directive(text: str) -> str:
 
 
 def in_body(text: str) -> str:
-    """Return an instruction as a source line inside of the body of a directive such as `.seq`."""
+    """Return an instruction as a source line of a body, for example of the body of `.seq`."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
@@ -47,7 +47,7 @@ class Names:
     def _free(self, original: str) -> str:
         """Return an unused name similar to `original`.
 
-        If the name differs from `original`, add a note about it.
+        If the result differs from `original`, add a note for the listing.
         """
         name = original
         is_plain = _NAME.fullmatch(name) is not None
@@ -65,14 +65,11 @@ class Names:
         return written
 
     def of(self, symbol: Symbol) -> str:
-        """Return the printed name of a symbol of the program."""
+        """Return the name with which the disassembly prints a symbol of the program."""
         return self._names[symbol]
 
     def local(self, address: int) -> str:
-        """Return a new local name for an address.
-
-        The assembler does not put it into the symbol table.
-        """
+        """Return a new name for an address; the assembler does not put it into the symbol table."""
         return self._free(f".L{address:x}")
 
 
@@ -112,7 +109,7 @@ class Labels:
         return tuple(self._symbols.get(address, ()))
 
     def covering(self, address: int) -> str | None:
-        """Return the symbol whose bytes include `address`, written as `name` or `name + 4`.
+        """Return `address` as text relative to the symbol that contains it: `name` or `name + 4`.
 
         Return None if there is no such symbol.
         """
@@ -132,7 +129,7 @@ class Labels:
     def first(self) -> list[str]:
         """Return the lines that define the section's symbols with values outside of the section.
 
-        The caller prints them before the section's contents.
+        The caller prints these lines before the section's contents.
         """
         lines = []
         for symbol in self._outside:
@@ -161,13 +158,13 @@ class Labels:
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
         """Return the `.global` or `.weak`, `.type` and `.size` lines that a symbol needs.
 
-        `size` is the size in bytes that the symbol gets from its definition, by default its natural
-        size. A line that would change nothing is left out.
+        `size` is the size in bytes that the assembler gives the symbol without `.size`; by default
+        the natural size. A line that would change nothing is left out.
         """
         return self._about(symbol, self._sizes[symbol.value] if size is None else size)
 
     def relative_definition(self, symbol: Symbol, base: int) -> list[str]:
-        """Return the lines that define a symbol relative to the name of a lower address, `base`."""
+        """Return the lines that define a symbol relative to the name of `base`, a lower address."""
         name = f"{self.at(base)} + {symbol.value - base}"
         return [*self.about(symbol), directive(f".set {self._names.of(symbol)}, {name}")]
 
@@ -188,7 +185,7 @@ def _binding(symbol: Symbol) -> str:
 
 
 def numbers(program: Program, names: Names) -> list[str]:
-    """Return the lines that define symbols whose values are plain numbers."""
+    """Return the lines that define those symbols of the program whose values are plain numbers."""
     lines = []
     for symbol in program.symbols:
         if symbol.section is None:

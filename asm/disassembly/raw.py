@@ -39,7 +39,7 @@ class Notes:
     place: int | None = None
 
     def inside(self, start: int, end: int) -> list[tuple[int, str]]:
-        """Return the relocations from address `start` to `end` as (address, text), by address."""
+        """Return (address, text) of each relocation from address `start` to `end`, ascending."""
         return [(x, self.relocations[x]) for x in range(start, end) if x in self.relocations]
 
 
@@ -94,7 +94,7 @@ def _heading(section: Section, notes: Notes) -> str:
 
 
 def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
-    """Return the lines that show the names of the `reach` bytes that begin at `address`."""
+    """Return the lines that show the names of `address` and of the `reach` - 1 bytes after it."""
     return [
         line
         for place in range(address, address + reach)
@@ -184,8 +184,8 @@ def _changes(start: int, end: int, notes: Notes) -> list[str]:
 def _data(section: Section, labels: Labels, start: int, end: int, notes: Notes) -> list[str]:
     """Return the bytes from `start` to `end` as lines of hexadecimal numbers and characters.
 
-    Consecutive lines of zeros become one line `...`. After the line of some bytes come the lines of
-    their relocations.
+    Consecutive lines of zeros become one line `...`. After each line of bytes come the lines for
+    the relocations of these bytes.
     """
     inside = [place for place in labels.addresses() if start <= place < end]
     lines: list[str] = []

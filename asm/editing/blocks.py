@@ -33,7 +33,7 @@ _PART = ".core"
 class Block:
     """A block of lines, from offset `start` of its first line to offset `end` of its last line.
 
-    `statement` is its first statement; it is empty for comments.
+    `statement` is the block's first statement; it is empty if the block is a comment.
     """
 
     kind: str
@@ -61,10 +61,10 @@ def _openers() -> Mapping[str, tuple[str, str]]:
 
 
 def blocks(tokens: SourceTokens) -> list[Block]:
-    """Return the blocks of a text, by their start.
+    """Return the blocks of a text, in the order of their starts.
 
-    If a block has no end, it reaches to the last line. A conditional with `.else` gives one block
-    for each branch.
+    A block without an end reaches to the last line. A conditional with `.else` gives one block for
+    each branch.
     """
     result: list[Block] = []
     stack: list[_Open] = []
@@ -99,7 +99,7 @@ def blocks(tokens: SourceTokens) -> list[Block]:
 
 
 def _comments(tokens: SourceTokens) -> Iterator[Block]:
-    """Yield each comment of several lines, and each sequence of lines with only comments."""
+    """Yield a block for each comment over several lines, and for consecutive comment lines."""
     run: list[TokenLine] = []
     for line in tokens.lines:
         if line.tokens and all(token.role == COMMENT_TEXT for token in line.tokens):

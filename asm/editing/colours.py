@@ -48,7 +48,7 @@ class ColouredWord:
 
 
 def coloured_words(view: FileView, start: int, end: int) -> Iterator[ColouredWord]:
-    """Yield the words of the lines between the offsets `start` and `end`, with their roles."""
+    """Yield the words, with their roles, of the lines between the offsets `start` and `end`."""
     constants = {
         name
         for scope in view.scopes
@@ -75,7 +75,7 @@ def _role(token: Token, constants: set[str], is_parameter: bool) -> str:
 
 
 def _lines(line: TokenLine, token: Token, role: str, defines: bool) -> Iterator[ColouredWord]:
-    """Yield the pieces of a token: one for each line over which the token extends."""
+    """Yield the pieces of a token of `line`: one for each line of text that the token covers."""
     start = line.start + token.start
     for text in token.text.split("\n"):
         length = len(text.rstrip("\r"))

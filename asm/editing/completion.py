@@ -34,9 +34,9 @@ _FILE = re.compile(r'"(?:FILE|file)(\.\w+)?"')
 _NAMED = re.compile(r"(\w+)=")
 _DEVICE, _SECTION, _AT = ".device", ".section", "at="
 _MOST_FILES = 500  # files and folders that are suggested
-_ADDRESS_BITS = 32  # an immediate of so many bits can have any address,
+_ADDRESS_BITS = 32  # bits of an immediate that can be any address
 _JUMPS = ("branch", "jump", "call")  # what instructions with a target do
-_PART_BITS = 12  # and one of so many bits a part of an address (%lo)
+_PART_BITS = 12  # bits of an immediate that can be a part of an address (%lo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def directives(core: Core | None) -> Mapping[str, AnyDirective]:
 
 
 def completions(view: FileView, line: int, column: int) -> Completions:
-    """Return the words that a user can write at a position."""
+    """Return the words that a user can write at `column` of `line`."""
     offset = view.offset(line, column)
     place = cursor.at(view.file.tokens, offset)
     items = list({item.word: item for item in _suggestions(view, place, offset)}.values())
@@ -143,7 +143,7 @@ def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
 def _symbols(
     view: FileView, *, labels: bool = True, constants: bool = True
 ) -> Iterator[Suggestion]:
-    """Yield the symbols of the program: labels, constants, or both."""
+    """Yield the program's symbols: the labels if `labels`, the constants if `constants`."""
     for name, symbol in _visible(view):
         if labels if symbol.is_label else constants:
             kind = "symbol" if symbol.is_label else "constant"
@@ -202,7 +202,7 @@ def _of_instruction(view: FileView, core: Core, place: Cursor) -> Iterator[Sugge
 
 
 def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand) -> bool:
-    """Return whether an operand is the target of a jump."""
+    """Return whether `operand`, an operand of these rows, is the target of a jump."""
     if operand.kind.relative or operand.kind.by_name:
         return operand.kind.relative
     lines = [
@@ -219,7 +219,7 @@ def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand
 def _fitting(
     rows: Iterable[Row], place: Cursor, index: int, depth: int
 ) -> Iterator[Operand | PseudoOperand]:
-    """Yield the operands that can be at the cursor, from the table rows of the mnemonic."""
+    """Yield those operands of the mnemonic's rows that can be at the cursor `place`."""
     for row in rows:
         for operand in row.operands:
             if place.named and operand.name == place.named.rstrip("="):
@@ -235,7 +235,7 @@ def _fitting(
 
 
 def _is_free(operand: Operand | PseudoOperand) -> bool:
-    """Return whether an operand may be at any position: a flag, or an operand `name=`."""
+    """Return whether the position of an operand is free, as for flags and operands `name=`."""
     return bool(getattr(operand, "named", False)) or operand.kind.optional
 
 
@@ -260,7 +260,7 @@ def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
 def _of_kind(
     view: FileView, operand: Operand | PseudoOperand, is_target: bool
 ) -> Iterator[Suggestion]:
-    """Yield the values that an operand can have.
+    """Yield suggestions for the value of an operand.
 
     With `is_target`, the operand is a jump's target.
     """
@@ -342,7 +342,7 @@ def _sections(view: FileView, core: Core | None) -> Iterator[Suggestion]:
 def _of_option(
     view: FileView, core: Core | None, row: AnyDirective | None, place: Cursor
 ) -> Iterator[Suggestion]:
-    """Yield the values of a directive's operand of the form `name=`."""
+    """Yield suggestions for the value of an operand `name=` of a directive."""
     if place.named == _AT:
         device = view.program.assembly.config
         for other in registry.cores():
@@ -375,7 +375,7 @@ def _of_macro(view: FileView, core: Core | None, place: Cursor) -> Iterator[Sugg
 
 
 def _files(view: FileView, place: Cursor) -> Iterator[Suggestion]:
-    """Yield the files and folders whose names a directive's string can contain at the cursor."""
+    """Yield the files and folders that the user can name in the string at the cursor."""
     row = directives(None).get(place.head)
     core_rows = [x for core in registry.cores() for x in core.directives if x.name == place.head]
     row = row or (core_rows[0] if core_rows else None)

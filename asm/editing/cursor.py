@@ -25,7 +25,7 @@ _WORDS = re.compile(r"%?[\w.$]*$")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A position in a statement.
+    """A position in a statement, with the text and the brackets before it.
 
     - `word`: the text of the word before the position. It begins at `start`.
     - `head`: the statement's first word. It is empty if the position is in that word or before it.
@@ -72,9 +72,10 @@ def _is_in_comment(token: Token, place: int) -> bool:
 
 
 def _before(line: TokenLine, place: int, word: int) -> list[Token]:
-    """Return the tokens of the statement that begin before `place`, but not the word at `place`.
+    """Return the tokens of the statement that begin before the offset `place` in the line.
 
-    If `place` is inside of a string, the string is the last token.
+    The incomplete word, which begins at the offset `word`, is left out. If `place` is inside of a
+    string, the string is the last token.
     """
     statement: list[Token] = []
     for token in line.tokens:
@@ -90,7 +91,7 @@ def _before(line: TokenLine, place: int, word: int) -> list[Token]:
 def _measure(
     statement: Sequence[Token], place: int, line: TokenLine, start: int, word: str
 ) -> Cursor:
-    """Return the cursor after the given tokens of a statement."""
+    """Return the cursor at the offset `place` of a line, after the tokens `statement`."""
     head = next((x for x in statement if x.role in HEADS), None)
     if head is None:
         return Cursor(start, word)

@@ -1,4 +1,4 @@
-"""A source in an editor: one class with a method for each question that an editor can ask about it.
+"""A source in an editor: a class with a method for each question that an editor can ask.
 
 Lines and columns count from 1, as in diagnostics. The answers come from the tables, and from a run
 of the assembler over the program to which the source belongs.
@@ -54,7 +54,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """A source text in an editor. It may include files below `folder` and `include_dirs`.
+    """A source text in an editor, which may include files below `folder` and `include_dirs`.
 
     `whole` is the program to which the source belongs. Without it, the source alone is a program.
     """
@@ -79,8 +79,9 @@ class Document:
     def _view(self) -> FileView:
         """The file as a part of its program.
 
-        If the program contains the file with another text, the file has the symbols of that text.
-        If the program does not contain the file, the file has the symbols of the first source.
+        The view has the text of this document. If the program has an older text of the file, the
+        symbols are those of the older text. If the program does not contain the file, the symbols
+        are those of the program's first source.
         """
         file = self.program.files.get(self.name)
         if file is None:
@@ -118,7 +119,7 @@ class Document:
         return hovers.definition(self._view, line, column)
 
     def hover(self, line: int, column: int) -> Hover | None:
-        """Return an explanation of the word at a position; None if there is none."""
+        """Return an explanation of the word at a position; None without a known word."""
         return hovers.hover(self._view, line, column)
 
     def completions(self, line: int, column: int) -> Completions:
@@ -130,7 +131,10 @@ class Document:
         return signatures.signatures(self._view, line, column)
 
     def references(self, line: int, column: int) -> list[Place]:
-        """Return all occurrences in the program of the name at a position; none without a name."""
+        """Return all occurrences in the program of the name at a position.
+
+        The list is empty if there is no name at the position.
+        """
         view = self._view
         target = occurrences.at(view, view.offset(line, column))
         if target is None:
@@ -155,7 +159,10 @@ class Document:
         return occurrence.name, span
 
     def rename(self, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-        """Return the spans that `name` must replace, by file name. Raises `RenameError`."""
+        """Return, by file name, the spans of the old name, which `name` must replace.
+
+        Raises `RenameError`.
+        """
         return renaming.rename(self._view, line, column, name)
 
     # --- questions about the text ---
@@ -189,7 +196,7 @@ class Document:
         return fixes.fixes(self._view, first, last)
 
     def coloured_words(self, start: int, end: int) -> Iterator[ColouredWord]:
-        """Yield the words of the lines between the offsets `start` and `end`, with their roles."""
+        """Yield the words, with their roles, of the lines between the offsets `start` and `end`."""
         return colours.coloured_words(self._view, start, end)
 
     def annotations(self, start: int, end: int) -> Iterator[Annotation]:

@@ -21,7 +21,7 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, eq=False)
 class FileView:
-    """A file of a program, with its positions, its words and their meanings.
+    """A file of a program, with methods that find words, positions and symbols in it.
 
     Lines and columns count from 1, offsets from 0.
     """
@@ -31,13 +31,13 @@ class FileView:
 
     @cached_property
     def source(self) -> SourceText:
-        """The text of the file, as a class that converts between offsets and lines."""
+        """The text of the file, as a `SourceText`, which converts between offsets and lines."""
         return SourceText(self.file.text, self.file.name, self.file.folder)
 
     # --- positions ---
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset in the text of a position (line and column)."""
+        """Return the offset in the text for a line and a column."""
         starts = self.source.line_starts
         return starts[min(line, len(starts)) - 1] + column - 1
 
@@ -59,7 +59,7 @@ class FileView:
         return self.file.tokens.token_at(self.offset(line, column))
 
     def where(self, span: Span) -> str:
-        """Return a position as text: only its line if it is in this file, else file and line."""
+        """Return the position of `span` as text: the line, and the file if it is another file."""
         is_here = span.file == self.file.name
         return f"line {span.line}" if is_here else f"{span.file}:{span.line}"
 
@@ -75,7 +75,7 @@ class FileView:
         return next(filter(None, (scope.find(name) for scope in self.scopes)), None)
 
     def local_label(self, number: int, forward: bool, line: int) -> Span | None:
-        """Return the span of the local label that `1b` or `1f` (`forward`) in a line means."""
+        """Return the span of the local label that `1b`, or with `forward` `1f`, means in a line."""
         spans = [explanations.place(item) for _x, item in self.scopes[0].numbered.get(number, [])]
         here = [span for span in spans if span.file == self.file.name]
         if forward:

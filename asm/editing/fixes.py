@@ -1,7 +1,7 @@
 """The corrections that an editor offers for errors.
 
-A "did you mean" in a message becomes an edit. A message that names a missing or superfluous
-punctuation mark becomes an edit, too.
+A message with "did you mean" gives an edit. A message that names a missing or superfluous
+punctuation mark gives an edit, too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
 
 
 def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
-    """Yield the edit that inserts or removes the punctuation mark that a message names."""
+    """Yield the edit that inserts or removes the punctuation mark that `item` names."""
     if item.span.file != view.file.name or not _line(view, item.span):
         return  # the span is in a text that the assembler made, or in another file
     if item.hint == DOUBLE_QUOTES:
@@ -76,7 +76,7 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
 
 
 def _quotes(view: FileView, item: Diagnostic) -> Iterator[Fix]:
-    """Yield the edit that puts a string with an error into double quotes."""
+    """Yield the edit that puts double quotes around the string at which `item` reports an error."""
     for match in _CHARACTERS.finditer(_line(view, item.span)):
         start, end = match.start() + 1, match.end() + 1
         if start <= item.span.column < end:
@@ -90,13 +90,13 @@ def _line(view: FileView, span: Span) -> str:
 
 
 def _parameter(view: FileView, span: Span) -> Span | None:
-    r"""Return the span of the `\name` that begins at a span; None if there is none."""
+    r"""Return the span of the `\name` that begins where `span` begins; None if there is none."""
     match = re.match(r"\\[\w.$]+", _text(view, replace(span, end_column=_MAX_COLUMN)))
     return None if match is None else replace(span, end_column=span.column + match.end())
 
 
 def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:
-    """Return the span, inside of `span`, of the word that a message names.
+    """Return the span of the word that the message of `item` names; it is inside of `span`.
 
     Return None if the word is not there.
     """
@@ -112,7 +112,7 @@ def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:
 
 
 def _text(view: FileView, span: Span) -> str:
-    """Return the text at a span of any file of the program; empty if there is none."""
+    """Return the text at a span in a file of the program; empty if there is no such file."""
     file = view.program.files.get(span.file)
     lines = file.text.split("\n") if file is not None else []
     if not 1 <= span.line <= len(lines):

@@ -1,4 +1,4 @@
-"""Explains the word at a position of a source, and finds where it is defined."""
+"""Explains the word at a position of a source, and finds the definition of the word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Hover:
 
 
 def hover(view: FileView, line: int, column: int) -> Hover | None:
-    """Return an explanation of the word at a position; None if there is none."""
+    """Return an explanation of the word at a position; None without a known word."""
     place = view.token_at(line, column)
     if place is None or place[1].role == COMMENT_TEXT:
         return None

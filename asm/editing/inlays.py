@@ -87,7 +87,7 @@ def _number(symbol: Definition) -> str:
 
 
 def _is_settled(view: FileView, name: str) -> bool:
-    """Return whether a symbol has one value in the whole program."""
+    """Return whether a symbol has the same value in the whole program: no line sets it again."""
     return not any(name in scope.first for scope in view.scopes)
 
 
@@ -102,9 +102,9 @@ def _is_number(line: TokenLine, start: int) -> bool:
 
 
 def _emitted(view: FileView) -> Sequence[int]:
-    """Return a sorted list of the offsets in the text at which statements begin.
+    """Return the offsets in the file's text at which statements begin, in ascending order.
 
-    The offset of a statement occurs once for each word that the statement emits.
+    The list has the offset of a statement once for each word that the statement emits.
     """
     offsets: list[int] = []
     for _area, source, _offsets, places in view.program.assembly.line_table.runs():
@@ -114,7 +114,10 @@ def _emitted(view: FileView) -> Sequence[int]:
 
 
 def _cycles(view: FileView, line: TokenLine, places: Sequence[int]) -> Iterator[Annotation]:
-    """Yield the cycles of each instruction of a line."""
+    """Yield a note with the cycles of each instruction of a line.
+
+    `places` are the offsets that `_emitted` returns.
+    """
     core = view.core_at(line.start)
     if core is None:
         return
@@ -133,7 +136,10 @@ def _cycles(view: FileView, line: TokenLine, places: Sequence[int]) -> Iterator[
 def _of_instruction(
     core: Core, head: Token, words: int, config: Configuration
 ) -> tuple[str, str] | None:
-    """Return (note, explanation) of an instruction that has emitted `words` words."""
+    """Return (note, explanation) for the instruction whose mnemonic is `head`.
+
+    The instruction emits `words` words.
+    """
     costs = [_cost(core, row, words, config) for row in core.rows.get(head.text, ())]
     known = {cost for cost in costs if cost is not None}
     if len(known) != 1:
@@ -148,8 +154,8 @@ def _of_instruction(
 def _cost(core: Core, row: Row, words: int, config: Configuration) -> tuple[int, str] | None:
     """Return (cycles, condition) of an instruction or pseudo-instruction on a device.
 
-    The condition is a text of the table row; it is empty if the row has none. Return None if the
-    number of cycles is not known.
+    The condition is the text with which the table row restricts the number of cycles; it is empty
+    if the row has no such text. Return None if the number of cycles is not known.
     """
     if isinstance(row, Instruction):
         match = _CYCLES.fullmatch(_with_settings(core, row.cycles, config))
@@ -163,7 +169,7 @@ def _cost(core: Core, row: Row, words: int, config: Configuration) -> tuple[int,
 
 
 def _with_settings(core: Core, text: str, config: Configuration) -> str:
-    """Return a text about cycles with the device's numbers in place of the names of settings."""
+    """Return a text about cycles in which the device's numbers replace the names of settings."""
 
     def number(match: re.Match[str]) -> str:
         for name in (match[0], f"{core.name}.{match[0]}"):

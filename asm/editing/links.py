@@ -15,14 +15,14 @@ _TEXTS = (".ascii", ".asciz", ".string", ".error", ".warning", ".print", ".ident
 
 @dataclass(frozen=True, slots=True)
 class FileLink:
-    """The name of a file in a source, and the file's path."""
+    """The span at which a source names a file, and the path of the file."""
 
     span: Span
     path: Path
 
 
 def links(view: FileView) -> Iterator[FileLink]:
-    """Yield the names of files that exist, in their order."""
+    """Yield a link for each name of an existing file in the text, in the order of the text."""
     for line in view.file.tokens.lines:
         if '"' not in line.text:
             continue

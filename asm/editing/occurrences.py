@@ -1,7 +1,7 @@
 r"""Finds all occurrences of a name in a program: symbols, macros, parameters, labels, registers.
 
-It finds words in the text, also in macro bodies and in text that a conditional skips. A word
-directly before or after a `\parameter` is only a part of a name, so it is not an occurrence.
+The module searches the whole text, also macro bodies and text that a conditional skips. A word
+directly before or after a `\parameter` is a part of a longer name, so it is not an occurrence.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CACHED_LINES = 1 << 14
 
 
 class Occurrence(NamedTuple):
-    """A word from `start` up to `end`. `head` is the first word of its statement."""
+    """A word from offset `start` up to `end`. `head` is the first word of the statement."""
 
     kind: str
     name: str
@@ -56,13 +56,13 @@ class Occurrence(NamedTuple):
 
 
 def of_file(file: ProgramFile) -> Iterator[Occurrence]:
-    """Yield the occurrences in a file, with their offsets in its text."""
+    """Yield all occurrences in a file, with offsets in the file's text."""
     for line in file.tokens.lines:
         yield from _moved(line)
 
 
 def of_name(file: ProgramFile, name: str) -> Iterator[Occurrence]:
-    """Yield the occurrences of a word, in upper or lower case, in a file."""
+    """Yield the occurrences of `name` in a file. Upper and lower case count as equal."""
     folded = name.lower()
     for line in file.tokens.lines:
         if folded in line.text.lower():
@@ -150,7 +150,7 @@ def _in_statement(statement: Sequence[Token]) -> Iterator[Occurrence]:
 
 
 def _in_string(token: Token, is_code: bool) -> Iterator[Occurrence]:
-    r"""Yield each `\parameter` in a string. If the string `is_code`, also yield the names.
+    r"""Yield each `\parameter` in a string; if `is_code`, also yield each other name in the string.
 
     Arguments of macros and default values of their parameters are code.
     """
@@ -165,7 +165,7 @@ def _in_string(token: Token, is_code: bool) -> Iterator[Occurrence]:
 
 
 def _symbol(token: Token, first: bool, before: Token | None) -> Iterator[Occurrence]:
-    """Yield the occurrence of a token that the lexer marks as a symbol."""
+    """Yield an occurrence for a token that the lexer marks as a symbol."""
     head = token.head
     if token.text == "." or head in _WITHOUT_SYMBOLS:
         return
@@ -191,7 +191,7 @@ def _occurrence(kind: str, token: Token, defines: bool = False) -> Occurrence:
 
 
 def _is_piece(token: Token, before: Token | None, after: Token | None) -> bool:
-    r"""Return whether a token is a piece of a name that a `\parameter` completes."""
+    r"""Return whether a token is part of a longer name that a `\parameter` completes."""
     if token.role in (ARGUMENT, MARK, STRING_TEXT, OPERATOR):
         return False
     joined_before = before is not None and before.role == ARGUMENT and before.end == token.start
@@ -224,7 +224,7 @@ def same(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurren
 
 
 def _files_of_symbol(view: FileView, name: str) -> list[ProgramFile]:
-    """Return the files in which `name` means the same symbol as in this file."""
+    """Return the files in which `name` means the same symbol as in the file of `view`."""
     from_here = [scope.find(name) for scope in view.scopes]
     places = {_place(symbol) for symbol in from_here if symbol is not None}
     table = view.program.assembly.symbols.table
@@ -241,7 +241,7 @@ def _place(symbol: Definition) -> tuple[str, int, int]:
 
 
 def _files_of_macro(view: FileView, name: str) -> list[ProgramFile]:
-    """Return the files in which `name` can mean the same macro as in this file."""
+    """Return the files in which `name` can mean the same macro as in the file of `view`."""
     macro = view.program.macros.get(name.lower())
     scopes = set(view.file.scopes)
     home = view.program.files.get(macro.span.file) if macro is not None else None
@@ -251,7 +251,7 @@ def _files_of_macro(view: FileView, name: str) -> list[ProgramFile]:
 
 
 def _same_register(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
-    """Yield the occurrences of the same register in the same part."""
+    """Yield the occurrences of the register `target` in the part that contains it."""
     starts = [x.start for x in blocks.blocks(file.tokens) if x.kind == blocks.PART]
     low = max((start for start in starts if start <= target.start), default=0)
     high = min((start for start in starts if start > target.start), default=len(file.text))
@@ -261,7 +261,7 @@ def _same_register(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence
 
 
 def _same_local(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
-    """Yield a local label and its uses."""
+    """Yield the local label that `target` defines or uses, and all uses of this label."""
     items = [item for item in of_name(file, target.name) if item.kind == LOCALS]
     labels = [x for x in items if x.defines]
 
@@ -280,9 +280,9 @@ def _same_local(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
 
 
 def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurrence]]:
-    """Return the occurrences of a parameter.
+    """Return the occurrences of the parameter `target` of a macro or repetition.
 
-    They are in the parameter's macro or repetition, and among the keywords in calls of the macro.
+    These are in the macro or repetition itself, and in calls of the macro with `name=`.
     """
     file, start, name, defines = view.file, target.start, target.name, target.defines
     if target.kind == KEYWORDS:
@@ -315,10 +315,10 @@ def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFil
 
 
 def _owner(bodies: Sequence[blocks.Block], offset: int, defines: bool) -> blocks.Block | None:
-    """Return the body whose parameter an occurrence at an offset means; None if there is none.
+    """Return the macro or repetition to whose parameter an occurrence at an offset refers, or None.
 
-    `bodies` are all bodies that have a parameter of the name. If several of them are around the
-    offset, the outermost body replaces the name first.
+    `bodies` are all macros and repetitions that have a parameter with the name. If several of them
+    contain the offset, the occurrence belongs to the outermost, which replaces the name first.
     """
     around = [x for x in bodies if x.start <= offset <= x.end]
     return next(iter(reversed(around) if defines else around), None)

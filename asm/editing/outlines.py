@@ -36,7 +36,7 @@ def outline(view: FileView) -> list[Entry]:
 
 
 def _parts(view: FileView) -> Iterator[tuple[str, Span]]:
-    """Yield (name of the core, its span) of each `.core` line."""
+    """Yield (name of the core, span of the name) for each `.core` line."""
     for line in view.file.tokens.lines:
         if words.CORE not in line.text:
             continue

@@ -24,9 +24,9 @@ from macaw.isa.config import ConfigError
 class ProgramFile:
     """A file of a program.
 
-    `scopes` are the numbers of the sources whose symbols the file can use. A source uses its own
-    symbols; an included file uses the symbols of each source that includes it. `core` is the core
-    of the part in which the file begins; it is empty if the file begins outside of all parts.
+    `scopes` are the numbers of the sources whose symbols the file can use: for a source its own
+    number, for an included file the numbers of all sources that include it. `core` is the core of
+    the part in which the file begins; it is empty if the file begins outside of all parts.
     """
 
     name: str
@@ -45,8 +45,8 @@ class ProgramFile:
 class EditedProgram:
     """The sources of a program, with their texts at one moment.
 
-    If an included file is open in the editor, `text_of` returns its text, else None. With `gnu`,
-    statements before the first `.core` of each source belong to the control core's part.
+    If an included file is open in the editor, `text_of` returns the editor's text, else None. With
+    `gnu`, statements before the first `.core` of each source belong to the control core's part.
     """
 
     sources: tuple[Source, ...]
@@ -107,13 +107,13 @@ class EditedProgram:
     def source_file(self, name: str, text: str, folder: Path | None, number: int) -> ProgramFile:
         """Return a text as a file of the program.
 
-        The file uses the symbols of the source with this number.
+        The file uses the symbols of the source with the number `number`.
         """
         core = registry.cores()[0].name if self.gnu or is_gnu_source(text) else ""
         return ProgramFile(name, text, folder, (number,), core)
 
     def with_text(self, file: ProgramFile, text: str) -> ProgramFile:
-        """Return a file of the program with another text, which uses the symbols of `file`."""
+        """Return a copy of `file` with the text `text`; it uses the same symbols."""
         if any(source.name == file.name for source in self.sources):
             return self.source_file(file.name, text, file.folder, file.scopes[0])
         return replace(file, text=text)
@@ -138,7 +138,7 @@ class EditedProgram:
     def content(self) -> list[tuple[str, int | None, list[bytes]]]:
         """Return (section, entry address, bytes of its areas) for each section.
 
-        Two programs are equal if these lists are equal.
+        Two programs are equal if and only if these lists are equal.
         """
         state = self.assembly
         return [
@@ -152,7 +152,7 @@ class EditedProgram:
 
 
 def _core_at_include(files: Mapping[str, ProgramFile], text: SourceText) -> str:
-    """Return the core of the part that includes a text; empty if no part does."""
+    """Return the name of the core whose part includes `text`; empty if no part includes it."""
     assert text.caller is not None
     line = text.caller.line
     while line.source.name not in files or files[line.source.name].text != line.source.text:

@@ -43,7 +43,7 @@ def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
 
 
 def rename(view: FileView, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-    """Return the spans that `name` must replace, by file name.
+    """Return, by file name, the spans of the old name, which `name` must replace.
 
     Raises `RenameError` if `name` is not a valid name, or if the renaming would change the
     assembled program.
@@ -66,7 +66,7 @@ def rename(view: FileView, line: int, column: int, name: str) -> Mapping[str, li
 
 
 def _texts(places: Iterable[tuple[ProgramFile, Occurrence]], name: str) -> dict[str, str]:
-    """Return the new text of each file that the renaming changes, by file name."""
+    """Return the new text of each file, by file name: `name` replaces all `places`."""
     by_file: dict[ProgramFile, list[Occurrence]] = {}
     for file, item in places:
         by_file.setdefault(file, []).append(item)
@@ -81,9 +81,9 @@ def _texts(places: Iterable[tuple[ProgramFile, Occurrence]], name: str) -> dict[
 
 
 def _check(program: EditedProgram, texts: Mapping[str, str], what: str) -> None:
-    """Assemble the program with new texts.
+    """Assemble the program with the new `texts` of some files.
 
-    Raise `RenameError` if the result differs from before.
+    Raise `RenameError`, which names `what`, if the result differs from the program before.
     """
     by_path = {Path(name).resolve(): text for name, text in texts.items()}
 

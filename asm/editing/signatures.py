@@ -19,7 +19,7 @@ _NAMED = re.compile(r"(\w+)=")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An operand: its meaning, and where it is in the signature's label (`start` up to `end`)."""
+    """An operand: its range in the signature's label (`start` up to `end`), and its meaning."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A way to write a statement. `active` is the index of the operand at the cursor, or None."""
+    """A way to write a statement: `label` is its syntax."""
 
     label: str
     meaning: str
@@ -87,7 +87,7 @@ def _range(operand: Operand | PseudoOperand) -> str:
 
 
 def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | None:
-    """Return the index of the operand at the cursor among an instruction's operands, or None."""
+    """Return the index in `names` of the operand at the cursor `place`, or None."""
     if place.named:
         name = place.named.rstrip("=")
         return names.index(name) if name in names else None
@@ -103,7 +103,7 @@ def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | 
 
 
 def _of_text(syntax: str, meaning: str, place: Cursor) -> Signature:
-    """Return the signature of a directive or macro from the text of its syntax."""
+    """Return the signature of a directive or macro; `syntax` becomes its label."""
     head, _, rest = syntax.partition(" ")
     parameters = list(_pieces(rest, len(head) + 1))
     active: int | None = place.operand if place.operand < len(parameters) else None
@@ -121,7 +121,7 @@ def _names(text: str) -> Iterable[str]:
 
 
 def _pieces(text: str, start: int) -> Iterator[Parameter]:
-    """Yield the operands of a syntax, without its commas and brackets."""
+    """Yield the operands in a piece of syntax that begins at offset `start` of the label."""
     for match in re.finditer(r"[^,\[\]\s][^,\[\]]*", text):
         piece = match[0].rstrip()
         first = start + match.start()

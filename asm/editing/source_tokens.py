@@ -1,7 +1,7 @@
 """Divides a source into tokens, each with its role, for the editor services.
 
-The roles come from the lexer in `macaw.asm.editors`. The tokens of a line are stored, because an
-editor changes one line and then asks about the whole text again.
+The roles come from the lexer in `macaw.asm.editors`. The module stores the tokens of each line,
+because an editor changes one line and then asks about the whole text again.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _CACHED_LINES = 1 << 14
 class Token(NamedTuple):
     """A token from offset `start` up to `end`.
 
-    `head` is the first word of its statement (empty in labels). In the value of a named operand,
-    `named` is the operand's name with its `=`, such as `data=`.
+    `head` is the first word of the statement; it is empty if the token is part of a label. If the
+    token is in the value of a named operand, `named` is the name with its `=`, such as `data=`.
     """
 
     start: int
@@ -75,8 +75,8 @@ class Token(NamedTuple):
 class TokenLine:
     """A line of a text, or several lines that a comment joins.
 
-    `start` is its offset in the text. The offsets of its `tokens` count from there. `core` is the
-    core of the part that contains the line; it is empty before the first part.
+    `start` is the line's offset in the text. The offsets of `tokens` count from `start`. `core` is
+    the core of the part that contains the line; it is empty before the first part.
     """
 
     start: int
@@ -86,7 +86,7 @@ class TokenLine:
 
     @property
     def end(self) -> int:
-        """The offset after the line, without its line end."""
+        """The offset in the text at which the line's last character ends, without the line end."""
         return self.start + len(self.text)
 
     def statements(self) -> Iterator[tuple[Token, ...]]:
@@ -149,7 +149,10 @@ class SourceTokens:
 
 
 def head_of(statement: Sequence[Token]) -> Token | None:
-    """Return the first word of a statement; None if it has only labels, or sets a symbol by `=`."""
+    """Return the first word of a statement.
+
+    Return None for a statement that has only labels or sets a symbol by `=`.
+    """
     return next((token for token in statement if token.role in HEADS), None)
 
 
@@ -159,7 +162,7 @@ def is_local(token: Token) -> bool:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each line; a comment over several lines joins them."""
+    """Yield the offsets (start, end) of each line; lines that a comment joins count as one line."""
     start = 0
     if "/*" in text:
         for match in _BREAKS.finditer(text):
@@ -175,7 +178,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=_CACHED_LINES)
 def _tokens(text: str, core: str) -> tuple[tuple[Token, ...], str]:
-    """Return the tokens of a line in a part of `core`, and the core of the part after the line."""
+    """Return the tokens of a line in a part of `core`, and the core at the end of the line."""
     scan = lexer.Scan(text, core or None)
     tokens = []
     for start, kind, word in scan.tokens():

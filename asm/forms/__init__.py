@@ -1,7 +1,7 @@
 """The syntax that a core's source has besides plain instructions: one module for each core or base.
 
-A module has the name of the core's table. Its `PART` is the core's `CorePart` class. The
-directives of a core that every part accepts are in `asm/forms/shared`.
+A module has the name of the core or base in the tables. The module's `PART` is the `CorePart` class
+of the core. Those directives of a core that every part accepts are in `asm/forms/shared`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.isa import registry
 def part_class(core: str) -> type[CorePart]:
     """Return the `CorePart` class of a core: `PART` of its module or of its base's module.
 
-    If there is none, return `CorePart` itself.
+    If neither has a module, return `CorePart` itself.
     """
     for name in _modules(core):
         part: type[CorePart] = import_module(name).PART

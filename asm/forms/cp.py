@@ -19,8 +19,8 @@ from macaw.asm.source import Source
 class Command(IntEnum):
     """The numbers of the commands that the default program executes.
 
-    A command is a record of eight words; the first word is its number. In `default_cp.s`, the label
-    of the code for a command is `default.` followed by the command's name.
+    A command is a record of eight words; the first word is the command's number. In `default_cp.s`,
+    the code for a command has the label `default.` followed by the command's name.
     """
 
     END = 0
@@ -38,7 +38,7 @@ _COMMANDS = ".data.cp"
 class CpPart(scalar.ScalarPart):
     """A part of cp.
 
-    `.text` and `.data.cp` are in local memory, its other sections in external memory.
+    The sections `.text` and `.data.cp` are in local memory, the other sections in external memory.
     """
 
     def plan(self) -> SectionPlan:

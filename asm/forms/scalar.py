@@ -20,13 +20,13 @@ _INSN = Directive(
 
 
 class ScalarPart(CorePart):
-    """A part of a core that uses the rows of `macaw.isa.scalar`."""
+    """A part of a core whose table contains the rows of `macaw.isa.scalar`."""
 
     def __post_init__(self) -> None:
         self.directives = {_INSN.name: _INSN}
 
     def padding(self, count: int) -> bytes:
-        """Return the fill of an alignment as GNU as makes it: filler bytes, then whole nops."""
+        """Return `count` fill bytes as GNU as makes them: filler up to a whole word, then nops."""
         addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
         nop = word.to_bytes(addi.format.size, "little")

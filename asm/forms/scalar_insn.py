@@ -54,7 +54,7 @@ def place_insn(context: StatementContext, statement: Statement) -> None:
 
 
 def _place_r4(context: StatementContext, statement: Statement) -> None:
-    """Place an instruction with four registers: the fourth one is in the upper bits of funct7."""
+    """Place an instruction of format R4, whose fourth register is in the upper bits of funct7."""
     if len(statement.operands) != 1 + _R4_OPERANDS:
         raise _short(statement, "r4")
     _, opcode, funct3, funct2, rd, rs1, rs2, rs3 = statement.operands
@@ -79,7 +79,10 @@ def _place(
 
 @lru_cache(maxsize=256)
 def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
-    """Return a new table row for an instruction word, because no table contains the instruction."""
+    """Return a new table row for an instruction that no table contains.
+
+    `form` is the format, `numbers` the opcode and the function fields.
+    """
     layout, fields, shapes = _FORMATS[form]
     fixed = dict(zip(fields, numbers, strict=True))
     return [
@@ -89,7 +92,10 @@ def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
 
 
 def _field(context: StatementContext, node: Node, field: str) -> int:
-    """Return the number of a field; an opcode may have a name. Raises `Mistake`."""
+    """Return the number that `node` gives for `field`, which may be a name for an opcode.
+
+    Raises `Mistake`.
+    """
     if field == "opcode" and isinstance(node, Name) and node.text in scalar.OPCODES:
         return scalar.OPCODES[node.text]
     bits = {"opcode": 7, "funct3": 3, "funct7": 7}[field]

@@ -21,7 +21,7 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
 class Record(NamedTuple):
-    """A record (packet, segment, sequence, ...) of a part whose bytes are not fetched as code."""
+    """A packet, segment, sequence or the like in a part that the core does not fetch as code."""
 
     address: int
     size: int  # bytes
@@ -43,7 +43,7 @@ class PartPrinter:
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         """Return the source lines of a part that the core does not fetch as instructions.
 
-        Return None if no directives can produce its bytes; then the caller prints data.
+        Return None if no directives can produce the part's bytes; then the caller prints data.
         """
         return None
 
@@ -57,7 +57,7 @@ class PartPrinter:
     def line(self, instruction: Decoded, address: int) -> str | None:
         """Return the source line of an instruction whose source form differs from its row's syntax.
 
-        Return None for any other instruction; then the caller prints it.
+        Return None for any other instruction; then the caller prints it by its row's syntax.
         """
         return None
 
@@ -71,13 +71,14 @@ class PartPrinter:
         return None
 
     def forget(self) -> None:
-        """Forget earlier instructions, because a jump may lead to the next instruction."""
+        """Forget the addresses begun so far, because a jump may lead to the next instruction."""
 
 
 def printer_of(core: str) -> PartPrinter:
     """Return a new printer for a core.
 
-    Its class is `PRINTER` of the core's module, or of its base's module, or else `PartPrinter`.
+    The printer's class is `PRINTER` of the core's module in this folder, or of the module of the
+    core's base, or else `PartPrinter`.
     """
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:

@@ -78,7 +78,7 @@ class FimPrinter(PartPrinter):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """Return an operation as a move; an empty text if no move has the same meaning."""
+        """Return an operation as a move, `a <- b`; an empty text if no move means the same."""
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)
@@ -91,14 +91,17 @@ class FimPrinter(PartPrinter):
 
 
 def _check(program: Program, island: int) -> Check:
-    """Return a check of the rules with the limits of the program's device. Raises `ConfigError`."""
+    """Return a check of the island's rules with the limits of the program's device.
+
+    Raises `ConfigError`.
+    """
     device = config.parse(program.config_toml)
     memory = geometry(device)
     return Check(memory.banks, memory.rows, abilities(device, island))
 
 
 def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
-    """Yield (instruction, address) for each word of a section that is a valid instruction."""
+    """Yield (instruction, address) for each word in a section that encodes an instruction."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
     for (word,) in struct.iter_unpack("<I", section.data[:whole]):

@@ -1,9 +1,9 @@
 """The parts of fim: blocks of words for the banks of an island, operations as moves, tiles.
 
-A source contains `.block banks=0-3` and moves such as `rop <- iosa[3]` and `rz <- rop * iosa[4]`; a
-move gives one word. `iosa[4:8]` is a range of columns. In an `mmr`, a value may have a name, and a
-column is written as its address. `macaw.isa.fim_check` checks the rules for programs, and tracks
-the last `mmr op`.
+A source contains `.block banks=0-3` and moves such as `rop <- iosa[3]` and `rz <- rop * iosa[4]`;
+each move becomes one word. `iosa[4:8]` is a range of columns. In an `mmr`, the value may be a name
+or the address of a column. `macaw.isa.fim_check` checks the rules for programs, and tracks the last
+`mmr op`.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class FimPart(CorePart):
             ]
         )
         self.last: Row | None = None  # the row of the part's last word
-        # A statement is missing, so that words up to the next block are not checked;
-        # the current one can be wrong without that effect.
+        # `_lost`: a wrong statement has no word, so words up to the next block are not checked.
+        # `_refused`: the current statement is wrong, but its word is in the part.
         self._lost = self._refused = False
 
     # --- statements ---
@@ -90,10 +90,10 @@ class FimPart(CorePart):
         bound: BoundOperands,
         expected: int | None = None,
     ) -> None:
-        """Append a word to the part and check the rules.
+        """Append the word of a statement with the operands `bound`, and check the rules for it.
 
         `expected` is the function that a move computes; None means any function. If the word breaks
-        a rule, it stays in the part, and `Mistake` is raised.
+        a rule, the word stays in the part and the method raises `Mistake`.
         """
         row = bound.row
         assert isinstance(row, Instruction)
@@ -130,9 +130,9 @@ class FimPart(CorePart):
         self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
-        """Raise the `Mistake` for a broken rule.
+        """Raise a `Mistake` for the broken rule that `error` describes.
 
-        If an earlier statement is wrong, report the error at that statement instead.
+        If the error belongs to an earlier statement, report it there instead and raise nothing.
         """
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
@@ -146,7 +146,7 @@ class FimPart(CorePart):
         self._report(error)
 
     def _report(self, error: CheckError) -> None:
-        """Report a broken rule at the statement that the error's `mark` identifies."""
+        """Report a broken rule at the statement that `error.mark` identifies."""
         context, statement = error.mark
         first = statement.operands[0] if statement.head.text == ARROW else statement.head
         mistake = Mistake(str(error), (first.start, statement.end), error.hint)
@@ -240,7 +240,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """Return the operands, by name, of the `fim` instruction that a move is encoded as."""
+    """Return, by name, the operands of the `fim` instruction that encodes a move."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:
@@ -274,9 +274,9 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def _check_row_number(context: StatementContext, bound: BoundOperands) -> None:
-    """Limit the row operand of an `act` to numbers of rows, unless it names a row register.
+    """Check that the row operand of an `act` is the number of a row or names a row register.
 
-    Raises `Mistake` for an unknown name.
+    A number is checked when its value is known. Raises `Mistake`.
     """
     node = bound.nodes["row"]
     operand = next(item for item in bound.row.operands if item.name == "row")

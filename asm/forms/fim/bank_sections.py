@@ -1,7 +1,7 @@
-"""Sections for data in the banks of an island. The loader writes their bytes to the banks.
+"""Sections for data in the banks of an island, to which the loader writes their bytes.
 
-`.section .fim.0.bank3.row12` begins or continues a section of island 0. Its first byte is the first
-byte of row 12 of bank 3. All bytes of a section are in one bank.
+`.section .fim.0.bank3.row12` begins or continues a section of island 0. The section's first byte is
+the first byte of row 12 of bank 3. All bytes of a section are in one bank.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BankSections:
         self.plans: list[SectionPlan] = []
 
     def plan(self, name: str) -> SectionPlan | None:
-        """Return a new plan of the section with this name.
+        """Return a new `SectionPlan` for the section `name`.
 
         Return None if the name does not denote a row of one of the island's banks.
         """
@@ -45,11 +45,11 @@ class BankSections:
 
     @property
     def form(self) -> str:
-        """The form of the sections' names, for messages."""
+        """A pattern of the sections' names, for messages."""
         return BANK_SECTION.format(self.part, "B", "R")
 
     def problems(self, tensors: Area | None) -> Iterator[str]:
-        """Yield a sentence for each section that overlaps another one.
+        """Yield a sentence for each section that overlaps another section or the tensors.
 
         `tensors` is the area of the tensors in this island (`at=islandI`), or None.
         """

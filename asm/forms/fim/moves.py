@@ -28,7 +28,10 @@ _CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
 
 @dataclass(frozen=True)
 class Move:
-    """An operation that is written as a move: its number, its columns, and its function.
+    """An operation that is written as a move.
+
+    `number` is the number of the operation, `column` its first column, and `repeat` the number of
+    columns.
 
     `function` is the number of the function that the ALU must compute; None means any function.
     """
@@ -75,7 +78,10 @@ def move_of(context: StatementContext, statement: Statement) -> Move:
 
 
 def _called(node: Node) -> int:
-    """Return the number of the function in a call such as `relu(...)`. Raises `Mistake`."""
+    """Return the number of the ALU function that `node` calls, for example `relu(...)`.
+
+    Raises `Mistake` for any other node.
+    """
     if not isinstance(node, Name):
         raise Mistake("the name of a function is needed here", node)
     if node.text not in _CALLED:

@@ -1,7 +1,7 @@
 """Converts a matrix to tiles in the order in which circuits read them (seed 004 Fig. 3), and back.
 
-Everything is in row-major order: the groups of 4 x 4 tiles, the tiles in a group, and the numbers
-in a tile. If the matrix ends inside of a group, zeros complete the group.
+A matrix consists of groups of 4 x 4 tiles. The groups, the tiles of a group, and the numbers of a
+tile are each in row-major order. If the matrix ends inside of a group, zeros complete the group.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 
 
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the shape (rows, columns) of a matrix, rounded up to whole groups of tiles."""
+    """Return the shape (rows, columns) of a matrix, rounded up to whole groups of tiles.
+
+    `layout` and `side` ("a", "b" or "c") determine the shape of a tile; `lanes` are the elements of
+    a column of memory.
+    """
     height, width = (GROUP_SIDE * x for x in tile_shape(layout, side, lanes))
     return -(-shape[0] // height) * height, -(-shape[1] // width) * width
 
@@ -20,7 +24,7 @@ def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> 
 def _lines(
     shape: tuple[int, int], layout: str, side: str, lanes: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield (row, first column, width) for each line of each tile, in the order of the tiles."""
+    """Yield (matrix row, first matrix column, width) for each line of each tile, tile by tile."""
     height, width = tile_shape(layout, side, lanes)
     rows, columns = padded_shape(shape, layout, side, lanes)
     for group_row in range(0, rows, GROUP_SIDE * height):

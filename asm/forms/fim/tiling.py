@@ -1,6 +1,6 @@
-"""The directive `.tiles`: a matrix in the order of tiles that one of fim's arrangements needs.
+"""The directive `.tiles`: a matrix, stored tile by tile as a layout of fim needs it.
 
-Every part accepts it.
+Every part accepts the directive.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DTYPES = {
 
 
 def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> str:
-    """Return the value of an option, which must be one of `words`. Raises `Mistake`."""
+    """Return the value of an option `name=word`, which must be one of `words`. Raises `Mistake`."""
     node, what = option.value, option.name.text
     text = node.text if isinstance(node, Name) else ""
     if text not in words:
@@ -35,7 +35,7 @@ def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> s
 
 
 def place_tiles(context: StatementContext, statement: Statement, syntax: str) -> None:
-    """Carry out `.tiles`. Raises `Mistake`."""
+    """Carry out `.tiles`. Raises `Mistake`; the message for wrong operands shows `syntax`."""
     array = one_array(context, statement, _OPTIONS, syntax)
     assert statement.head is not None
     plain = next(item for item in statement.operands if not isinstance(item, Named))

@@ -32,7 +32,7 @@ class NnpPart(CorePart):
         hints.take(context, statement)
 
     def finish(self) -> None:
-        """Arrange that the chains are checked after the layout, when all words are known."""
+        """Add a fixup that checks the chains after the layout, when all words are known."""
         if self.area().size:
             StatementContext.current(self.state, self.line).after_layout(self._check_rules)
 
@@ -44,7 +44,7 @@ class NnpPart(CorePart):
                 words.append(None)
                 offsets.append(offset)
             word = int.from_bytes(data[offset : offset + _WORD], "little")
-            # An instruction without a word has an error; other data than 0 are unknown words.
+            # None: an instruction with an error, or data other than 0, which no rule can check.
             words.append((word or None) if offset in places else None if word else 0)
             offsets.append(offset)
         if len(data) in self.missing:
@@ -57,7 +57,7 @@ class NnpPart(CorePart):
             self.state.report.mistake(line, Mistake(str(breach.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
-        """Return the (source, offset) of each instruction's text, by its offset in the area."""
+        """Return where each instruction is written, (source, offset), by its offset in the area."""
         return {
             offset: (source, place)
             for area, source, offsets, places in self.state.line_table.runs()

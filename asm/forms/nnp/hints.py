@@ -1,8 +1,8 @@
 """The directive `.hint tensor NAME, mem, addr, rows, cols`: where nnp has a tensor.
 
 In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements; each vector
-is padded to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external
-memory it may be vectors or a matrix, so the address of its end is not known.
+is padded to whole native vectors. In MatrixRf the tensor is a matrix, padded to whole tiles. In
+external memory the tensor may be vectors or a matrix, so the address of its end is not known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TOP = (1 << 32) - 1
 
 
 def take(context: StatementContext, statement: Statement) -> None:
-    """Evaluate a hint about a tensor. Raises `Mistake`.
+    """Evaluate `.hint tensor` and store the hint in the state of the run. Raises `Mistake`.
 
     Other hints are ignored, with a warning if the word looks like a misspelt `tensor`.
     """
@@ -79,7 +79,10 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return how many native tiles or native vectors of its memory a tensor occupies."""
+    """Return how many entries of the memory `place`, tiles or vectors, a tensor occupies.
+
+    `native` is the number of elements of a native vector.
+    """
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

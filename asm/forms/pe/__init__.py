@@ -7,13 +7,13 @@ In addition to the table rows, a source may contain the packets `config ib=0, SE
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or
 `to=(0, 1)` chooses clusters.
 
-A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol give facts that the
-symbol's declaration does not give: the contents (weights, activations, psums, scales, table), the
+A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol say what the
+symbol's declaration does not say: the contents (weights, activations, psums, scales, table), the
 receivers (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of
 bytes of the unit's half.
 
-If options of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` are left out, they follow
-from the symbol and the weights.
+The operand `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` says where results go.
+Options that the source omits follow from the symbol and the weights.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PePart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the tensor sections of the rows, by name (`unit0`, ...).
+        """Return the section plans for tensors in units, by their names for `at=` (`unit0`, ...).
 
         The section of row R follows the row's image, in half 0 of its unit.
         """
@@ -158,7 +158,7 @@ class PePart(CorePart):
         return self._open
 
     def _option(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.loop`, `.types`, `.step`, `.stride` or `.then`."""
+        """Carry out `.loop`, `.types`, `.step`, `.stride` or `.then` for the open sequence."""
         self._open_sequence(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:

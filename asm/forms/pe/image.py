@@ -16,7 +16,7 @@ UNIT_WORD = "unit"  # `unit[a:b]`: bytes of the unit's half; and `at=unitR`
 
 
 class RowImage:
-    """The areas of the image of row `index`, which follow one another in half 0 of its unit."""
+    """The areas of the image of row `index`, one after the other in half 0 of the row's unit."""
 
     def __init__(self, state: AssemblyState, index: int) -> None:
         self.state = state
@@ -57,7 +57,10 @@ def unit_base(row: int) -> int:
 
 
 def tensor_plans(config: Configuration) -> dict[str, SectionPlan]:
-    """Return the tensor sections that follow the images of the rows, by name (`unit0`, ...)."""
+    """Return the section plans for tensors in units, by the name that `at=` uses (`unit0`, ...).
+
+    Each section follows the image of its row.
+    """
     plans = {}
     for row in range(config[f"{CORE.name}.{CORE.index}s"]):
         name = tensor_section(unit_name(row))

@@ -1,4 +1,4 @@
-"""Packet lists: `.list`, `.endlist`, and the single list of a part without these directives."""
+"""Packet lists: `.list`, `.endlist`, and the single list of a part that has no `.list` line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Lists:
     def begin_packet(self, context: StatementContext, head: Name) -> None:
         """Prepare for a packet. If the part has no `.list` lines, begin its single list.
 
-        If the part has `.list` lines, raise `Mistake` for a packet outside of a list.
+        `head` is the packet's first word. If the part has `.list` lines, raise `Mistake` for a
+        packet outside of a list.
         """
         if self.line is not None:
             return
@@ -100,7 +101,7 @@ class Lists:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """Return (mask, address) for each list, as the default program dispatches it.
+        """Return (mask of rows, address) of each list, for the dispatches of the default program.
 
         In the mask, only the bit of this row is set.
         """

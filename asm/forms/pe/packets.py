@@ -45,7 +45,7 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 
 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
-    """Check the operands whose values are known. Raises `Mistake`.
+    """Check the operands whose values are known before the layout. Raises `Mistake`.
 
     In the other operands, replace symbols that may be set again by their current values.
     """
@@ -57,9 +57,9 @@ def _check_now(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
-    """Return the mask of the clusters that `to=` names; without `to=`, of all clusters.
+    """Return the mask of the clusters that `node`, the value of `to=`, names.
 
-    Raises `Mistake`.
+    If `node` is None, the mask has all clusters. Raises `Mistake`.
     """
     count = image.state.config["pe.clusters"]
     if node is None or (isinstance(node, Name) and node.text == "all"):
@@ -80,7 +80,7 @@ def clusters(image: RowImage, context: StatementContext, node: Node | None) -> i
 def place_marker(
     image: RowImage, context: StatementContext, statement: Statement, row: Instruction
 ) -> None:
-    """Append a marker, a packet that has only a command, to the list. Raises `Mistake`."""
+    """Append a marker to the open list: a packet without segments. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
     _check_now(context, bound)
 
@@ -93,13 +93,13 @@ def place_marker(
 
 @dataclass(frozen=True)
 class BufferContents:
-    """The name of the sequence in each instruction buffer, after the configs so far."""
+    """The name of the sequence in each instruction buffer, as the configs so far have stored it."""
 
     names: Mapping[int, Name] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """Return the contents after one more config.
+        """Return the contents after a config that stores the sequence `name` in `buffer`.
 
         With `everywhere`, the config goes to all clusters.
         """
@@ -108,7 +108,7 @@ class BufferContents:
 
 
 class Config:
-    """A config packet: its sequence, and the scales and the table that it brings."""
+    """A config packet: its sequence, and its segments with scales and a table."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Config:
         context.emit_later(PACKET.size + SEGMENT.size * (1 + len(data)), self._bytes)
 
     def _check_types(self) -> None:
-        """Raise `Mistake` if a segment has no type, or if two have the same type."""
+        """Raise `Mistake` if a segment's type is unknown, or if two segments have the same type."""
         types: set[str] = set()
         for segment in self.segments:
             if not segment.type:
@@ -149,7 +149,10 @@ class Config:
             types.add(segment.type)
 
     def contents_after(self, buffers: BufferContents) -> BufferContents:
-        """Return the contents of the instruction buffers after this config."""
+        """Return the contents of the instruction buffers after this config.
+
+        `buffers` are the contents before it.
+        """
         try:
             buffer = value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
         except NotYet:
@@ -157,7 +160,7 @@ class Config:
         return buffers.with_config(buffer, self.name, everywhere="to" not in self.bound.extra)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that contains a symbol, for the position of a message."""
+        """Return the node of the segment that names `symbol`, as the position for a message."""
         return _place_of([segment.part for segment in self.segments], symbol)
 
     def tensors(self) -> list[Definition]:
@@ -267,14 +270,14 @@ class Exe:
         context.emit_later(size, self._bytes)
 
     def _buffer(self) -> int | None:
-        """Return the number of the instruction buffer; None if it is not known yet."""
+        """Return the number of the packet's instruction buffer; None if it is not known yet."""
         try:
             return value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
         except NotYet:
             return None
 
     def _expected_sequence(self) -> Name | None:
-        """Return the name of the sequence that the packet runs; None if it is not known.
+        """Return the name of the sequence that the packet starts; None if the name is not known.
 
         Warns if no earlier config packet has filled the packet's instruction buffer.
         """
@@ -288,19 +291,19 @@ class Exe:
 
     @property
     def target(self) -> Definition | None:
-        """The tensor to which the results are written; None if they are not written to a tensor."""
+        """The tensor to which the packet writes its results; None if `out=` names no tensor."""
         return self.results.target if self.results is not None else None
 
     @property
     def written_range(self) -> tuple[int, int]:
-        """The range (first, end) of byte offsets in the target that the packet may write.
+        """The range (first, end) of byte offsets in `target` that the packet may write.
 
         Valid after the layout.
         """
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that contains a symbol, for the position of a message."""
+        """Return the node of the operand that names `symbol`, as the position for a message."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
@@ -340,7 +343,7 @@ class Exe:
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
-        """Return whether results may be written to a tensor. Valid after the layout."""
+        """Return whether the packet may write results to `tensor`. Valid after the layout."""
         if self.results is None:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:
@@ -372,7 +375,7 @@ class Exe:
             return True
 
     def _sequence_at(self, name: Name | None) -> OpenSequence | None:
-        """Return the sequence that a name means; None if it is not known."""
+        """Return the sequence that begins at the symbol `name`; None if it is not known."""
         if name is None:
             return None
         try:
@@ -382,7 +385,7 @@ class Exe:
         return self._sequences.at(definition) if definition is not None else None
 
     def _stores(self) -> int | None:
-        """Return the number of stores by the instruction buffers that the packet runs.
+        """Return how often the instruction buffers that the packet runs execute a store.
 
         Return None if the number is not known.
         """
@@ -394,10 +397,10 @@ class Exe:
         return sum(known) or None
 
     def _chain(self) -> tuple[dict[int, OpenSequence | None], int | None]:
-        """Return the buffers that the packet runs, one after the other, with their sequences.
+        """Return the instruction buffers that the packet runs, in order, with their sequences.
 
-        A sequence that is not known is None. The second value is the buffer that a circle of
-        triggers returns to, or None.
+        A sequence that is not known is None. The second result is the first buffer that is
+        triggered a second time, or None if the chain ends.
         """
         chain: dict[int, OpenSequence | None] = {}
         buffer = self._buffer()

@@ -24,7 +24,7 @@ _HIGH = {
 
 
 class Writers(NamedTuple):
-    """The PEs of a row that write results, as a range of PE indices.
+    """The PEs of a row that write results: every `apart`-th PE index from `first` to `last`.
 
     A PE's index is its cluster's number times the PEs per cluster, plus its number in the cluster.
     """
@@ -36,7 +36,7 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A phrase for the PEs, for messages. PEs of clusters that `to=` excludes count, too."""
+        """A phrase for messages, such as "8 PEs". PEs of clusters that `to=` excludes count."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart
@@ -76,9 +76,9 @@ class Results:
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
         """Return the PEs that write results, among the clusters in `mask`. Raises `Mistake`.
 
-        Only PEs with an index below pes= write. Without pes=, the limit is `weight_pes`, the number
-        of PEs that have a row of weights (0: no limit). With `first_alone` only PE 0 of each
-        cluster writes.
+        A PE writes only if its index is below the option `pes=`. Without `pes=`, the limit is
+        `weight_pes`, the number of PEs that have a row of weights; 0 means no limit. With
+        `first_alone`, PE 0 of each cluster writes and no other PE.
         """
         config = places.image.state.config
         pes = int(config["pe.pes"])
@@ -92,7 +92,7 @@ class Results:
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
         """Return the bytes of the packet's out record. Raises `Mistake`.
 
-        `stores` is the number of times that the sequence stores; None if it is not known.
+        `stores` is the number of stores that the packet executes; None if it is not known.
         """
         context = places.context
         place = places.result_place(self.part)
@@ -150,7 +150,11 @@ class Results:
         writers: Writers,
         elements: int,
     ) -> None:
-        """Warn if the results of two PEs overlap."""
+        """Warn if the results of two PEs overlap.
+
+        `values` are the members of the out record. Each PE writes `elements` elements of `size`
+        bytes.
+        """
         stride, step = values["stride"] * writers.apart, values["step"]
         count = writers.last // writers.apart + 1
         if stride and overlap(count, elements, stride, step, size):
@@ -173,7 +177,11 @@ class Results:
         writers: Writers,
         stores: int | None,
     ) -> None:
-        """Raise `Mistake` if the results would extend past the end of the symbol."""
+        """Raise `Mistake` if the results would extend past the end of the symbol.
+
+        `place` is where the results begin, `values` are the members of the out record, and `size`
+        is the size of an element in bytes.
+        """
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size
         whole = places.place_of(self.name)

@@ -1,4 +1,4 @@
-"""Assembles the segments of a packet from its words and the declarations of its symbols."""
+"""Assembles the segments of a packet: from the operand `data=` and the declarations of symbols."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def symbol_of(part: Node) -> Name:
 class Segment:
     """A segment as the source writes it.
 
-    If a field is empty, the source does not give its value; the symbol's declaration determines it.
+    `part` is the symbol or the part of one, `node` the whole operand. If another field is empty,
+    the source does not give its value; the symbol's declaration determines it.
     """
 
     node: Node
@@ -78,7 +79,7 @@ class Segment:
 
 
 def segments(node: Node | None, mnemonic: str) -> list[Segment]:
-    """Return the segments that `data=` of a config or an exe lists. Raises `Mistake`."""
+    """Return the segments in `node`, the value of `data=` in a config or an exe."""
     if node is None:
         return []
     items = node.items if isinstance(node, Group) else (node,)
@@ -115,7 +116,7 @@ def _segment(item: Node, mnemonic: str) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
-    """Return the error for a segment without a symbol, or with two possible symbols."""
+    """Return the error for the segment `item`, which names no symbol or several, `parts`."""
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [word for group in _WORDS[mnemonic].values() for word in group]
@@ -135,9 +136,9 @@ def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlace:
-    """The bytes of a segment: offset in the unit's half and length, both in bytes.
+    """The place of a segment: its byte offset in the half of the unit, and its length in bytes.
 
-    `symbol` is None for `unit[a:b]`.
+    `symbol` is the symbol that the segment names; it is None for `unit[a:b]`.
     """
 
     symbol: Definition | None
@@ -150,7 +151,7 @@ class SegmentPlace:
 class Places:
     """Finds, after the layout, the bytes of the row's memory unit that a packet's operands name.
 
-    It also encodes the packet's records of segments.
+    The class also encodes the packet's records of segments.
     """
 
     image: RowImage
@@ -159,7 +160,7 @@ class Places:
     table_element: str = ""  # of a config: the element type of its table
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """Return where the unit has the bytes of a segment. Raises `Mistake`."""
+        """Return where the bytes that `part` names are in the unit. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -169,7 +170,7 @@ class Places:
         return SegmentPlace(definition, datum, start + offset, length)
 
     def result_place(self, part: Name | Indexed) -> SegmentPlace:
-        """Return where in the unit the results begin. Raises `Mistake`.
+        """Return the place in the unit that `part`, the target of `out=`, names. Raises `Mistake`.
 
         For `unit[offset]` the length is 0.
         """
@@ -227,10 +228,11 @@ class Places:
         )
 
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
-        """Return the number of the element type in the segment's record. Raises `Mistake`.
+        """Return the number for the element type in the segment's record. Raises `Mistake`.
 
-        The number 0 means the type of the sequence. It is used if the source names no type, the
-        data have the type pe.element, and no sequence of the row names types.
+        `kind` is the segment's type, for example weights. The result 0 means the type of the
+        sequence. This is the result if the source names no type, the data have the type pe.element,
+        and no sequence of the row names types.
         """
         config = self.image.state.config
         if segment.element:
@@ -291,7 +293,7 @@ class Places:
             )
 
     def _check_config_dtype(self, segment: Segment, kind: str, datum: Datum) -> None:
-        """Raise `Mistake` if a symbol does not contain scales, or entries of a table."""
+        """Raise `Mistake` unless the data are scales or entries of a table, as `kind` requires."""
         expected = SCALE_DTYPE if kind == "scales" else OPERAND_DTYPES[self.table_element]
         if datum.what == "sparse" or datum.dtype != expected:
             held = "index and value" if datum.what == "sparse" else datum.dtype or "bytes"
@@ -303,7 +305,11 @@ class Places:
     def _check_config_slices(
         self, segment: Segment, kind: str, mode: str, length: int, mask: int
     ) -> None:
-        """Raise `Mistake` for a wrong number of scales, and for a table of a wrong size or mode."""
+        """Raise `Mistake` for a wrong number of scales, or for a table with a wrong size or mode.
+
+        `length` is the segment's length in bytes; `mask` has a bit for each cluster that receives
+        it.
+        """
         name = segment.name.text
         if kind == "scales":
             count, slices = length // DTYPE_SIZES[SCALE_DTYPE], self._slices(mode, mask)
@@ -410,7 +416,10 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """Return the type of a segment for which the source names no type. Raises `Mistake`."""
+    """Return the type that follows from `datum`, for a segment whose type the source does not name.
+
+    Raises `Mistake` if no type follows from it.
+    """
     if datum is None:
         raise Mistake(
             f"what '{segment.name.text}' holds is not known",
@@ -421,7 +430,7 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _form_of(segment: Segment, datum: Datum | None) -> str:
-    """Return the form in which a segment's weights are stored; "records" for other segments."""
+    """Return the form in which a segment's weights are stored; "records" for other contents."""
     return segment.form or ("dense" if datum is not None and datum.what == "dense" else "records")
 
 

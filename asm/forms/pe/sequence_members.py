@@ -23,7 +23,7 @@ class MemberValue:
     node: Node
 
     def value(self, name: str, kind: Kind) -> int:
-        """Return the value of the member `name`.
+        """Return the value, which must be legal for `kind`; messages call the member `name`.
 
         Raises `Mistake`; raises `NotYet` if the value is known only after the layout.
         """
@@ -44,7 +44,7 @@ def check_words(members: Mapping[str, MemberValue]) -> None:
 
 
 def numbers(members: Mapping[str, MemberValue]) -> dict[str, int]:
-    """Return the values of members. Report each wrong value at its own line."""
+    """Return the values of members by name. Report each wrong value at the line that gives it."""
     values = {}
     for name, value in members.items():
         with value.context.state.report.catching(value.context.line):

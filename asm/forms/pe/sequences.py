@@ -57,7 +57,7 @@ from macaw.isa.rows import Instruction
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
 _APART = ("pe", "cluster")
-_OPTIONS = {".stride": _APART, ".types": TYPE_MEMBERS}  # of a line; of other lines `_LOOP`
+_OPTIONS = {".stride": _APART, ".types": TYPE_MEMBERS}  # by directive; others: `_LOOP`
 _USE = {STEP.name: "to step", STRIDE.name: "for a stride"}
 _BUFFER = Immediate((BUFFERS - 1).bit_length())
 _HEADER = tuple(
@@ -79,7 +79,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step`, `.stride` or `.types` line; `target` is the operand that it names, or its word."""
+    """A `.step`, `.stride` or `.types` line: its target (operand or first word) and its options."""
 
     kind: Structure
     context: StatementContext
@@ -90,7 +90,7 @@ class _Record:
 class OpenSequence:
     """An instruction sequence. It collects the lines from its `.seq` line to `.endseq`.
 
-    After that, its methods give facts about its contents.
+    After `.endseq`, the methods of the object give facts about the sequence.
     """
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
@@ -281,10 +281,7 @@ class OpenSequence:
             place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """Return the bytes of the header and the records.
-
-        Report each wrong value at its own line.
-        """
+        """Return the bytes of header and records. Report each wrong value at the line with it."""
         values = {"count": len(self._items), "records": len(self._records)}
         values |= numbers(self._header)
         if self._then is not None:
@@ -311,7 +308,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Raise `Mistake` for a `.stride` of an operand that cannot differ between PEs."""
+        """Raise `Mistake` if operand `entry` of instruction `place` cannot differ between PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -325,7 +322,7 @@ class OpenSequence:
             )
 
     def _target(self, step: _Record) -> tuple[int, int]:
-        """Return (instruction, entry) for the operand that a `.step` or `.stride` line names.
+        """Return (instruction, entry) for the operand that the line `step` names.
 
         `mac[1].base` names the operand `base` of the second `mac`. `instruction` is the index of
         this `mac`, `entry` the number of the operand in the record. Raises `Mistake`.
@@ -357,9 +354,9 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return (operand, whether the sequence uses it) for each type of segment in a config.
+        """Return (text, whether the sequence needs it) for each type of segment of a config.
 
-        The operand is the text with which a source makes the sequence use the segment.
+        The text is the operand with which a source makes a sequence need such a segment.
         """
         types = self._types
         uses = {
@@ -376,7 +373,7 @@ class OpenSequence:
 
     @property
     def _types(self) -> Mapping[str, MemberValue]:
-        """The operands of the `.types` line by name."""
+        """The operands of the `.types` line by name; empty without such a line."""
         return next((x.options for x in self._records if x.kind is TYPES), {})
 
     @property
@@ -385,7 +382,7 @@ class OpenSequence:
         return any(name in self._types for name in OPERAND_TYPES)
 
     def element(self, name: str) -> str:
-        """Return the element type of `weights` or `activations`; by default it is pe.element."""
+        """Return the element type of the operand `name`: that of `.types`, or else pe.element."""
         legal, value = MEMBERS[name].legal, self._types.get(name)
         word = DEFAULT if value is None else legal.format(value.value(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
@@ -425,7 +422,7 @@ class OpenSequence:
     def stores(self) -> int | None:
         """Return the number of stores of one run; None if it is not known.
 
-        It is the number of st instructions times the number of loop iterations.
+        The result is the number of st instructions times the number of loop iterations.
         """
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
@@ -461,7 +458,9 @@ class SequenceTable:
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
-    """Return (mnemonic, number, operand) of `mac[1].base`; the number is None in `mac.base`.
+    """Return (mnemonic, number, operand) for a target such as `mac[1].base`.
+
+    For `mac.base` the number is None.
 
     Raises `Mistake`.
     """
@@ -480,7 +479,7 @@ def _written_target(step: _Record) -> tuple[str, int | None, str]:
 
 
 def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
-    """Return a function that returns an instruction's bytes after the layout."""
+    """Return a function that the caller calls after the layout to get the instruction's bytes."""
 
     def make() -> bytes:
         word = codec.encode(item.row, _values(context, item))

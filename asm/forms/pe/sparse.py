@@ -27,7 +27,7 @@ Form = Callable[[Array, Sequence[str], int], "Rounds"]
 
 
 def _greatest(structure: Structure) -> int:
-    """Return the greatest value of a record that has a single member."""
+    """Return the greatest legal value of the only member of a structure."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high
@@ -53,9 +53,9 @@ class Rounds:
 def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     """Return a matrix as records of weights, one record for each matrix row.
 
-    Each round has `slots` rows. `elements` are the element types of the array. With M clusters of K
-    PEs and `slots` = K·M, row r goes to PE r mod K of cluster (r div K) mod M in round r div (K·M)
-    (pe.md, Data). Raises `DataError`.
+    Each round has `slots` rows. `elements` are the element types that the PE array accepts. With M
+    clusters of K PEs and `slots` = K·M, row r goes to PE r mod K of cluster (r div K) mod M in
+    round r div (K·M) (pe.md, Data). Raises `DataError`.
     """
     rows, columns = _matrix(array, elements, "sparse")
     dtype = array.dtype
@@ -96,8 +96,8 @@ def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
 def _matrix(array: Array, elements: Sequence[str], what: str) -> tuple[int, int]:
     """Return the numbers of rows and columns of a matrix of weights.
 
-    `elements` are the element types of the array. `what` is the kind of matrix, for the message.
-    Raises `DataError` if the array is not such a matrix.
+    `elements` are the element types that the PE array accepts. `what` is the kind of matrix, for
+    the message. Raises `DataError` if the array is not such a matrix.
     """
     dtypes = [OPERAND_DTYPES[element] for element in elements]
     if array.dtype not in dtypes:
@@ -129,7 +129,7 @@ def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
 def place_matrix(
     context: StatementContext, statement: Statement, syntax: str, form: Form, what: str
 ) -> None:
-    """Carry out `.sparse` or `.dense`. Raises `Mistake`.
+    """Carry out `.sparse` or `.dense`. Raises `Mistake`, which may show `syntax`.
 
     `form` is the function `sparse` or `dense`; `what` names it for messages.
     """

@@ -1,4 +1,4 @@
-"""The tensors that a row's packets name: their slots in the row's unit, and the copies of them."""
+"""The tensors that a row's packets name: their slots in the row's unit, and the copies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from macaw.isa.pe import SLOT_ALIGN
 class Tensors:
     """The tensors that a row's packets name.
 
-    A tensor outside of the row's unit gets a slot there.
+    A tensor outside of the row's unit gets a slot in the unit.
     """
 
     def __init__(self, image: RowImage, exes: Sequence[Exe], configs: Sequence[Config]) -> None:
@@ -49,7 +49,7 @@ class Tensors:
         area.grow(tensor.datum.size)
 
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
-        """Return the copies into the unit before the lists run, and the copies back afterwards.
+        """Return the copies into the unit (before the lists run) and out of it (afterwards).
 
         `rows` are the tensors of all rows, in the order of their parts. If two rows write the same
         bytes, report an error.
@@ -73,10 +73,10 @@ class Tensors:
         return loads, stores
 
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
-        """Return the range (first, end) of an output's bytes that this row must copy back.
+        """Return the range (first, end) of bytes of the output `tensor` that this row copies out.
 
-        If no other row writes the output, these are all its bytes. If two rows write the same
-        bytes, the function reports an error.
+        If no other row of `rows` writes the output, the range has all its bytes. If two rows write
+        the same bytes, the method reports an error.
         """
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):

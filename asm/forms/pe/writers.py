@@ -10,7 +10,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Move(NamedTuple):
-    """The effect of one instruction of a sequence on the output queue."""
+    """How one instruction of a sequence reads or changes blocks of the output queue."""
 
     mnemonic: str  # mac, spu or st
     source: int = 0  # block that st and spu read; for mac and nonsf the accumulator
@@ -22,9 +22,10 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return the effect of an instruction with these operands on the output queue.
+    """Return the effect on the output queue of an instruction `row` with the operands `values`.
 
-    Return None if the instruction does not use the output queue.
+    `reduction` is the number of the reduction of the sequence. Return None if the instruction does
+    not use the output queue.
     """
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
@@ -41,16 +42,16 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Return whether a store precedes the last mac. Such a store needs no `shift` or `last`."""
+    """Return whether a store precedes the last mac, so that it needs neither `shift` nor `last`."""
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
 
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
-    """Return whether only PE 0 of each cluster has the results that an exe with these flags writes.
+    """Return whether the results that an exe writes are in PE 0 of each cluster only.
 
-    If no earlier instruction of the sequence writes a block of the output queue, `unknown` says
-    whether only PE 0 has that block.
+    `moves` are the effects of the sequence's instructions, `shift` and `last` the flags of the exe.
+    `unknown` is the answer for blocks that no earlier instruction of the sequence has written.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
@@ -85,5 +86,5 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Return whether a later special function reads a block. Such a block is not streamed out."""
+    """Return whether a special function in `moves` reads `block`, so that it is not streamed."""
     return any(one.reads and one.source == block for one in moves)

@@ -1,4 +1,4 @@
-"""Directives of cores that every part accepts. Each core with such directives has a module here.
+"""Directives that belong to a core but that every part accepts: one module for each such core.
 
 `SHARED` of a module is the table of its directives. The code of a directive is in the core's module
 in `asm/forms`, which is imported when a source first uses the directive.

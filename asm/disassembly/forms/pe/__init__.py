@@ -1,7 +1,8 @@
 """Prints the image of a row of the PE array as source: packet lists, sequences, data.
 
-It prints directives only if they produce the same bytes: `image` encodes every list and sequence
-again and compares. `records` serves `macaw dis --raw`. `asm/forms/pe` is the inverse.
+The module prints directives only if they produce the same bytes. To find out, `image` encodes every
+list and sequence again and compares the bytes. `records` serves `macaw dis --raw`. `asm/forms/pe`
+is the inverse.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ class PePrinter(PartPrinter):
 
 
 def _alignment(section: Section) -> list[str]:
-    """Return an alignment directive for the image; no lines if its alignment is the usual one."""
+    """Return an alignment directive for the image; no lines if the usual alignment applies."""
     return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
 
 
 class _Row(NamedTuple):
-    """The sizes of a PE row on the program's device.
+    """The sizes of a PE row: clusters, PEs of a cluster, and bytes of a half of the row's unit.
 
-    If the program has no device, these are the greatest possible sizes.
+    These are the sizes on the program's device, or the greatest possible ones if it has none.
     """
 
     clusters: int
@@ -147,7 +148,8 @@ _IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "p
 def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence) -> str:
     """Return a record as a directive, for example `.step mac[0].base, inner=1, outer=2`.
 
-    The number in brackets counts the instructions of that mnemonic in the sequence.
+    The number in brackets is the instruction's index among those with the same mnemonic in
+    `sequence`.
     """
     if kind is pe.TYPES:
         members = [member for member in kind.members if member.name in pe.TYPE_MEMBERS]
@@ -198,7 +200,7 @@ def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], r
 
 
 def _data_text(segments: tuple[Mapping[str, int], ...], row: _Row) -> str:
-    """Return the operand `data=` of a packet, after a comma; an empty text without segments."""
+    """Return a comma and the operand `data=` of a packet; an empty text if `segments` is empty."""
     if not segments:
         return ""
     items = []

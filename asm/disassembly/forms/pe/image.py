@@ -16,7 +16,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Unlike(Exception):
-    """The error for bytes that no directives can produce."""
+    """The error for an image that no directives can produce."""
 
 
 class Packet(NamedTuple):
@@ -47,7 +47,7 @@ class Sequence:
 class Image(NamedTuple):
     """The contents of an image: its packet lists and sequences.
 
-    Data begin at the byte offset `data`.
+    `lists` has (byte offset, packets) for each list. Other data begin at the byte offset `data`.
     """
 
     lists: tuple[tuple[int, tuple[Packet, ...]], ...]  # offset and packets
@@ -200,7 +200,7 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 def image_bytes(image: Image) -> bytes:
     """Return the bytes that directives produce for the lists and sequences of an image.
 
-    The data of the image, which follow them, are not included.
+    The data that follow the sequences are not included.
     """
     data = bytearray()
     for offset, packets in image.lists:
@@ -230,7 +230,7 @@ def image_bytes(image: Image) -> bytes:
 
 
 def _config_data(sequence: Sequence) -> set[str]:
-    """Return the types of the segments that a config packet needs besides the sequence itself."""
+    """Return the types of the data segments that the config packet of a sequence needs."""
     scaled = any(record.get("requantise") for _, record in sequence.records)
     from_table = sequence.header["activation"] == pe.TABLE
     uses = {"scales": scaled, "table": from_table}

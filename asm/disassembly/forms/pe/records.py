@@ -94,7 +94,7 @@ def _text(structure: Structure, values: Mapping[str, int]) -> str:
 
 
 def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
-    """Return the members as `name=value`, except reserved members and the names in `but`."""
+    """Return `values` as `name=value` texts, except reserved members and the names in `but`."""
     members = [
         x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
     ]
