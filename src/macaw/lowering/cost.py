@@ -98,8 +98,8 @@ class Traffic:
 class Cost:
     """The bytes and cycles that a plan's program takes."""
 
-    traffic: Traffic
-    cycles: int
+    traffic: Traffic  # the bytes
+    cycles: int  # device cycles of the whole program
     rows: int  # cycles in which the rows work
     dma: int  # cycles in which the dma works
     cp: int  # cycles in which cp executes code
@@ -224,8 +224,8 @@ class _IterationTransfers:
 
     activations: list[TransferShape]
     results: list[TransferShape]
-    activation_bytes: int  # of all iterations
-    zero_bytes: int
+    activation_bytes: int  # bytes of activations in all iterations
+    zero_bytes: int  # bytes of zeros that pad slabs, in all iterations
 
     @classmethod
     def of(cls, plan: ProductPlan) -> _IterationTransfers:
@@ -282,11 +282,7 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
-
-    `moves` has transfers of the plan. `entering`, `first` and `last` say which kind of iteration
-    (`_iteration_kinds`).
-    """
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results
@@ -301,10 +297,7 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles in which sums are copied between units and added, after an iteration.
-
-    `last` says whether the iteration has the last tile of k.
-    """
+    """Return the cycles in which sums are copied between units and added, after an iteration."""
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
@@ -324,7 +317,7 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
     `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
     their first part, which some iterations skip (`row_program.has_entry_part`). `first` and `last`
-    say whether the iteration has the first and the last tile of k.
+    say whether the iteration has the first and the last tile of k. Parameters have the same names.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
@@ -361,8 +354,7 @@ def _row_cycles(
 ) -> float:
     """Return the cycles of a row's packet list, from the bus and accumulator times of its exes.
 
-    `entries` is the number of weights of a PE, `density` the share of nonzero activations. The
-    other parameters say which kind of iteration the list is for (`_iteration_kinds`).
+    `entries` is the number of weights of a PE, `density` the share of nonzero activations.
     """
     config = plan.config
     width = config["dist.bus_bytes"]
@@ -401,8 +393,7 @@ def _row_cycles(
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
     """Return the cycles of a convolution's packet list: loading, the loop over outputs, storing.
 
-    `loads` is the number of products of a PE for one output. `entering` and `last` say which kind
-    of iteration the list is for (`_iteration_kinds`).
+    `loads` is the number of products of a PE for one output.
     """
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
@@ -437,8 +428,7 @@ def _stationary_cycles(
     """Return the cycles of a packet list that keeps weights in the PEs.
 
     The list loads the weights, multiplies the rows of activations one by one, and stores the
-    results. `loads` is the number of products of a PE for one row. `entering` and `last` say which
-    kind of iteration the list is for (`_iteration_kinds`).
+    results. `loads` is the number of products of a PE for one row.
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
@@ -461,10 +451,7 @@ def _stationary_cycles(
 
 
 def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
-    """Return the cycles in which cluster 0 adds the sums of all clusters of its row.
-
-    With `raw`, it stores the totals as raw sums, else as results.
-    """
+    """Return the cycles in which cluster 0 adds its row's sums, and stores them (raw or final)."""
     config = plan.config
     kinds = len(plan.functions)
     parts = plan.partition.clusters + plan.has_start_sums

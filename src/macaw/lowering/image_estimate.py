@@ -42,9 +42,9 @@ class TileGrid:
     kernel.
     """
 
-    groups: Numbers
-    columns: Numbers
-    k: Numbers
+    groups: Numbers  # rows of output positions
+    columns: Numbers  # columns of output positions
+    k: Numbers  # input channels
     n: int
     taps: tuple[int, int]
 

@@ -34,8 +34,8 @@ class SourceFiles:
     """An assembly source, and the files that it includes, by name."""
 
     source: str
-    files: dict[str, NDArray[Any]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
+    files: dict[str, NDArray[Any]] = field(default_factory=dict)  # arrays of .npy files
+    texts: dict[str, str] = field(default_factory=dict)  # text files
 
 
 @dataclass(frozen=True)

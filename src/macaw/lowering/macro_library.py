@@ -40,8 +40,8 @@ class _Form:
     Atoms are segments of a packet, indices of a repetition, and numbers.
     """
 
-    name: str
-    statements: tuple[str, ...]  # with gaps
+    name: str  # the name of the sections
+    statements: tuple[str, ...]  # with a gap for each atom
     atoms: list[tuple[str, ...]] = field(default_factory=list)
     comments: list[tuple[str, ...]] = field(default_factory=list)
     macro: str = ""  # the macro's name, if it is worth its lines

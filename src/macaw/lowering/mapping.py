@@ -20,8 +20,8 @@ class Mapping:
     """A loop order. The operand without the innermost loop's dimension stays where it is."""
 
     name: str
-    order: tuple[str, str, str]  # from outer to inner
-    seed: str
+    order: tuple[str, str, str]  # the dimensions of the loops, from outer to inner
+    seed: str  # the paragraphs of seed 000 that describe the mapping
 
     @property
     def inner(self) -> str:

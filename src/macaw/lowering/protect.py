@@ -37,7 +37,7 @@ Weights = NDArray[Any]
 class Scope:
     """The rule by which nodes share their orders; `size` is the N of `group:N`, else 0."""
 
-    kind: str
+    kind: str  # one of `SCOPES`, without N
     size: int = 0
 
     @classmethod

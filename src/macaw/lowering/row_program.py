@@ -54,7 +54,7 @@ class Array:
     name: str
     dtype: str
     shape: tuple[int, ...]
-    what: str
+    what: str  # the comment
 
     @property
     def size(self) -> int:
@@ -67,12 +67,13 @@ class Sequence:
     """An instruction sequence: its buffer, its instructions, and the rest of its `.seq` line."""
 
     name: str
-    buffer: int
-    body: list[str]
-    header: str = ""
-    what: str = ""
+    buffer: int  # the number of the instruction buffer
+    body: list[str]  # the instructions
+    header: str = ""  # the options of `.seq`
+    what: str = ""  # the comment
     options: tuple[str, ...] = ()  # the directives .loop, .step, .then and .types
-    data: tuple[str, ...] = ()  # segments of its config, which is then in the lists, not in setup
+    # segments of the config packet; with segments, the packet is in the lists, not in `setup`
+    data: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -95,13 +96,13 @@ class Exe:
     `label` marks a packet that cp changes, or at which cp can start a list.
     """
 
-    buffer: int
-    data: tuple[str, ...] = ()
-    out: str = ""
-    to: str = ""
-    flag: str = "last"  # the operand `out` of an exe with results
+    buffer: int  # the number of the instruction buffer
+    data: tuple[str, ...] = ()  # the segments
+    out: str = ""  # the addresses of `out=`; empty: nothing is stored
+    to: str = ""  # the operand that selects clusters; empty: all clusters
+    flag: str = "last"  # the operand before `out=`
     label: str = ""
-    what: str = ""
+    what: str = ""  # the comment
 
     @property
     def size(self) -> int:
@@ -121,7 +122,7 @@ class Packets:
 
     name: str
     exes: list[Exe]
-    what: str
+    what: str  # the comment
 
 
 def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:

@@ -77,7 +77,7 @@ class SharedCode:
     """A subroutine for a layer: its symbol, and the words of this layer's record."""
 
     symbol: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]  # the words of the record
 
 
 class CodeLibrary:

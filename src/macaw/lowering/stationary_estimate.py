@@ -38,7 +38,7 @@ class RowGrid:
     """
 
     rows: Numbers
-    k: Numbers
+    k: Numbers  # inputs
     whole: NDArray[np.bool_]
     n: int
 

@@ -29,7 +29,7 @@ class TileEstimate(ABC):
     """
 
     config: Configuration
-    part: Partition
+    part: Partition  # the partition of the operation
     density: float
 
     @property

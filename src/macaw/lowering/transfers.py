@@ -37,7 +37,8 @@ GATHER = "raw sums of all rows to row 0"
 class Transfer:
     """A transfer of the dma, with the addresses that it has in the first iteration and in half 0.
 
-    `what` is its comment.
+    The transfer moves `rows` rows of `row_bytes` bytes; strides are in bytes. Numbers may be
+    expressions of the assembly language. `what` is the comment.
     """
 
     dst: str

@@ -39,12 +39,12 @@ class Node:
     number: int
     operation: str
     inputs: tuple[Node, ...]
-    rows: int
-    blocks: int
+    rows: int  # rows of the value, in vectors or native tiles
+    blocks: int  # native vectors of a row, or native tiles
     values: tuple[tuple[str, Any], ...] = ()
-    place: SourceInstruction | None = None
-    chain: int = -1  # index of the chain that made it
-    name: str = ""  # name of a tensor, from a hint
+    place: SourceInstruction | None = None  # the instruction that the node stands for
+    chain: int = -1  # index of the chain that made the node
+    name: str = ""  # the name of the node's tensor, from a hint
 
     @property
     def is_matrix(self) -> bool:
@@ -69,7 +69,7 @@ class Tensor:
     rows: int
     columns: int
     kind: str  # "vectors" or "matrix"
-    memory: str
+    memory: str  # the name of the memory or queue that has the tensor
     address: int  # address in native vectors, or in tiles of Dram
 
     @property
@@ -109,7 +109,8 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
     inputs: list[tuple[Tensor, Node]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    chain: int = -1
+    chain: int = -1  # index of the chain whose nodes are added now
+    # by input, rows and blocks: the node that regroups the input
     regroups: dict[tuple[int, int, int], Node] = field(default_factory=dict)
     # numbers of nodes of EARLY that need no other operation
     early: set[int] = field(default_factory=set)

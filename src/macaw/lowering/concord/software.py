@@ -26,10 +26,10 @@ _WHAT = {
 class Software:
     """A generated file, and the names of the inputs and outputs in it."""
 
-    text: str
+    text: str  # the text of the file
     inputs: dict[str, Tensor]  # by name of the parameter
-    outputs: dict[str, Output]
-    layer: Layer
+    outputs: dict[str, Output]  # by name in the file
+    layer: Layer  # the nodes from which the file is made
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:

@@ -21,7 +21,10 @@ _SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
 
 
 class _Step(NamedTuple):
-    """A function of two values: operands `a` and `b`, constants, or results of earlier steps."""
+    """A function of two values, `left` and `right`, by name.
+
+    A value is an operand, `a` or `b`, a constant, or the result of an earlier step.
+    """
 
     result: str
     function: str

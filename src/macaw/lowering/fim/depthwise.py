@@ -41,7 +41,7 @@ class Depthwise:
     """
 
     taps: tuple[Tap, ...]
-    output: Tensor
+    output: Tensor  # the result, after the functions
     after: tuple[int, ...] = ()
     rows: tuple[Tensor, ...] = ()
 

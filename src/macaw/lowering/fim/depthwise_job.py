@@ -68,11 +68,11 @@ class DepthwiseJob:
     tasks: tuple[Task, ...]
     whole: Depthwise
     island: int
-    form: int
+    form: int  # index of the number format
     shares: int
     slices: int
     memory: Geometry
-    resident: bool = False
+    resident: bool = False  # whether the constants stay in the banks
     row: int = 0  # the first row of the banks that the job uses
 
     # --- the division among banks ---

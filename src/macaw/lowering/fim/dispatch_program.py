@@ -36,9 +36,9 @@ class RuntimeTask:
     Each variant is a step on another island or on the host.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...]  # the variants
     needs: int  # number of tasks that have to end first
-    readers: tuple[int, ...]
+    readers: tuple[int, ...]  # indices of the tasks that read the result
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:

@@ -39,9 +39,9 @@ class Traits(NamedTuple):
     shape: Shape
     after: tuple[int, ...]  # the numbers of the functions
     constants: tuple[bool, bool]  # whether A and B are constants
-    # by product: the indices of the first numbers of A and B in their memory, and the sums' lengths
+    # by product: the indices of the first numbers of A and B in their memory
     offsets: tuple[tuple[int, int], ...]
-    depths: tuple[int, ...]
+    depths: tuple[int, ...]  # by product: its k
     region: Region | None = None  # the part of the result that an island computes; None: all
     windows: Windows | None = None  # the rows of A, if they are windows of an image
 
@@ -69,7 +69,7 @@ class FusedTask:
     products: tuple[Task, ...]
     after: tuple[int, ...]
     rows: tuple[Tensor, ...]
-    output: Tensor
+    output: Tensor  # the result, after the functions
     gather: Task | None = None
 
     def traits(self, form: int, layout: int) -> Traits:

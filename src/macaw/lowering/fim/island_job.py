@@ -36,15 +36,17 @@ from macaw.lowering.fim.windows import row_places
 class Phase:
     """One start of an island's blocks, with the copies before it and after it."""
 
-    bring: tuple[Route, ...]
-    fetch: tuple[Route, ...]
+    bring: tuple[Route, ...]  # the copies into the banks, before the start
+    fetch: tuple[Route, ...]  # the copies of results out of the banks, after the start
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """The cycles of a job: of the copies into banks, of the blocks, and of the copies out of banks.
+    """The cycles of a job.
 
-    The cycles of the blocks are counted from the first start to the last end.
+    `bring` counts the cycles of the copies into banks, `fetch` those of the copies out of banks,
+    and `compute` those from the first start of the blocks to their last end. `reorder` is the part
+    of `bring` that brings inputs into the order of tiles.
     """
 
     bring: int
@@ -52,12 +54,12 @@ class Cycles:
     fetch: int
     reorder: int = 0
     reopen: int = 0  # more cycles to copy in if the banks have other rows open
-    bring_queue_wait: int = 0  # cycles of waits for the dma's queue: see `plan.Option`
+    bring_queue_wait: int = 0  # cycles of waits for the dma's queue, as in `plan.Option`
     fetch_queue_wait: int = 0
     until_last_start: int = (
         0  # part of `compute`: until the last start, while cp and dma serve only this job
     )
-    slack: tuple[int, ...] = (0, 0, 0)  # see `plan.Option`
+    slack: tuple[int, ...] = (0, 0, 0)  # cycles that the parts can save, as in `plan.Option`
 
     @property
     def total(self) -> int:
@@ -129,7 +131,7 @@ class ProductJob:
     products: tuple[Task, ...]
     stream: StreamTiling
     rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
-    resident: bool = False
+    resident: bool = False  # whether the constants stay in the banks
     region: Region | None = None  # the part of the result; None: all of it
     gather: Task | None = None  # makes the left side from windows of an image
 

@@ -149,8 +149,9 @@ class Action:
 
     kind: str
     step: int
-    begin: int = 0  # predicted cycle in which cp issues it, or in which the dma or island starts it
-    end: int = 0  # for `start`: the end of the blocks
+    # the predicted cycle in which cp issues the action, or in which the dma or island starts it
+    begin: int = 0
+    end: int = 0  # the predicted cycle in which it ends; for `start` that of the blocks' end
 
 
 @dataclass(frozen=True)

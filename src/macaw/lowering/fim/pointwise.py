@@ -66,10 +66,10 @@ class PointwiseJob:
     tasks: tuple[Task, ...]
     results: tuple[Tensor, ...]
     island: int
-    form: int
+    form: int  # index of the number format
     slices: int  # number of slices of Rz
     memory: Geometry
-    resident: bool = False
+    resident: bool = False  # whether the constants stay in the banks
     row: int = 0  # the first row of the banks that the job uses
 
     @cached_property

@@ -46,7 +46,7 @@ class ColumnWord(NamedTuple):
     text: str
     place: int = 0
     operation: int = -1  # -1: a write of a register
-    mode: int = 0
+    mode: int = 0  # the number of the ALU mode
 
     def at(self, chunk: int, number: int) -> Word:
         """Return the word for column `number` of a chunk of `chunk` columns."""
@@ -60,13 +60,13 @@ class ColumnWord(NamedTuple):
 class _Writer:
     """The words written so far, and where the values are."""
 
-    slices: int  # of Rz
+    slices: int  # number of slices of Rz
     last_use: dict[int, int]  # by value: the number of the last call that reads it
     places: dict[int, int]  # by value in memory: its place
     count: int  # number of places
     slot_of: dict[int, int] = field(default_factory=dict)  # by value in Rz: its slice
-    slot: int = 0
-    function: str = ""
+    slot: int = 0  # the slice that is selected
+    function: str = ""  # the function that is selected
     words: list[ColumnWord] = field(default_factory=list)
 
     def select(self, slot: int) -> None:

@@ -59,7 +59,7 @@ class ProducerConsumerJob:
 
     parts: tuple[FusedTask, ...]
     streams: tuple[StreamTiling, ...]
-    resident: bool = False
+    resident: bool = False  # whether the constants stay in the banks
 
     @property
     def island(self) -> int:

@@ -32,10 +32,10 @@ class Operand:
     The tiles of a sum's constants are together in the first operand.
     """
 
-    place: Location
+    place: Location  # of the first number
     rows: int
     columns: int
-    tiles: bool = False
+    tiles: bool = False  # whether it is stored as tiles
 
 
 def operand(tensor: Tensor, size: int, side: str) -> Operand:

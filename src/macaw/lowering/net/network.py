@@ -61,7 +61,7 @@ class NativeLayer(Layer):
 
     operator: str
     native: Model
-    vectors: tuple[int, int]  # of the result: their number, and the elements of each
+    vectors: tuple[int, int]  # the number of native vectors of the result, and their elements
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class ChainWriter:
     phases: Sequence[ChainPhase]
     memory: Memory
     config: Configuration
-    out: Listing
+    out: Listing  # the source so far
     settings: Settings
     names: Mapping[tuple[str, str], str]
     words: int = 0

@@ -33,11 +33,11 @@ _UNITS = {
 class Function:
     """An instruction of a chain between reading and writing; the unit `unit` executes it."""
 
-    kind: str
+    kind: str  # the kind of the operation
     unit: int
-    operand: Place | None = None
-    matrix: str = ""
-    valid: int = 0
+    operand: Place | None = None  # the second operand
+    matrix: str = ""  # the name of a product's matrix
+    valid: int = 0  # the number of elements of a softmax
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Chain:
     source: Place
     functions: tuple[Function, ...]
     writes: tuple[Place, ...]
-    window: Window | None = None
+    window: Window | None = None  # the windows by which `source` is read
     matrix: str = ""
 
     @property
@@ -76,7 +76,10 @@ class ChainPhase:
 
 @dataclass
 class _Draft:
-    """A chain that may still grow. `open` says that only one operation reads its result."""
+    """A chain that may still grow, with the fields of `Chain`.
+
+    `open` says whether a single operation reads its result.
+    """
 
     layers: list[str]
     source: Place
@@ -99,8 +102,8 @@ class _Former:
 
     tensors: Mapping[str, Tensor]
     single: frozenset[str]  # tensors with one writing and one reading operation, both here
-    readers: Counter[str]
-    drafts: list[_Draft] = field(default_factory=list)
+    readers: Counter[str]  # by tensor: the number of operations that read it
+    drafts: list[_Draft] = field(default_factory=list)  # the chains so far, in order
 
     def form(self, operations: Iterable[Operation]) -> list[Chain]:
         """Return the chains of the operations."""

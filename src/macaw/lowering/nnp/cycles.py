@@ -56,16 +56,19 @@ class Prediction:
 
 @dataclass
 class _Progress:
-    """The state of nnp's units and register files: from which cycle each is free or ready."""
+    """The state of nnp: from which cycle its units are free, and its register entries are ready.
 
-    base: int
+    All times are device cycles.
+    """
+
+    base: int  # the address of nnp's Dram in external memory
     files: Mapping[str, NDArray[np.int64]]
     used_matrix: NDArray[np.int64]
     free: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(UNITS), np.int64))
-    asked: int = 0
-    stored: int = 0
-    stored_before: int = 0
-    done: int = 0
+    asked: int = 0  # when the present iteration was ready to begin
+    stored: int = 0  # when the last write to Dram is complete
+    stored_before: int = 0  # `stored` when the present chain began
+    done: int = 0  # when the last result so far is readable
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
         return self.files[memory.name]

@@ -24,8 +24,8 @@ class Geometry:
     An image of one dimension has height 1.
     """
 
-    size: tuple[int, int]
-    result: tuple[int, int]
+    size: tuple[int, int]  # height and width of the image
+    result: tuple[int, int]  # height and width of the result
     kernel: tuple[int, int]
     strides: tuple[int, int]
     pads: tuple[int, int, int, int]  # top, left, bottom, right
@@ -37,7 +37,7 @@ class Image:
     """An image on the device: a row for each position, and the channel of each number of a row."""
 
     value: Value
-    keys: Indices
+    keys: Indices  # the channel of each number of a row, or -1 for padding
 
 
 def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:

@@ -75,7 +75,7 @@ class Window:
     vectors of a window; otherwise it reads one position, and windows only move its address.
     """
 
-    size: tuple[int, int]  # of the image
+    size: tuple[int, int]  # the size of the image
     kernel: tuple[int, int]
     strides: tuple[int, int]
     pads: tuple[int, int]  # the same on both sides of the image
@@ -98,13 +98,13 @@ class Operation:
     kind `tiles` loads a matrix from a tensor in Dram, and has no output.
     """
 
-    layer: str
+    layer: str  # the name of the model's node
     kind: str
     inputs: tuple[Place, ...]
     output: Place | None
     matrix: str = ""
     valid: int = 0
-    window: Window | None = None
+    window: Window | None = None  # the windows of the first input
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,9 @@ class Builder:
     tensors: dict[str, Tensor] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
-    layers: dict[str, Layer] = field(default_factory=dict)
+    layers: dict[str, Layer] = field(default_factory=dict)  # nodes that compute something
     ports: dict[str, str] = field(default_factory=dict)  # symbols of inputs and outputs
+    # operations that are executed once, until a phase has them
     _straight: list[Operation] = field(default_factory=list)
 
     @property

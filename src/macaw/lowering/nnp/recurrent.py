@@ -30,7 +30,8 @@ _DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "T
 class Layer:
     """A recurrent node: its sizes, and the rows of its input.
 
-    `time` is the distance, in rows of the input, from one time step to the next. `batch` is the
+    There are `steps` time steps, `items` items of the batch, and `hidden` elements of a state.
+    `time` is the distance, in rows of the input `x`, from one time step to the next. `batch` is the
     distance from one item of the batch to the next. `keys` has the place of each hidden element in
     its row.
     """
@@ -52,12 +53,13 @@ class Cell:
 
     builder: Builder
     layer: Layer
-    number: int
-    prefix: str
-    activations: Sequence[str]
+    number: int  # the index of the direction
+    prefix: str  # the first part of the names of tensors and matrices
+    activations: Sequence[str]  # the kinds of the activation functions
+    # by gate: the sum for the input, W · x plus biases
     sums: dict[str, Place] = field(default_factory=dict)
-    recurrent: dict[str, str] = field(default_factory=dict)  # names of matrices
-    body: list[Operation] = field(default_factory=list)
+    recurrent: dict[str, str] = field(default_factory=dict)  # by gate: the name of its matrix R
+    body: list[Operation] = field(default_factory=list)  # the operations of a time step
 
     @property
     def vectors(self) -> int:

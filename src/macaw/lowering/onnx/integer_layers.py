@@ -45,7 +45,11 @@ INT32 = np.iinfo(np.int32)
 
 @dataclass(frozen=True)
 class Operand:
-    """An input of a node: integers (`view`), quantised constants, or another constant."""
+    """An input of a node, which has one of three forms.
+
+    It is a tensor of integers (`view`), a quantised constant (`constant`), or another constant
+    (`array`).
+    """
 
     name: str
     shape: tuple[int, ...]

@@ -29,9 +29,9 @@ class LayerLoss:
 
     name: str
     operator: str
-    input: str
-    output: str
-    scale: float | None
+    input: str  # the element type of the first input
+    output: str  # the element type of the result
+    scale: float | None  # None: the result has no scale
     own: float
     whole: float
     error: float

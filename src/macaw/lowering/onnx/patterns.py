@@ -22,8 +22,9 @@ class Anything:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of one element: `value` within a relative error of `near`; None stands for any
-    value.
+    """A constant of one element: `value`, within a relative error of `near`.
+
+    If `value` is None, the constant may have any value. The match has it under `name`.
     """
 
     value: float | None
@@ -63,7 +64,7 @@ class Match:
     values: dict[str, str] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
-    named: dict[str, Node] = field(default_factory=dict)
+    named: dict[str, Node] = field(default_factory=dict)  # by name of an `Op`: its node
 
     def copy(self) -> Match:
         """Return a copy to which matches can be added independently."""

@@ -37,9 +37,9 @@ class Plan:
 
     types: Types = field(default_factory=Types)
     rule: ScaleRule = field(default_factory=ScaleRule)
-    per_channel: bool = False
+    per_channel: bool = False  # whether weights have a scale for each channel
     dims: Mapping[str, int] = field(default_factory=dict)
-    constants: Arrays = field(default_factory=dict)
+    constants: Arrays = field(default_factory=dict)  # inputs that become constants
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
 class _Draft:
     """A quantised graph, the floating-point network that it replaces, and the samples."""
 
-    name: str
+    name: str  # the name of the model
     made: QuantisedGraph
     plain: Network
-    runs: Sequence[Arrays]
+    runs: Sequence[Arrays]  # the samples, as the inputs of each run
     floats: tuple[str, ...]  # names of the layers that stay floating-point
 
 

@@ -30,13 +30,11 @@ UNARY = tuple(
 
 @dataclass(frozen=True)
 class View:
-    """A real value that is stored as signed integers: the tensor with these integers, and their
-    scale.
-    """
+    """A real value that is stored as signed integers."""
 
-    tensor: str
-    dtype: str
-    quantisation: Quantisation
+    tensor: str  # the name of the tensor with the integers
+    dtype: str  # the element type of the integers
+    quantisation: Quantisation  # which real numbers the integers stand for
 
 
 @dataclass(frozen=True)

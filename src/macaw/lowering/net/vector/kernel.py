@@ -55,7 +55,7 @@ class Loop:
     """
 
     count: int
-    pointer: str
+    pointer: str  # the register that each iteration advances
     end: str
     body: tuple[Instruction | Loop, ...]
     comment: str = ""
@@ -200,7 +200,7 @@ class _Scoreboard:
     """The cycle of the next issue, and for each register the first cycle in which it is ready."""
 
     config: Mapping[str, Any]
-    time: int = 0
+    time: int = 0  # the cycle of the next issue
     ready: dict[str, int] = field(default_factory=dict)
 
     def run(self, items: Items) -> None:

@@ -97,10 +97,10 @@ class _Parts:
     `images` is the loop around both, if they compute one image of a batch.
     """
 
-    kernel: Kernel | None
-    items: Items
+    kernel: Kernel | None  # the code of vc, with its data
+    items: Items  # the instructions of `kernel` in their fastest order
     copies: list[Copies]
-    moves: Moves
+    moves: Moves  # the boxes from which `copies` are made
     images: ImageLoop | None = None
 
     @property

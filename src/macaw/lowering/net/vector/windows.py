@@ -33,7 +33,7 @@ _ROW = "t6"
 class Interior:
     """The columns of the result whose windows are inside the image.
 
-    `first` is the first column of the first of these windows.
+    `outputs` has the numbers of these columns. `first` is the first column of the first window.
     """
 
     outputs: range
