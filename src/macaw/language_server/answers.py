@@ -22,7 +22,7 @@ _MOST_ITEMS = 5000  # places, notes and colours that one answer lists
 
 
 class Answers:
-    """Answers requests about a file. The assembler has already run over the file's program."""
+    """Answers an editor's requests about a file, from the assembler's result for its program."""
 
     def __init__(self, file: OpenFile, program: LoadedProgram, options: ClientOptions) -> None:
         self._file, self._options = file, options
@@ -36,7 +36,7 @@ class Answers:
 
     @property
     def _text(self) -> Document:
-        """The file as a document for answers that need only its text, not the program's result."""
+        """The file as a document for answers that need its text, but no result of the assembler."""
         return Document(self._file.source, self._file.name, whole=self._program)
 
     @cached_property
@@ -67,7 +67,7 @@ class Answers:
         return {self._file.uri: [], **self._places.diagnostics()}
 
     def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """Return the corrections of the errors in a range."""
+        """Return actions that correct the errors in a range of lines."""
         kinds = params.context.only
         quick = types.CodeActionKind.QuickFix
         if kinds is not None and quick not in kinds:
@@ -94,7 +94,7 @@ class Answers:
     # --- about a position ---
 
     def hover(self, params: types.HoverParams) -> types.Hover | None:
-        """Return the meaning of the word at a position; None if it has none."""
+        """Return the meaning of the word at a position; None if the word has no meaning."""
         note = self._document.hover(*self._at(params.position))
         if note is None:
             return None
@@ -102,7 +102,7 @@ class Answers:
         return types.Hover(text, self._places.range(note.span))
 
     def complete(self, params: types.CompletionParams) -> list[types.CompletionItem]:
-        """Return the words that a user can write at a position, with the best first."""
+        """Return the words that a user can write at a position, the most likely one first."""
         found = self._document.completions(*self._at(params.position))
         positions = self._file.positions
         place = types.Range(positions.position(found.start), positions.position(found.end))
@@ -111,7 +111,7 @@ class Answers:
         ]
 
     def signature_help(self, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-        """Return the ways to write the statement at a position; None if there is none."""
+        """Return the ways to write the statement at a position; None if no statement is there."""
         found = self._document.signatures(*self._at(params.position))
         if not found:
             return None
@@ -119,7 +119,7 @@ class Answers:
         return types.SignatureHelp(signatures, 0, found[0].active)
 
     def definition(self, params: types.DefinitionParams) -> types.Location | None:
-        """Return the location that defines the word at a position; None if there is none."""
+        """Return the location that defines the word at a position; None if no location does."""
         span = self._document.definition(*self._at(params.position))
         return None if span is None else self._places.location(span)
 
@@ -150,7 +150,7 @@ class Answers:
         return types.PrepareRenamePlaceholder(self._places.range(span), name)
 
     def rename(self, params: types.RenameParams) -> types.WorkspaceEdit:
-        """Return the edits that give a symbol another name. Raises `Refusal`."""
+        """Return the edits that give a symbol another name. Raises `Refusal` for a wrong name."""
         position = self._at(params.position)
         try:
             spans = self._document.rename(*position, params.new_name)

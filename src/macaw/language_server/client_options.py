@@ -17,7 +17,7 @@ _NOTES = {"values": inlays.VALUE, "addresses": inlays.ADDRESS, "cycles": inlays.
 
 @dataclass(frozen=True)
 class ClientOptions:
-    """The options of a session.
+    """The options that an editor has chosen for its session with the language server.
 
     `include_dirs`, `defines` and `gnu` have the values of `-I`, `-D` and `--gnu`. A relative folder
     is resolved from the first of `folders`, the folders that are open in the editor. `notes` are

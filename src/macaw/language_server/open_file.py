@@ -15,7 +15,10 @@ MOST_CHARACTERS = 1 << 22  # characters of a file; a longer file is not assemble
 
 
 class OpenFile:
-    """A version of a file that is open in the editor. The assembler's messages call it `name`."""
+    """A version of a file that is open in the editor.
+
+    `name` is the name of the file in messages of the assembler.
+    """
 
     def __init__(
         self, encoding: types.PositionEncodingKind, uri: str, version: int, text: str

@@ -18,9 +18,10 @@ _INCLUDED = "included"  # how the links of `.include` begin
 
 
 class Places:
-    """Converts positions in the files of a program. `open_files` are the open files by path.
+    """Converts positions in the files of a program to the protocol.
 
-    A file that is not open gets the URI of its real path.
+    `open_files` are the open files by path; `file` is the one that the request names. A file that
+    is not open gets the URI of its real path.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Places:
         self._positions: dict[str, Positions] = {}
 
     def open_file(self, name: str) -> OpenFile | None:
-        """Return the open file that messages of the assembler call `name`; None if it is closed."""
+        """Return the open file that the assembler calls `name`; None if the file is not open."""
         if name not in self._files:
             path = resolve(name)
             self._files[name] = None if path is None else self._open_files.get(path)
@@ -47,7 +48,7 @@ class Places:
         return file.uri if file is not None else Path(name).resolve().as_uri()
 
     def positions(self, name: str) -> Positions:
-        """Return the converter for positions in a file."""
+        """Return the converter for positions in the file that the assembler calls `name`."""
         file = self.open_file(name)
         if file is not None:
             return file.positions
@@ -75,7 +76,8 @@ class Places:
     def diagnostics(self) -> dict[str, list[types.Diagnostic]]:
         """Return the errors and warnings of the program by the URI of the file that shows them.
 
-        The result has each file of the program that is open, and each file that shows an error.
+        The result also has the open files of the program without errors and warnings, with empty
+        lists.
         """
         by_uri: dict[str, list[types.Diagnostic]] = {
             file.uri: [] for name in self._program.files if (file := self.open_file(name))
@@ -91,7 +93,7 @@ class Places:
         return by_uri
 
     def _shown_at(self, item: Diagnostic) -> Span:
-        """Return the span at which the editor shows an error.
+        """Return the span at which the editor shows an error or warning.
 
         An error in an expansion is shown in the file that expands the macro. If that file is not
         open, the error is shown at the innermost span in an open file, such as an `.include` line.

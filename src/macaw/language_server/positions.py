@@ -20,7 +20,7 @@ _UTF16, _UTF32 = types.PositionEncodingKind.Utf16, types.PositionEncodingKind.Ut
 
 
 def choose_encoding(params: types.InitializeParams) -> types.PositionEncodingKind:
-    """Return the unit of columns: characters (UTF-32) if the client offers it, else UTF-16."""
+    """Return the unit of columns: characters (UTF-32) if the client offers that, else UTF-16."""
     general = params.capabilities.general
     offered = (general.position_encodings if general is not None else None) or ()
     return _UTF32 if _UTF32 in offered else _UTF16
@@ -47,7 +47,7 @@ class Positions:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset in the text of a position of the protocol.
+        """Return the offset, in characters of the text, of a position of the protocol.
 
         For a position outside of the text, return the end of its line or of the text.
         """

@@ -28,7 +28,7 @@ class ProgramDescription:
 
 
 def includes(text: str) -> tuple[str, ...]:
-    """Return the names of the files that a text includes."""
+    """Return the names in the `.include` lines of a text."""
     return tuple(_INCLUDE.findall(text))
 
 
@@ -44,9 +44,10 @@ class ProgramFinder:
     """
 
     def __init__(self, folders: Sequence[Path], include_dirs: Iterable[str]) -> None:
-        """Create a finder that searches upwards to one of `folders`.
+        """Create a finder for an editor with the open `folders`.
 
-        If no folder is open, it searches only a few levels.
+        The finder searches the folders above a file, up to an open folder or a few levels high.
+        `include_dirs` are the further folders in which the assembler looks for included files.
         """
         self._folders = [path for path in map(resolve, folders) if path is not None]
         self._include_dirs = [path for path in map(resolve, include_dirs) if path is not None]
@@ -59,7 +60,7 @@ class ProgramFinder:
         self._included.clear()
 
     def find(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
-        """Return the program to which a file belongs. `texts` are the open files' texts by path.
+        """Return the program to which a file belongs; `texts` are the texts of open files by path.
 
         If a golden.toml names the file, the result is the program of that golden.toml. Otherwise,
         if other files include the file, the result is the program of one of those files, if
@@ -85,7 +86,10 @@ class ProgramFinder:
         return path not in texts, self._described(path) is None, str(path)
 
     def _described(self, path: Path) -> ProgramDescription | None:
-        """Return the program of the golden.toml file that names a source; None if there is none."""
+        """Return the program of the golden.toml that names the source `path`.
+
+        Returns None if no golden.toml above the source names it.
+        """
         for folder in self._above(path):
             if (folder / DESCRIPTION_FILE).is_file():
                 try:
@@ -99,14 +103,14 @@ class ProgramFinder:
         return None
 
     def _above(self, path: Path) -> Iterator[Path]:
-        """Yield the folders above a file, up to one that is open in the editor."""
+        """Yield the folders above a file, the nearest first, up to one that the editor has open."""
         for folder in list(path.parents)[:_MOST_LEVELS]:
             yield folder
             if folder in self._folders:
                 return
 
     def _including(self, path: Path, texts: Mapping[Path, str]) -> Iterator[Path]:
-        """Yield the files that include the file `path`."""
+        """Yield the files that include the file `path`; `texts` are texts of open files by path."""
         for other, names in self._candidates(path, texts):
             bases = [*self._above(other), *self._include_dirs]
             if other != path and any(resolve(base / x) == path for base in bases for x in names):
@@ -136,7 +140,7 @@ class ProgramFinder:
 
 
 def _sources(folder: Path) -> list[Path]:
-    """Return the sources in a folder, by name."""
+    """Return the sources in a folder, sorted by name."""
     try:
         files = [path for path in folder.iterdir() if path.suffix in SOURCE_ENDINGS]
     except OSError:

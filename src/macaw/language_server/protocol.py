@@ -25,7 +25,7 @@ LSPCodes = types.LSPErrorCodes
 
 
 class Refusal(Exception):
-    """The error that the server sends as the answer to a message."""
+    """A message is refused: the server sends this error as its answer."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,10 @@ NotificationHandler = tuple[type, Callable[[Any], None]]
 
 
 class Peer:
-    """One session with a client: from `initialize` to `exit`, or to the end of the stream."""
+    """One session with a client: from `initialize` to `exit`, or to the end of the stream.
+
+    `initialize`, `requests` and `notifications` are handlers. `write` sends bytes to the client.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,10 @@ class Peer:
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
 
     async def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client disconnects; return whether it sent `shutdown` first."""
+        """Answer the messages of a stream until the client disconnects.
+
+        Returns whether the client sent `shutdown` before.
+        """
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | Refusal | None] = asyncio.Queue()
         free = threading.Semaphore(_MOST_PENDING)
@@ -101,7 +107,10 @@ class Peer:
     # --- a message ---
 
     def _handle(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
-        """Handle a message. Return the task that will answer it; None if it needs no answer."""
+        """Handle a message, which may be wrong (a `Refusal`).
+
+        Returns the task that will answer the message; None if the message needs no further answer.
+        """
         try:
             message = _message(item)
         except Refusal as refusal:
@@ -137,7 +146,10 @@ class Peer:
         return task
 
     def _start_or_stop(self, method: str, params: object) -> object:
-        """Handle `initialize` or `shutdown`; return the result. Raises `Refusal`."""
+        """Handle `initialize` or `shutdown`; return the result.
+
+        Raises `Refusal` if the session is not in the right state, or `params` are wrong.
+        """
         if method == types.SHUTDOWN:
             self._check_ready()
             self._is_shut_down = True
@@ -157,7 +169,7 @@ class Peer:
     def _request_handler(self, method: str) -> RequestHandler:
         """Return the handler of a method.
 
-        Raises `Refusal` if there is none, or if the method is called outside of a session.
+        Raises `Refusal` if no handler exists, or if the method is called outside of a session.
         """
         self._check_ready()
         handler = self._requests.get(method)
@@ -178,9 +190,10 @@ class Peer:
             self._fail(number, internal_error(error))
 
     def _finish(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """Forget a request whose task has ended. If the task was cancelled, answer with an error.
+        """Forget request `number`, whose task has ended; answer it if the task was cancelled.
 
-        A task may be cancelled before it has started, so it cannot send the answer itself.
+        The answer is an error. A task may be cancelled before it has started, so the task itself
+        cannot send it.
         """
         del self._tasks[number]
         if task.cancelled():
@@ -204,7 +217,10 @@ class Peer:
                 internal_error(error)
 
     def _parse(self, method: str, kind: type, params: object) -> Any:
-        """Return the parameters of a method as an object of `kind`. Raises `Refusal`."""
+        """Return the parameters of a method as an object of `kind`.
+
+        Raises `Refusal` if the parameters are wrong.
+        """
         try:
             return self._converter.structure(params, kind)
         except Exception:  # cattrs passes on whatever constructors raise
@@ -224,9 +240,9 @@ class Peer:
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:
-    """Return the JSON-RPC object in the bytes of a message. Raises `Refusal`.
+    """Return the JSON-RPC object in the bytes of a message.
 
-    If `item` is already a `Refusal`, raise it.
+    Raises `Refusal` if the bytes are no such object. If `item` is a `Refusal`, raises it.
     """
     if isinstance(item, Refusal):
         raise item
@@ -240,7 +256,7 @@ def _message(item: bytes | Refusal) -> dict[str, Any]:
 
 
 def internal_error(error: Exception) -> Refusal:
-    """Print an internal error of the server, and return the answer for it.
+    """Print an internal error of the server to standard error, and return it as an answer.
 
     The session continues.
     """

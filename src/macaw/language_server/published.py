@@ -13,7 +13,10 @@ class Published:
     """The diagnostics that the client shows, for each program and each URI of a file."""
 
     def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
-        """Create an empty store. It calls `send` with all diagnostics of a URI when they change."""
+        """Create an empty store.
+
+        If the diagnostics of a URI change, the store calls `send` with the URI and all of them.
+        """
         self._send = send
         self._of_program: dict[Key, dict[str, list[types.Diagnostic]]] = {}
         self._program_of: dict[str, Key] = {}  # by the URI of an open file
@@ -31,7 +34,7 @@ class Published:
         self._update()
 
     def close(self, uri: str) -> None:
-        """Forget an open file. If no other open file belongs to its program, forget the program."""
+        """Forget the file `uri`, and its program if no other open file belongs to the program."""
         self._program_of.pop(uri, None)
         self._shown.pop(uri, None)
         for diagnostics in self._of_program.values():

@@ -70,7 +70,10 @@ _TEXT_REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
 
 
 def _capabilities(encoding: types.PositionEncodingKind) -> types.ServerCapabilities:
-    """Return the capabilities of the server, for the answer to `initialize`."""
+    """Return the capabilities of the server, for the answer to `initialize`.
+
+    `encoding` is the unit in which server and client count columns.
+    """
     sync = types.TextDocumentSyncOptions(
         open_close=True, change=types.TextDocumentSyncKind.Incremental, save=True
     )
@@ -142,7 +145,10 @@ class LanguageServer:
         }
 
     def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client disconnects. Return whether it sent `shutdown` first."""
+        """Answer the messages of a stream until the client disconnects.
+
+        Returns whether the client sent `shutdown` before.
+        """
         return asyncio.run(self._session(stream))
 
     async def _session(self, stream: Stream) -> bool:
@@ -184,7 +190,7 @@ class LanguageServer:
         self._put(OpenFile(self._encoding, uri, version, positions.text))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """Compute the diagnostics of all programs that read the saved file."""
+        """Plan the diagnostics of all programs that read the saved file."""
         uri = params.text_document.uri
         path = path_of(uri)
         self._diagnose_readers(uri, resolve(path) if path else None)
@@ -196,9 +202,9 @@ class LanguageServer:
                 self._diagnose_readers("", resolve(path))
 
     def _diagnose_readers(self, uri: str, path: Path | None) -> None:
-        """Compute the diagnostics of a file, and of all open files whose programs read `path`.
+        """Plan the diagnostics of the file `uri`, and of all open files whose programs read `path`.
 
-        `uri` is the URI of the file.
+        If `path` is None, any program may read the file.
         """
         workspace = self.workspace
         workspace.changed_on_disk(path)
@@ -221,7 +227,7 @@ class LanguageServer:
         self._plan_readers(file)
 
     def _put(self, file: OpenFile) -> None:
-        """Replace the file's older version, and plan the diagnostics of its programs."""
+        """Store a version of a file, and plan the diagnostics of the file and of its readers."""
         self.workspace.put(file)
         self._plan(file.uri)
         self._plan_readers(file)
@@ -300,9 +306,10 @@ class LanguageServer:
     async def _ask(
         self, params: Any, load: Load, question: Callable[[Answers, Any], T]
     ) -> T | None:
-        """Return the answer of `question` about an open file.
+        """Return the answer of `question` about the open file that `params` name.
 
-        Return None if the file is closed or changes meanwhile.
+        `load` gets the program of the file, with or without the assembler's result. Returns None if
+        the file is closed, or if its text changes meanwhile.
         """
         uri = params.text_document.uri
         own, running = self.workspace.program_of(uri), self.workspace.running

@@ -68,7 +68,7 @@ _TYPE_NUMBERS = {role: LEGEND.token_types.index(TOKEN_TYPES[role]) for role in c
 
 
 def completion_item(rank: int, item: Suggestion, place: types.Range) -> types.CompletionItem:
-    """Return a suggestion, which replaces the text at `place`. `rank` orders the suggestions."""
+    """Return a suggestion for the text at `place`; `rank` is its position in the editor's list."""
     text = types.MarkupContent(types.MarkupKind.Markdown, item.text) if item.text else None
     return types.CompletionItem(
         label=item.word,
@@ -82,7 +82,7 @@ def completion_item(rank: int, item: Suggestion, place: types.Range) -> types.Co
 
 
 def document_symbol(positions: Positions, entry: Entry) -> types.DocumentSymbol:
-    """Return an entry of the outline, together with the entries inside of it."""
+    """Return an entry of the outline as a symbol, with the entries inside of it as children."""
     place = positions.range(entry.span)
     whole = types.Range(place.start, place.end)
     children = [document_symbol(positions, child) for child in entry.children]
@@ -117,7 +117,8 @@ def folding_range(positions: Positions, block: Block) -> types.FoldingRange:
 def semantic_tokens(positions: Positions, words: Iterable[ColouredWord]) -> types.SemanticTokens:
     """Return the roles of words as the protocol encodes them: five numbers for each word.
 
-    The first two are the distances in lines and columns from the previous word.
+    These are the distances in lines and columns from the previous word, the length, the role, and
+    the modifiers of the role.
     """
     data: list[int] = []
     line = column = 0

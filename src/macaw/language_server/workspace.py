@@ -25,11 +25,14 @@ Key = tuple[str, ...]  # the key of a program: the names of its sources
 
 
 class Cancelled(Exception):
-    """Raised to end a run of the assembler: a file has changed, or another run is more urgent."""
+    """A run of the assembler has to end: a file has changed, or another run is more urgent."""
 
 
 class LoadedProgram:
-    """A program with the texts of one moment. `open_files` are the open files by path."""
+    """A program with the texts that its files have at one moment.
+
+    `key` identifies the program. `open_files` are the open files of that moment, by path.
+    """
 
     def __init__(
         self,
@@ -66,7 +69,10 @@ class LoadedProgram:
         self._cancellation.set()
 
     def assemble(self) -> None:
-        """Assemble the program, unless the result is already in memory. Raises `Cancelled`."""
+        """Assemble the program, unless the result is already in memory.
+
+        Raises `Cancelled` if another thread calls `cancel`.
+        """
         self._check_cancellation()
         names = [source.name for source in self.edited.sources]
         names += self.edited.assembly.folders.read
@@ -90,7 +96,7 @@ class LoadedProgram:
         return self._reads is None or path is None or path in self._reads
 
     def is_current(self, open_files: Mapping[Path, OpenFile]) -> bool:
-        """Return whether a run of the assembler with these open files would read the same texts."""
+        """Return whether a run of the assembler with `open_files` would read the same texts."""
         if self.is_stale or self._cancellation.is_set():
             return False
         paths = {*self.open_files, *open_files}
@@ -106,7 +112,10 @@ def _text(files: Mapping[Path, OpenFile], path: Path) -> str | None:
 
 
 class Workspace:
-    """The open files by URI, the most recently requested last, and the programs in memory."""
+    """The files that the editor has open, and the programs in memory.
+
+    `files` are the open files by URI, the one of the latest request last.
+    """
 
     def __init__(self) -> None:
         self.options = ClientOptions()
@@ -133,7 +142,7 @@ class Workspace:
             self._cancel_reader(file.path)
 
     def close(self, uri: str) -> OpenFile | None:
-        """Close a file and return it; None if it is not open."""
+        """Close the file `uri` and return it; return None if it is not open."""
         file = self.files.pop(uri, None)
         self._latest.pop(uri, None)
         if file is not None:
@@ -142,7 +151,7 @@ class Workspace:
         return file
 
     def changed_on_disk(self, path: Path | None) -> None:
-        """Discard the results of the programs that read a file; None means any file."""
+        """Discard the results of the programs that read `path`; None stands for any file."""
         self._finder.forget()
         for program in list(self._programs.values()):
             program.is_stale |= program.reads(path)
@@ -154,14 +163,14 @@ class Workspace:
         return {x.path: x for x in self.files.values() if x.path is not None}
 
     def program_of(self, uri: str) -> LoadedProgram | None:
-        """Return the latest program of an open file; None if there is none.
+        """Return the program that was loaded last for an open file; None if none was loaded.
 
-        Its texts may be older than those of the open files.
+        The texts of the program may be older than those of the open files.
         """
         return self._latest.get(uri)
 
     def _cancel_reader(self, path: Path | None) -> None:
-        """Cancel the run of the assembler if it may read a file whose text has changed."""
+        """Cancel the run of the assembler if it may read `path`; None stands for any file."""
         running = self.running
         if running is not None and running.reads(path):
             running.cancel()
@@ -169,7 +178,7 @@ class Workspace:
     # --- in the thread of the assembler ---
 
     def load(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Return the program to which a file belongs. `files` are the open files."""
+        """Return the program to which a file belongs; `files` are the open files by URI."""
         open_files = {x.path: x for x in files.values() if x.path is not None}
         key, sources, device = self._sources(file, open_files)
         program = self._programs.pop(key, None)
@@ -182,7 +191,10 @@ class Workspace:
         return program
 
     def assemble(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Assemble the program to which a file belongs, and return it. Raises `Cancelled`."""
+        """Assemble the program to which a file belongs, and return the program.
+
+        `files` are the open files by URI. Raises `Cancelled` if another thread ends the run.
+        """
         program = self.load(file, files)
         self.running = program
         try:
@@ -215,7 +227,7 @@ class Workspace:
 
 
 def _source(path: Path, open_files: Mapping[Path, OpenFile]) -> Source | None:
-    """Return a source of a program; None if it cannot be read."""
+    """Return the file `path` as a source of a program; None if the file cannot be read."""
     file = open_files.get(path)
     if file is not None:
         return Source(file.source, file.name, file.folder)

@@ -28,12 +28,12 @@ _LEFT_OUT = {"node_modules", "__pycache__", "build", "venv"}
 class _Known(NamedTuple):
     """The definitions in a file, and the time of the file's last change."""
 
-    time: int
+    time: int  # nanoseconds since the epoch
     symbols: Sequence[_Defined]
 
 
 class _Defined(NamedTuple):
-    """A definition: a name from `start` up to `end` of a text. `kind` is as in outlines."""
+    """A definition in a text: the name, its kind as in outlines, and its range."""
 
     name: str
     kind: str
@@ -61,10 +61,10 @@ class SymbolIndex:
     def find(
         self, query: str, folders: Sequence[Path], files: Mapping[str, OpenFile]
     ) -> list[types.WorkspaceSymbol]:
-        """Return the definitions whose name contains the letters of `query` in this order.
+        """Return the definitions whose names contain the letters of `query` in this order.
 
-        Other letters may be between them. Names that begin with the query are the first. `files`
-        are the open files.
+        Other letters may be between these letters. Names that begin with the query come first.
+        `folders` are searched, and `files`, the open files by URI, replace what is on the disk.
         """
         pattern = re.compile(".*?".join(re.escape(x) for x in query.lower()))
         found = [
@@ -103,7 +103,7 @@ class SymbolIndex:
 
 
 def _sources(folders: Sequence[Path]) -> Iterator[Path]:
-    """Yield the sources in folders and below, but not those in hidden folders."""
+    """Yield the paths of the sources in folders and below, but not in hidden folders."""
     visited = count = 0
     for folder in folders:
         for where, inside, names in os.walk(folder):
@@ -118,7 +118,7 @@ def _sources(folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _defined(text: str, positions: Positions) -> list[_Defined]:
-    """Return the definitions in a text."""
+    """Return the definitions in a text; `positions` converts offsets in this text."""
     found = []
     for match in _definition().finditer(text):
         group = "label" if match["label"] else "constant" if match["constant"] else "name"

@@ -32,7 +32,10 @@ def _page_file(name: str) -> str:
 
 
 def _page_data(sweep: Sweep) -> dict[str, Any]:
-    """Return the data for the script: columns of settings and metrics, and refused points."""
+    """Return the data of a sweep for the script of the page.
+
+    The data are columns of settings and metrics, and the refused points with their reasons.
+    """
     return {
         "subject": sweep.subject,
         "settings": list(sweep.settings),

@@ -41,13 +41,13 @@ ENERGY = "picojoules"
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that has ended: its metrics, the files that it read, and the data to repeat it.
+    """A run that has ended: its metrics, the files that it read, and the data to repeat the run.
 
     `inputs` has the inputs of each item of a batch.
     """
 
-    metrics: Mapping[str, float]
-    files: Sequence[str]
+    metrics: Mapping[str, float]  # as in `Outcome`
+    files: Sequence[str]  # paths
     program: Program
     inputs: Sequence[Mapping[str, NDArray[Any]]]
 
@@ -86,10 +86,10 @@ def _run(subject: Subject, point: Point, config: Configuration) -> _Run:
 def _energy_metrics(
     subject: Subject, point: Point, config: Configuration, run: _Run
 ) -> dict[str, float]:
-    """Return the estimate of the energy in picojoules, in all and by core; empty without a table.
+    """Return the estimated energy of a run in picojoules, as metrics: in all, and for each core.
 
-    The meters need a separate run. For a batch, the result is the sum over all items, as for
-    cycles.
+    The result is empty if the subject names no table of energies. The meters need a second run,
+    with the seed of `point`. For a batch, the result is the sum over all items, as for cycles.
     """
     if subject.energy is None:
         return {}
@@ -124,7 +124,7 @@ def _run_program(subject: ProgramSubject, point: Point, config: Configuration) -
 
 
 def counter_metrics(counters: Counters) -> dict[str, float]:
-    """Return the counters that are not 0 as metrics `core.counter`, and the sum of all MACs."""
+    """Return the counters that are not 0 as metrics `core.counter`, and all MACs as `macs`."""
     metrics = {
         f"{core}.{name}": float(value)
         for core, values in counters.items()
@@ -190,7 +190,10 @@ def _run_network(subject: NetworkSubject, config: Configuration) -> _Run:
 
 
 def _layer_metrics(network: CompiledNetwork, run: NetworkRun) -> dict[str, float]:
-    """Return the sums of a network's layers. Raises `InputError` if a result is wrong."""
+    """Return metrics of a network: sums over its layers, and the busy shares of cores.
+
+    Raises `InputError` if the result of a layer is wrong.
+    """
     wrong = [layer.report.name for layer in run.layers if not layer.equal]
     if wrong:
         raise InputError(f"the layer {wrong[0]} differs from its definition")
@@ -204,7 +207,7 @@ def _layer_metrics(network: CompiledNetwork, run: NetworkRun) -> dict[str, float
 
 
 def _own_files(subject: Subject) -> list[str]:
-    """Return the files that a subject names."""
+    """Return the paths of the files that a subject names."""
     table = [subject.energy] if subject.energy else []
     if isinstance(subject, ProgramSubject):
         return [*subject.sources, *subject.inputs.values(), *table]
@@ -215,7 +218,7 @@ def _own_files(subject: Subject) -> list[str]:
 
 
 def digests(paths: Iterable[str | os.PathLike[str]]) -> Mapping[str, str]:
-    """Return the SHA-256 of each file, by path. A file that cannot be read has an empty text."""
+    """Return the SHA-256 of each file by its path; an empty text for a file that cannot be read."""
     return {os.fspath(path): digest(os.fspath(path)) for path in paths}
 
 

@@ -20,10 +20,10 @@ FOLDER = "points"  # in the folder of the sweep
 
 
 def point_path(folder: Path, subject: Subject, point: Point, version: str) -> Path:
-    """Return the path of a point's file.
+    """Return the path of the file for the outcome of a subject at a point.
 
-    The name is a digest of subject, device, seed and Macaw's version, not of the contents of the
-    files that the run reads.
+    The name is a digest of subject, device, seed and `version`, the version of Macaw. The contents
+    of the files that the run reads have no influence on the name.
     """
     description = {
         "format": FORMAT,
@@ -38,7 +38,7 @@ def point_path(folder: Path, subject: Subject, point: Point, version: str) -> Pa
 
 
 def _plain(subject: Subject) -> dict[str, Any]:
-    """Return the members of a subject, without its device, as values for JSON."""
+    """Return the fields of a subject except its device, as values for JSON."""
     return {
         name: dict(value) if isinstance(value, Mapping) else value
         for name, value in vars(subject).items()
@@ -47,7 +47,7 @@ def _plain(subject: Subject) -> dict[str, Any]:
 
 
 def write_point(path: Path, outcome: Outcome) -> None:
-    """Write the file of a point. Raises `InputError`."""
+    """Write the outcome of a point to its file. Raises `InputError` if that fails."""
     record = {
         "format": FORMAT,
         "settings": dict(outcome.point.settings),
@@ -61,9 +61,10 @@ def write_point(path: Path, outcome: Outcome) -> None:
 
 
 def read_point(path: Path, point: Point) -> Outcome | None:
-    """Return the outcome of a point's file; None if there is none, or a file has changed since.
+    """Return the outcome that the file of a point contains.
 
-    A file that is damaged counts as missing: the point runs again.
+    Returns None if the file is missing or damaged, or if a file that the run read has changed
+    since. Then the point runs again.
     """
     try:
         record = json.loads(files.read_bytes(path))

@@ -16,7 +16,7 @@ MOST_POINTS = 100_000
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a sweep: values of settings of the device, and the number of the repetition.
+    """One run of a sweep: values of the device's settings, and the number of the repetition.
 
     `seed` is the seed of the noise in the timing of DRAM; None means no noise.
     """
@@ -27,7 +27,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The point in messages: its settings, and its repetition if there is a seed."""
+        """The point as messages name it: the settings, and the repetition if there is a seed."""
         words = [f"{key}={config.shown(value)}" for key, value in self.settings]
         return ", ".join([*words, *([f"seed {self.seed}"] if self.seed is not None else [])])
 
@@ -37,7 +37,8 @@ class Outcome:
     """The outcome of a run at a point: its metrics, or the reason why the point was refused.
 
     `metrics` has `cycles`, each counter as `core.counter`, and further metrics of the subject.
-    `files` has the SHA-256 of each file that the run has read, by path.
+    `refused` has the reason; it is empty if the run has metrics. `files` has the SHA-256 of each
+    file that the run has read, by path. `reused` is true for the outcome of an earlier sweep.
     """
 
     point: Point
@@ -48,9 +49,9 @@ class Outcome:
 
 
 def axis(text: str) -> tuple[str, tuple[Value, ...]]:
-    """Return the setting and the values that a text FIELD=VALUE,VALUE,... gives.
+    """Return the setting and the values that a text `SETTING=VALUE,VALUE,...` names.
 
-    Raises `InputError` for another form and for a setting that does not exist.
+    Raises `InputError` for a text of another form and for a setting that does not exist.
     """
     name, equals, values = text.partition("=")
     words = [word.strip() for word in values.split(",")]
@@ -60,7 +61,10 @@ def axis(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def check_axis(name: str, values: Sequence[Value]) -> tuple[str, tuple[Value, ...]]:
-    """Return a setting and its values. Raises `InputError` if they cannot be swept."""
+    """Return the name of a setting and its values, after checks.
+
+    Raises `InputError` if the setting does not exist, or cannot have these values.
+    """
     rows = config.settings()
     if name not in rows:
         try:
@@ -75,7 +79,7 @@ def check_axis(name: str, values: Sequence[Value]) -> tuple[str, tuple[Value, ..
 
 
 def _value(word: str) -> Value:
-    """Return the value of a word of the command line: as TOML if possible, else the word."""
+    """Return the value that a word of the command line has in TOML, or else the word itself."""
     try:
         value = tomllib.loads(f"value = {word}")["value"]
     except tomllib.TOMLDecodeError:
@@ -90,13 +94,14 @@ def points(
     repeat: int = 1,
     seed: int | None = None,
 ) -> list[Point]:
-    """Return the points of a sweep, the last setting changing first.
+    """Return the points of a sweep, in the order in which they run.
 
-    Without `zipped`, the points are all combinations of the values. With `zipped`, they are the
-    first values of all settings, then the second values and so on. There are `repeat` points for
-    each combination, with the seeds `seed`, `seed` + 1, ... Raises `InputError` for a setting that
-    occurs twice, for zipped settings with different numbers of values, for repetitions without a
-    seed, and for more than `MOST_POINTS`.
+    `axes` are the settings with their values. Without `zipped`, the points are all combinations of
+    the values; from one to the next, the last setting changes most often. With `zipped`, the first
+    combination is the first value of each setting, the second one the second values, and so on.
+    There are `repeat` points for each combination, with the seeds `seed`, `seed` + 1, ... Raises
+    `InputError` for a setting that occurs twice, for zipped settings with different numbers of
+    values, for repetitions without a seed, and for more than `MOST_POINTS`.
     """
     names = [name for name, _ in axes]
     for name in names:

@@ -24,23 +24,23 @@ class Sweep:
 
     @property
     def measured(self) -> tuple[Outcome, ...]:
-        """The points that were not refused."""
+        """The outcomes of the points that were not refused."""
         return tuple(outcome for outcome in self.outcomes if not outcome.refused)
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings that the sweep changes."""
+        """The names of the settings that the sweep changes."""
         return tuple(name for name, _ in self.outcomes[0].point.settings) if self.outcomes else ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of all metrics that a point has, in the order in which they occur."""
+        """The names of the metrics of all points, in the order in which the points have them."""
         return tuple(dict.fromkeys(name for row in self.measured for name in row.metrics))
 
     def column(self, name: str) -> list[Value]:
-        """Return a setting or a metric of all measured points; a counter that is missing is 0.
+        """Return the values of the setting or metric `name` at all measured points.
 
-        Raises `InputError` for another name.
+        A counter that a point does not have is 0. Raises `InputError` for another name.
         """
         if name in self.settings:
             return [dict(row.point.settings)[name] for row in self.measured]
@@ -62,18 +62,16 @@ class Sweep:
 
 
 def plain_number(value: float) -> float | int:
-    """Return a number that is whole as an int."""
+    """Return a whole number as an int, any other number as it is."""
     return int(value) if float(value).is_integer() else value
 
 
 def pareto(rows: Sequence[Sequence[float]]) -> list[bool]:
-    """Return for each row whether it is on the Pareto front, which has the smallest values.
+    """Return for each of n rows whether it is on the Pareto front, where small values are good.
 
     A row is not on the front if another row has a smaller value in one column, and no greater value
-    in any column.
-
-    Equal rows are all on the front. The function takes time proportional to n log n for two columns
-    and to n² for more.
+    in any column. If one of several equal rows is on the front, all are. The time is proportional
+    to n log n for two columns and to n² for more.
     """
     if rows and len(rows[0]) == 2:
         return _pareto_of_pairs([(row[0], row[1]) for row in rows])

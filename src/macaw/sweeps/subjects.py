@@ -17,7 +17,8 @@ from macaw.isa.config import Configuration
 class ProgramSubject:
     """A program, which is assembled again for each device; an ELF file stays as it is.
 
-    `inputs` has the .npy file of each input.
+    `sources` are paths. `inputs` has the path of the .npy file of each input, by name. `config` is
+    the device before a point changes its settings.
     """
 
     sources: tuple[str, ...]
@@ -36,7 +37,8 @@ class ProgramSubject:
 class LoweringSubject:
     """An operation, which is lowered again for each device.
 
-    `options` are arguments of `macaw.lower`; weights and bias are paths of .npy files.
+    `options` are arguments of `macaw.lower`; weights and bias are paths of .npy files. `config` is
+    the device before a point changes its settings.
     """
 
     options: Mapping[str, Any]
@@ -53,7 +55,8 @@ class LoweringSubject:
 class GraphSubject:
     """A graph, which is lowered to a program for the islands again for each device.
 
-    `options` are arguments of `macaw.lower_graph`; the graph is the path of an ONNX file.
+    `options` are arguments of `macaw.lower_graph`; the graph is the path of an ONNX file. `config`
+    is the device before a point changes its settings.
     """
 
     options: Mapping[str, Any]
@@ -68,10 +71,11 @@ class GraphSubject:
 
 @dataclass(frozen=True)
 class NetworkSubject:
-    """A network, whose model in the folder is compiled again for each device.
+    """A network, whose model in `folder` is compiled again for each device.
 
-    `inputs` has the .npy file of each input of the model. If `core` is not None, this core computes
-    the whole network.
+    `inputs` has the path of the .npy file of each input of the model, by name. `config` is the
+    device before a point changes its settings. `dims` has sizes of the model's open dimensions. If
+    `core` is not None, this core computes the whole network.
     """
 
     folder: str

@@ -77,12 +77,13 @@ def sweep(
     bias, or the arguments of `macaw.lower_graph`, with the path of the `graph`. `inputs` are paths
     of .npy files by name.
 
-    The points are all combinations of the values. With `zipped`, they are the first value of each
-    setting, the second value of each, and so on. With a seed `jitter`, each point runs `repeat`
-    times with noise in the timing of DRAM. `jobs` processes run the points, or the Dask cluster at
-    `scheduler`. With a `folder`, each finished point has a file there, and a later sweep runs only
-    the points whose file is missing, or whose inputs have changed. `watch(done, total)` is called
-    after each point.
+    The points are all combinations of the values. With `zipped`, the first point has the first
+    value of each setting, the next one the second values, and so on. With a seed `jitter`, each
+    point runs `repeat` times with noise in the timing of DRAM. `jobs` processes run the points, or
+    the Dask cluster at `scheduler`. With a `folder`, each finished point has a file there, and a
+    later sweep runs only the points whose file is missing, or whose inputs have changed. The
+    function calls `watch(done, total)` after each point. A run that takes more than `max_cycles` is
+    an error.
 
     With `energy`, the file of a table or "" for the default table, each point also has an estimate
     of its energy in picojoules, from a second run.
@@ -120,9 +121,11 @@ def source_subject(
     device: api.DeviceLike | None,
     max_cycles: int | None,
 ) -> ProgramSubject | NetworkSubject:
-    """Return the subject for sources or a folder.
+    """Return the program or the network that `names` name: sources, one ELF file, or a folder.
 
-    Raises `InputError` and the errors of `macaw.load`.
+    `inputs` are paths of .npy files by name; they replace those of a golden test. `device` and
+    `max_cycles` do so, too, unless they are None. Raises `InputError` and the errors of
+    `macaw.load`.
     """
     if not names:
         raise InputError("there is nothing to run", "name sources, or an operation to lower")
@@ -146,7 +149,11 @@ def network_subject(
     device: api.DeviceLike | None,
     max_cycles: int | None,
 ) -> NetworkSubject:
-    """Return the subject of a compiled network. Raises `InputError`."""
+    """Return the subject for the folder of a compiled network.
+
+    `inputs` are paths of .npy files by name. Without `device`, the network runs on the device for
+    which it was compiled. Raises `InputError` if the folder or the inputs are wrong.
+    """
     network = compiler.load_network(folder)
     network.device_inputs(files.read_arrays(inputs))
     config = network.config if device is None else api.configuration(device)
@@ -157,9 +164,10 @@ def network_subject(
 def lowering_subject(
     options: Mapping[str, Any], device: api.DeviceLike | None = None
 ) -> LoweringSubject | GraphSubject:
-    """Return the subject for arguments of `macaw.lower`, or of `macaw.lower_graph`.
+    """Return the subject for `options`: arguments of `macaw.lower`, or of `macaw.lower_graph`.
 
-    Raises `InputError` if the operation, the weights' path, or the graph's path, is missing.
+    `device` replaces a device in the options. Raises `InputError` if the operation, the path of the
+    weights, or the path of the graph is missing.
     """
     given = {name: value for name, value in options.items() if value is not None}
     named = given.pop("device", None)
@@ -182,11 +190,11 @@ def lowering_subject(
 
 @dataclass(frozen=True)
 class _Job:
-    """A point to run, with the path of its file if the process must write it."""
+    """A point to run, and the path of its file if the process that runs it must write the file."""
 
     subject: Subject
     point: Point
-    path: Path | None
+    path: Path | None  # None: the process writes no file
 
 
 def _run(job: _Job) -> Outcome:
@@ -205,10 +213,10 @@ def run_points(
     folder: api.FilePath | None,
     watch: Callable[[int, int], object],
 ) -> list[Outcome]:
-    """Run all points and return their outcomes in the order of the points.
+    """Run the subject at all chosen points and return the outcomes in the order of the points.
 
-    The arguments have the same meaning as those of `sweep`. Raises `InputError` if processes or
-    cluster fail; the files of finished points stay.
+    `workers` is the number of processes. The other arguments have the same meaning as those of
+    `sweep`. Raises `InputError` if processes or cluster fail; the files of finished points stay.
     """
     paths: list[Path | None] = [None] * len(chosen)
     outcomes: list[Outcome | None] = [None] * len(chosen)

@@ -29,12 +29,12 @@ def table(
     *,
     plain: bool = False,
 ) -> str:
-    """Return a table with a line for each point, the repetitions of a point together.
+    """Return a table with one line for each combination of settings, over all its repetitions.
 
-    With `plain`, each line is a record, and the columns are not aligned.
+    With `plain`, each cell of a line comes after its heading, and the columns are not aligned.
 
     `metrics` are columns of the table, by default those of `DEFAULT_METRICS` that the points have.
-    A star marks the points of the Pareto front of the columns `front`, in which small values are
+    A star marks the lines on the Pareto front of the columns `front`, in which small values are
     good. `limit` is the greatest number of lines. Raises `InputError` for a metric that no point
     has.
     """
@@ -129,7 +129,7 @@ def _summary(sweep: Sweep) -> str:
 
 
 def csv_text(sweep: Sweep) -> str:
-    """Return CSV with a line of names and one line for each point, also for refused points."""
+    """Return the sweep as CSV: a line of names, then one line for each point, refused or not."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*sweep.settings, "repeat", "refused", *sweep.metrics])
@@ -142,7 +142,7 @@ def csv_text(sweep: Sweep) -> str:
 
 
 def json_text(sweep: Sweep) -> str:
-    """Return the sweep as a JSON object with a member `format`."""
+    """Return the sweep as the text of a JSON object. The member `format` is its version."""
     return json.dumps(
         {
             "format": FORMAT,
