@@ -44,8 +44,8 @@ class Difference:
     index: tuple[int, ...]
     values: tuple[tuple[str, str], ...]  # a source ("in the emulator"), and its value
     count: int  # elements of the tensor that differ
-    place: SourceInstruction | None
-    origin: Deviation | None = None
+    place: SourceInstruction | None  # the instruction that wrote the element; None: unknown
+    origin: Deviation | None = None  # the first chain that differs; None: not found
 
     def __str__(self) -> str:
         where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
@@ -62,10 +62,10 @@ class Concordance:
     """A program of nnp, its data-flow graph, and the software that is generated from the graph."""
 
     program: Program
-    config: Configuration
-    target: str
+    config: Configuration  # the device
+    target: str  # "numpy", "torch", "tensorflow" or "onnx"
     graph: Graph
-    chains: Sequence[Chain]
+    chains: Sequence[Chain]  # in the order in which the program executes them
     software: Software
 
     @property
@@ -80,7 +80,7 @@ class Concordance:
 
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """The tensors that the generated function takes, by parameter."""
+        """The tensors that the generated function takes, by name of the parameter."""
         return self.tensors.inputs
 
     @property
@@ -95,7 +95,7 @@ class Concordance:
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the generated file. Raises `InputError`."""
+        """Write the generated file to `path`. Raises `InputError` if that fails."""
         files.write_bytes(path, self.text.encode())
 
     @check_arguments(kind=arguments.word)
@@ -118,7 +118,7 @@ class Concordance:
         }
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """Return the tensors that the program has in its own data, by name, in the host format."""
+        """Return the inputs that the program's own data contain, by name, in the host format."""
         return self.tensors.own_data()
 
     @check_arguments(data=arguments.arrays)
@@ -132,23 +132,28 @@ class Concordance:
 
     @check_arguments(data=arguments.arrays)
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
-        """Run the generated software on `data`; return its outputs by name. Raises `InputError`."""
+        """Run the generated software on the inputs `data`; return the outputs by name.
+
+        Raises `InputError` for data that do not fit, and if the package of the target is missing.
+        """
         return run_generated(self.text, self.target, self.tensors.select(data))
 
     @check_arguments(data=arguments.arrays, listener=arguments.anything)
     def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
-        """Run the program in the emulator on `data`; return the outputs by name.
+        """Run the program in the emulator on the inputs `data`; return the outputs by name.
 
-        `listener` receives the events of the nnp core. Raises `InputError` and `RunError`.
+        `listener` receives the events of the nnp core. Raises `InputError` for data that do not
+        fit, `RunError` if the program does not exit.
         """
         return emulate(self.tensors, data, listener)
 
     @check_arguments(data=arguments.arrays, text=arguments.optional(arguments.word))
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
-        """Run emulator and software on `data` and compare all bits; return None if they are equal.
+        """Run emulator and software on the inputs `data`, and return the first difference.
 
-        `text` replaces the generated file. If `data` also has arrays for outputs, the results are
-        compared with these arrays, too. Raises `InputError` and `RunError`.
+        Returns None if all bits of all outputs are equal. `text` replaces the generated file. If
+        `data` also has arrays for outputs, the results are compared with these arrays, too. Raises
+        the errors of `run` and `emulate`.
         """
         text = self.text if text is None else text
         emulated = self.emulate(data)
@@ -236,7 +241,7 @@ def concord(
 
 
 def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a .npz file by name. Raises `InputError`."""
+    """Return the arrays of a .npz file by name. Raises `InputError` if it cannot be read."""
     data = files.read_bytes(path)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:

@@ -26,16 +26,16 @@ from macaw.lowering.concord.layer import LOOPING, operations_of
 
 @dataclass(frozen=True)
 class Deviation:
-    """The first chain with a different result, and the last instruction that affects this result.
+    """The first chain whose result differs between the emulator and the software.
 
     `element` is an index into the elements that the chain writes in one iteration.
     """
 
-    place: SourceInstruction
-    iteration: int
+    place: SourceInstruction  # the chain's last instruction that affects the result
+    iteration: int  # of the chain, from 0 on
     element: int
-    emulator: float
-    software: float
+    emulator: float  # the value of the element in the emulator
+    software: float  # the value of the element in the software
 
     def __str__(self) -> str:
         turn = f" of iteration {self.iteration}" if self.iteration else ""
@@ -50,8 +50,9 @@ def find_deviation(
 ) -> Deviation | None:
     """Return the first chain whose result in the file `text` differs from the emulator's result.
 
-    Emulator and file run on `data`. Return None if the chain cannot be found: an ONNX model
-    executes its operations internally, and `text` may not have the form of a generated file.
+    Emulator and file run on the inputs `data`. `chains` are the chains that the program executes,
+    in this order. Returns None if the chain cannot be found: an ONNX model executes its operations
+    internally, and `text` may not have the form of a generated file.
     """
     if target == "onnx":
         return None
@@ -69,10 +70,10 @@ def find_deviation(
 def _record_results(
     layer: LayerTensors, target: str, text: str, data: Arrays
 ) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
-    """Return the last operation of each chain in the software, by the chain's number.
+    """Run the file `text` and return the last operation of each chain, by the chain's number.
 
-    An operation is given as (source instruction, result). Return None if the file has an unknown
-    form.
+    An operation is given as (source instruction, result). Returns None if the text does not have
+    the form of a generated file.
     """
     calls = [
         (node, chain)
@@ -143,9 +144,9 @@ class _ChainComparator:
     def _written_values(
         self, event: Event, chain: Chain, iteration: int, size: int
     ) -> NDArray[Any] | None:
-        """Return the values that an iteration of a chain wrote, read from a memory of nnp.
+        """Return the `size` values that an iteration of a chain wrote, read from a memory of nnp.
 
-        Return None if the chain wrote to no memory that can be read here.
+        Returns None if the chain wrote to no memory that can be read here.
         """
         core, dtype = event.core, self.layer.dtype
         native = self.layer.native

@@ -18,7 +18,7 @@ from macaw.lowering.concord.graph import Tensor
 def emulate(
     layer: LayerTensors, data: Arrays, listener: Listener | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Run the layer's program on `data`; return the layer's outputs by name, in their shapes.
+    """Run the layer's program on the inputs `data`; return the layer's outputs by name.
 
     `listener` receives the events of the nnp core. Raises `InputError` for tensors that do not fit
     and `RunError` for a program that does not exit.
@@ -51,7 +51,10 @@ def emulate(
 def _stored_output(
     layer: LayerTensors, name: str, tensor: Tensor, device: Device, stream: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return the padded elements of an output, from external memory or from NetOutQ's stream."""
+    """Return the padded elements of output `name`, from external memory or from `stream`.
+
+    `stream` has the elements that nnp has written to NetOutQ.
+    """
     count = tensor.rows * layer.padded_columns(tensor)
     if tensor.memory == "Dram":
         data = device.memory.peek(layer.address(tensor), count * layer.dtype.itemsize)

@@ -17,9 +17,9 @@ PACKAGES = {"numpy": "numpy", "torch": "torch", "tensorflow": "tensorflow", "onn
 
 
 def same_bits(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the elements of two arrays that have the same bits or are both NaN.
+    """Return for each element whether it has the same bits in both arrays, or is NaN in both.
 
-    Both arrays have the same shape and floating-point type; the result has the same shape.
+    Both arrays have the same shape and floating-point type. The result has this shape, too.
     """
     unsigned = np.dtype(f"u{one.itemsize}")
     bits = np.ascontiguousarray(one).view(unsigned) == np.ascontiguousarray(other).view(unsigned)
@@ -33,10 +33,10 @@ def run_generated(
     names: Collection[str] = (),
     wrap: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Run the generated file `text` on tensors; return its outputs by name.
+    """Run the generated file `text` on the inputs `data`; return its outputs by name.
 
     Before that, each function of the file whose name is in `names` is replaced by `wrap(function)`.
-    Raises `InputError` if the package of the target is missing or the file raises an exception.
+    Raises `InputError` if the package of `target` is missing or the file raises an exception.
     """
     missing = [name for name in _packages(target) if find_spec(name) is None]
     if missing:

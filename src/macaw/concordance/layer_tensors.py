@@ -28,7 +28,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class QuantisedTensor:
-    """A tensor after a quantiser, in the form of the processor and in the form of the software.
+    """The result of a quantiser, in the form of the processor and in the form of the software.
 
     `codes` (int16) has shape (rows, native vectors, N), padded with zeros. `exponents` (int8) has
     one exponent for each native vector; in the kind mx, one exponent for each block
@@ -81,7 +81,7 @@ class LayerTensors:
         return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
 
     def _pad(self, values: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-        """Return a matrix of `rows` × `columns`: `values` in its first corner, and zeros."""
+        """Return a matrix of `rows` × `columns`: `values` in its first corner, zeros elsewhere."""
         padded = np.zeros((rows, columns), self.dtype)
         padded[: values.shape[0], : values.shape[1]] = values
         return padded
@@ -89,7 +89,7 @@ class LayerTensors:
     def address(self, tensor: Tensor) -> int:
         """Return the byte address in external memory of a tensor in nnp's memory Dram.
 
-        This is valid if the register with the base of Dram still has its value after reset.
+        The address is right while the register with the base of Dram has its value after reset.
         """
         return EXTERNAL + tensor.bytes(self.native, self.dtype.itemsize)[0]
 
@@ -107,7 +107,7 @@ class LayerTensors:
         return padded.ravel()
 
     def select(self, data: Arrays) -> dict[str, NDArray[Any]]:
-        """Return the layer's inputs from `data`, or else from the program's own data sections.
+        """Return the layer's inputs by name, from `data` or else from the program's data sections.
 
         Raises `InputError` for an unknown name, a wrong type or shape, or a missing input.
         """
@@ -131,7 +131,7 @@ class LayerTensors:
         return arrays
 
     def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
-        """Return `values` as an array in the shape of `tensor`.
+        """Return `values` as an array in the shape of `tensor`; messages call it `name`.
 
         Raises `InputError` for another type or shape.
         """
@@ -145,7 +145,7 @@ class LayerTensors:
         return array.reshape(tensor.shape)
 
     def check_overlaps(self, data: Arrays) -> None:
-        """Raise `InputError` if two inputs overlap in external memory with different bytes."""
+        """Raise `InputError` if two inputs of `data` have different bytes at the same address."""
         placed: list[tuple[str, int, bytes]] = []
         for name, tensor in self.inputs.items():
             if tensor.memory != "Dram":
@@ -164,8 +164,9 @@ class LayerTensors:
     def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
         """Return the arrays for the program's `.input`s, by name.
 
-        An input at netin gets the data of NetInQ. Any other input gets its array in `data`, or
-        zeros.
+        An input at netin gets the tensors of the layer that NetInQ carries, from `tensors`. Any
+        other input gets its array in `data`, or zeros. Raises `InputError` if the tensors do not
+        fit into the inputs at netin.
         """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)
@@ -195,7 +196,7 @@ class LayerTensors:
         return arrays
 
     def own_data(self) -> dict[str, NDArray[Any]]:
-        """Return the tensors that the program's data sections have, by name."""
+        """Return the layer's inputs that the program's data sections contain, by name."""
         own = {name: self._section_data(tensor) for name, tensor in self.inputs.items()}
         return {name: values for name, values in own.items() if values is not None}
 
@@ -220,12 +221,12 @@ class LayerTensors:
         return QuantisedTensor(codes, exponents, kept)
 
     def check_padding(self) -> None:
-        """Raise `InputError` if the program's own data pad a tensor with other values than 0."""
+        """Raise `InputError` if the padding of a tensor in the program's data is not 0."""
         for tensor in self.inputs.values():
             self._section_data(tensor)
 
     def _section_data(self, tensor: Tensor) -> NDArray[Any] | None:
-        """Return a tensor from the program's data sections; None if they lack a part of it."""
+        """Return a tensor from the program's data sections; None if part of it is missing there."""
         if tensor.memory != "Dram":
             return None
         address, n = self.address(tensor), self.native

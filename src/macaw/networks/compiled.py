@@ -80,9 +80,10 @@ class CompiledNetwork:
     """A model compiled for a device: its program, and a report of each layer.
 
     `symbols` has the program's symbol of each tensor on the device, by the tensor's name in the
-    model; `columns` has the tensors that are only columns of other tensors, by symbol. `sources`
-    has the source files in the order in which they are assembled. If the network was read from a
-    folder, the files are in `folder`.
+    model. Some tensors are columns of another tensor; `columns` says which columns, by symbol.
+    `sources` has the source files by name, in the order in which they are assembled. If the network
+    was read from a folder, the files are in `folder`, and the values of `sources` are None. `dims`
+    has the sizes of the model's named dimensions. `model` is the ONNX file.
     """
 
     name: str
@@ -109,7 +110,8 @@ class CompiledNetwork:
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write sources, weights, the model and net.json into a folder, which is made if missing.
 
-        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
+        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError` if a file cannot
+        be written, or if the network was read from a folder.
         """
         path = files.make_folder(folder)
         for name, source in self.sources.items():
@@ -152,7 +154,7 @@ class CompiledNetwork:
 
     @cached_property
     def program(self) -> Program:
-        """The assembled program. Raises `AssemblyError`, `InputError`."""
+        """The assembled program. Raises the errors of `macaw.load`."""
         if self.folder is not None:
             return api.load(*(self.folder / name for name in self.sources))
         with tempfile.TemporaryDirectory() as folder:
@@ -215,7 +217,8 @@ class CompiledNetwork:
         """Return the outputs, by name, as the reference evaluator computes them, without a run.
 
         The outputs have the types and shapes of the model, and equal the outputs of `run` bit for
-        bit. The inputs have the same form as for `run`. Raises `InputError`.
+        bit. The inputs have the same form as for `run`. Raises `InputError` for inputs that do not
+        fit.
         """
         arrays = model_arrays(self.assignment.inputs, inputs)
         tensors = reference.evaluate(self.network, arrays, self._definitions)
@@ -225,8 +228,9 @@ class CompiledNetwork:
     def device_inputs(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        The results are integers in the order of the device. If `inputs` has the names of the
-        program's inputs instead, its arrays are returned unchanged. Raises `InputError`.
+        The results are integers in the order of the device. If the names in `inputs` are symbols of
+        the program instead, the arrays are returned unchanged. Raises `InputError` for inputs that
+        do not fit.
         """
         if inputs and all(name in self._own_inputs for name in inputs):
             return {name: np.asarray(array) for name, array in inputs.items()}
@@ -239,23 +243,24 @@ class CompiledNetwork:
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 
     def _integers(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Return the program's inputs for inputs that have been checked."""
+        """Return the inputs of the program, by its symbols, for checked inputs of the model."""
         return {
             self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
             for edge in self.assignment.inputs
         }
 
     def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return an output of the model from the tensors of the device."""
+        """Return the output `edge` of the model from `tensors`, the integers of the device."""
         home = self.assignment.network.home(edge.tensor)
         shape = self.network.tensors[edge.tensor].shape
         integers = to_model(to_device(tensors[home]), shape)  # the same bytes
         return _model_values(edge, integers).reshape(edge.shape)
 
     def _tensors_of(self, name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the result `name` of a layer, by name, from the array of its tensor on the device.
+        """Return the result `name` of a layer, by its name, in the shape of the model.
 
-        If the result is only some columns of a tensor, the mapping also has the whole tensor.
+        `array` is the tensor on the device. If the result is only some columns of this tensor, the
+        mapping also has the whole tensor.
         """
         shape, home = self.network.tensors[name].shape, self.assignment.network.home(name)
         columns = self.columns.get(self.symbols[name])
@@ -266,12 +271,15 @@ class CompiledNetwork:
         return {name: to_model(part, shape), home: whole}
 
     def _without_padding(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a tensor with zeros where nnp's native vectors have padding."""
+        """Return the tensor `name` with zeros where nnp's native vectors have padding."""
         elements = self._elements.get(name)
         return array if elements is None else np.where(elements, array, array.dtype.type(0))
 
     def _layer_shares(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
-        """Return the shares of the run's cycles in which layers of nnp and of fim run, by core."""
+        """Return by core, nnp or fim, the share of the run's cycles in which its layers run.
+
+        The run has `end` cycles.
+        """
         cycles = {"nnp": 0, "fim": 0}
         for result in results:
             if result.report.core in cycles:
@@ -281,7 +289,10 @@ class CompiledNetwork:
     def _is_right(
         self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]
     ) -> bool:
-        """Return whether a layer's result equals the result of the reference evaluator."""
+        """Return whether a layer's result `name` equals that of the reference evaluator.
+
+        `expected` has the results of the reference evaluator by name.
+        """
         for edge in self.assignment.outputs:
             if edge.tensor == name and edge.multipliers is not None:
                 return np.array_equal(_model_values(edge, result), expected[edge.name])
@@ -295,7 +306,7 @@ class CompiledNetwork:
 
 
 def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an input of the model as the integers with which the device computes."""
+    """Return the array for the input `edge` of the model as the integers of the device."""
     if edge.quantisation is not None:
         return quantise_array(array, edge.quantisation, edge.integers)
     if np.dtype(edge.integers).kind == "f":
@@ -304,7 +315,7 @@ def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
-    """Return an output of the model, in the model's type, from the integers of the device."""
+    """Return the output `edge` of the model, in the model's type, from the device's integers."""
     if edge.multipliers is not None:
         return np.asarray(integers.astype(np.float32) * edge.multipliers)
     if edge.quantisation is not None:

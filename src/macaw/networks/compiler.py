@@ -201,7 +201,7 @@ def _symbol_of(network: Network, name: str) -> str:
 def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork:
     """Return the compiled network in a folder that a network's `write` has written.
 
-    Raises `InputError`.
+    Raises `InputError` if a file is missing or wrong.
     """
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.report import LayerReport
@@ -252,10 +252,11 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
 def program_inputs(
     sources: Sequence[str], arrays: Mapping[str, NDArray[Any]]
 ) -> Mapping[str, NDArray[Any]]:
-    """Return the inputs of the program with these sources.
+    """Return the inputs, by name, of the program with these sources.
 
-    If the sources are those of a compiled network, `arrays` has inputs of the model, or of the
-    program. Raises `InputError`.
+    If the sources are those of a compiled network, `arrays` may also have inputs of the model,
+    which the function converts. Else it returns `arrays`. Raises `InputError` for inputs of the
+    model that do not fit.
     """
     folder = network_folder(sources)
     return arrays if folder is None else load_network(folder).device_inputs(arrays)

@@ -124,9 +124,10 @@ def _integers(
     dims: Mapping[str, int],
     data: ArrayLike | Mapping[str, ArrayLike] | None,
 ) -> ModelNetwork:
-    """Return a floating-point model, quantised to integers of the device with samples.
+    """Return a floating-point model after quantisation to the integers of the device's array.
 
-    Without `data` the sample is random. Raises `InputError`, `LowerError`.
+    `data` has samples of the inputs. Without it, one random sample chooses the scales. Raises
+    `InputError` for data that do not fit, `LowerError` for a model that cannot be quantised.
     """
     from macaw.lowering.onnx.assign import Types
     from macaw.lowering.onnx.pipeline import Plan, trial_network

@@ -19,9 +19,11 @@ from macaw.networks.native_definitions import native_definitions
 
 @dataclass(frozen=True)
 class IslandSettings:
-    """The names of layers and operators for islands, and the parts of each layer by its name.
+    """Which layers of a network islands compute, and in which parts.
 
-    The parts say in which order an island adds, so they belong to the program.
+    `names` are the layers and operators that the user chose. `parts` has the parts of each layer's
+    products by the layer's name. The parts say in which order an island adds, so they belong to the
+    program.
     """
 
     names: tuple[str, ...] = ()
@@ -34,9 +36,9 @@ class IslandSettings:
 
 
 def read_settings(description: Mapping[str, Any]) -> IslandSettings:
-    """Return the settings that net.json has.
+    """Return the settings in `description`, the contents of net.json.
 
-    Raises `TypeError`, `ValueError` or `KeyError` if they have a wrong form.
+    Raises `TypeError`, `ValueError` or `KeyError` if the settings have a wrong form.
     """
     given = description.get("islands", {"names": [], "parts": {}})
     names, parts = given["names"], given["parts"]
@@ -48,7 +50,10 @@ def read_settings(description: Mapping[str, Any]) -> IslandSettings:
 
 
 def _rows(layer: str, rows: Any) -> tuple[ProductPart, ...]:
-    """Return the parts of a layer. Raises `ValueError`."""
+    """Return the parts of a layer from `rows`, lists of integers of net.json.
+
+    Raises `ValueError` if the rows have a wrong form.
+    """
     count = len(dataclasses.fields(ProductPart))
     if not isinstance(rows, list) or not all(
         isinstance(row, list) and len(row) == count and all(type(x) is int for x in row)
@@ -81,10 +86,10 @@ def check_parts(network: Network, parts: Parts) -> None:
 
 
 def parts_for_samples(network: Network) -> Parts:
-    """Return parts of all layers on islands: those of the plan, or whole products without a plan.
+    """Return by name the parts of all layers on islands, for a count of zeros in samples.
 
-    Whole products have almost the same zeros as parts of products. Their sums may be rounded
-    differently.
+    A layer without a plan gets whole products. Their results have almost the same zeros as those of
+    parts of products, though sums may be rounded differently.
     """
     parts = {}
     for layer in network.layers:
@@ -99,7 +104,7 @@ def parts_for_samples(network: Network) -> Parts:
 def core_definitions(
     network: Network, config: Configuration, parts: Parts
 ) -> dict[str, Definition]:
-    """Return functions that compute the layers of nnp and of islands, by the layer's name.
+    """Return NumPy functions that compute the layers of nnp and of islands, by the layer's name.
 
     `parts` has the parts of each layer of islands.
     """

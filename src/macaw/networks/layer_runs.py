@@ -19,16 +19,16 @@ from macaw.isa.config import Configuration
 
 @dataclass(frozen=True)
 class LayerRun:
-    """A layer that was run: its number, its first cycle, the first cycle after it, its output.
+    """A layer of a network in a run: its cycles, its output, and the counters after it.
 
     `products` is the number of products that the array has computed in the layer. `counters` are
     the device's counters at the end of the layer, by core and by name.
     """
 
-    number: int
-    start: int
-    end: int
-    output: NDArray[Any]
+    number: int  # of the layer, from 0 on
+    start: int  # its first cycle
+    end: int  # the first cycle after it
+    output: NDArray[Any]  # as it is in the device's memory
     products: int
     counters: Mapping[str, Mapping[str, int]]
 
@@ -80,10 +80,10 @@ def run_layers(
 
 
 def busy_shares(run: LayerRun, before: LayerRun | None = None) -> dict[str, float]:
-    """Return the share of cycles in which each core worked, between the ends of two layers.
+    """Return by core the share of cycles in which it worked, between the ends of two layers.
 
-    The cores are cp, dma, vc and the array, whose rows are averaged (`pe`). Without `before`, the
-    cycles count from the start of the program.
+    `run` is the later layer, `before` the earlier one; without `before`, the cycles count from the
+    start of the program. The cores are cp, dma, vc, and the array (`pe`) as the mean of its rows.
     """
     if before is None:
         return {name: cycles / run.end for name, cycles in _busy(run).items()}
@@ -92,7 +92,7 @@ def busy_shares(run: LayerRun, before: LayerRun | None = None) -> dict[str, floa
 
 
 def _busy(run: LayerRun) -> dict[str, float]:
-    """Return the cycles up to the end of a layer in which each core worked."""
+    """Return by core the number of cycles in which it worked, up to the end of a layer."""
     counters = run.counters
     rows = [values["cycles"] for values in counters.values() if "bus_beats" in values]
     vector = counters["vc"]

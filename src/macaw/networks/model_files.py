@@ -44,7 +44,10 @@ MODEL_ARGUMENTS = {
 
 
 def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
-    """Return a checked model, from a file if `model` is a path. Raises `InputError`."""
+    """Return the model, read from a file if `model` is a path, after the checks of ONNX.
+
+    Raises `InputError` if the file cannot be read or the model is wrong.
+    """
     try:
         from macaw.lowering.onnx import model_file
     except ImportError as error:
@@ -63,7 +66,10 @@ def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
 def load_with_constants(
     model: str | os.PathLike[str] | onnx.ModelProto, constants: Mapping[str, ArrayLike]
 ) -> onnx.ModelProto:
-    """Return a checked model whose inputs in `constants` are constants. Raises `InputError`."""
+    """Return the checked model, in which each input of `constants` is a constant with this value.
+
+    Raises the errors of `load`, and `InputError` for a constant that does not fit.
+    """
     proto = load(model)
     from macaw.lowering.onnx.constant_inputs import with_constants
 
@@ -77,9 +83,10 @@ def load_with_constants(
 def with_batch(
     proto: onnx.ModelProto, batch: int | None, dims: Mapping[str, int]
 ) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """Return a checked model with `batch` samples, and the sizes of the other named dimensions.
+    """Return a checked model for `batch` samples in one run, and the sizes of named dimensions.
 
-    Without `batch` the model stays as it is. Raises `InputError`.
+    `dims` has the sizes that the user gave; the result lacks the dimension that became `batch`.
+    Without `batch` the model stays as it is. Raises `InputError` if the model cannot have a batch.
     """
     if batch is None:
         return proto, dict(dims)
@@ -97,9 +104,9 @@ def sample_inputs(
     data: ArrayLike | Mapping[str, ArrayLike],
     dims: Mapping[str, int],
 ) -> Iterator[Mapping[str, NDArray[Any]]]:
-    """Yield the first samples of a network's inputs, by name.
+    """Yield the first `SAMPLES` samples of a network's inputs, each as arrays by name.
 
-    `data` has the same form as for `macaw.quantise`. Raises `InputError`.
+    `data` has the same form as for `macaw.quantise`. Raises `InputError` for data that do not fit.
     """
     from macaw.lowering.onnx import samples
     from macaw.quantisation import data_by_name
@@ -121,7 +128,10 @@ def sample_inputs(
 
 
 def layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:
-    """Return the layers of a model. Raises `LowerError`."""
+    """Return the layers of a model; `dims` has the sizes of its named dimensions.
+
+    Raises `LowerError` for a model that cannot be lowered.
+    """
     from macaw.lowering.onnx.canonical import canonical
     from macaw.lowering.onnx.fuse import fuse
     from macaw.lowering.onnx.layers import layers as layers_of

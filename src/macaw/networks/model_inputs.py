@@ -28,7 +28,10 @@ class ModelInput(Protocol):
 def model_arrays(
     declared: Sequence[ModelInput], inputs: Mapping[str, object]
 ) -> dict[str, NDArray[Any]]:
-    """Return the inputs as arrays of the model's types and shapes. Raises `InputError`."""
+    """Return `inputs` as arrays, by name, after a check against the inputs that a model declares.
+
+    Raises `InputError` for a wrong name, type or shape, and for a missing input.
+    """
     names = [item.name for item in declared]
     for name in inputs:
         if name not in names:

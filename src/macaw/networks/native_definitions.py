@@ -32,7 +32,7 @@ def native_definitions(network: Network, config: Configuration) -> Mapping[str, 
 
 
 class NativeDefinition:
-    """Computes a layer of nnp in NumPy; the software is written when it is first needed."""
+    """Computes a layer of nnp in NumPy, with software that is generated at the first call."""
 
     def __init__(self, layer: RecurrentLayer, config: Configuration) -> None:
         self.layer, self.config = layer, config
@@ -43,7 +43,10 @@ class NativeDefinition:
         return concord(assemble_lowered(lowered.files, "main"))
 
     def __call__(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the result as native vectors (1, vectors, N); the inputs have this form, too."""
+        """Return the layer's result for the inputs `arrays`, all in shape (1, vectors, N).
+
+        N is the length of a native vector.
+        """
         software, native = self._software, self.layer.native
         data = dict(software.weights())
         for port, array in zip(native.inputs, arrays, strict=True):

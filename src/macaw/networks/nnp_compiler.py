@@ -28,7 +28,8 @@ def compile_for_nnp(
 ) -> NnpNetwork:
     """Compile a checked model for nnp, and return the network.
 
-    Raises `InputError`; the message names the node.
+    `dims` has the sizes of the model's named dimensions. `folder` has the files of a network that
+    was compiled before. Raises `InputError` for a node that nnp cannot compute.
     """
     from macaw.lowering.nnp.onnx_reader import read
     from macaw.lowering.nnp.source import program
@@ -43,9 +44,9 @@ def compile_for_nnp(
 
 
 def load_nnp_network(path: Path, description: Mapping[str, Any]) -> NnpNetwork:
-    """Return the network of nnp in a folder. `description` is the contents of its net.json.
+    """Return the network of nnp in the folder `path`; `description` is the contents of net.json.
 
-    Raises `InputError`.
+    Raises `InputError` if a file is missing or wrong.
     """
     try:
         config = parse(description["device"], description["device_name"])
@@ -56,7 +57,7 @@ def load_nnp_network(path: Path, description: Mapping[str, Any]) -> NnpNetwork:
 
 
 def _layers(model: Model) -> tuple[NnpLayer, ...]:
-    """Return the nodes that compute something, in the order of the model."""
+    """Return the nodes of a model that compute something, in the model's order."""
     tiles: dict[str, dict[str, int]] = {}
     steps: dict[str, int] = {}
     for phase in model.phases:

@@ -34,9 +34,10 @@ CORE = "nnp"
 
 @dataclass(frozen=True)
 class NnpLayer:
-    """A node of a model on nnp: its name, operator, the shape of its result, and its matrices.
+    """A node of a model on nnp: its name, its operator, and the shape of its result.
 
-    `tiles` is the number of native tiles of its matrices, `steps` the number of its time steps.
+    `tiles` is the number of native tiles of the node's matrices, `steps` the number of its time
+    steps.
     """
 
     name: str
@@ -48,7 +49,7 @@ class NnpLayer:
 
 @dataclass(frozen=True)
 class NnpRun:
-    """The result of a run: outputs by their names in the model, cycles, and nnp's counters.
+    """The result of a run: outputs by their names in the model, cycles, and nnp's counters by name.
 
     The outputs have the types and shapes of the model.
     """
@@ -86,7 +87,8 @@ class NnpNetwork:
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write source, weights, the model and net.json into a folder, which is made if missing.
 
-        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
+        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError` if a file cannot
+        be written.
         """
         path = files.make_folder(folder)
         write_sources(self.lowered.files, path / SOURCE)
@@ -104,7 +106,7 @@ class NnpNetwork:
 
     @cached_property
     def program(self) -> Program:
-        """The assembled program. Raises `AssemblyError`, `InputError`."""
+        """The assembled program. Raises the errors of `macaw.load`."""
         if self.folder is not None:
             return api.load(self.folder / SOURCE)
         with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +154,8 @@ class NnpNetwork:
     def device_inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        The results are native vectors in nnp's host format. Raises `InputError`.
+        The results are native vectors in nnp's host format. Raises `InputError` for inputs that do
+        not fit.
         """
         given = model_arrays(self.operations.inputs, inputs)
         host, native = HOST[str(self.config["nnp.host_format"])], int(self.config["nnp.native"])
@@ -174,7 +177,10 @@ class NnpNetwork:
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
     def expected(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-        """Return the model's floating-point outputs by name, from ONNX's reference evaluator."""
+        """Return the outputs, by name, that ONNX's reference evaluator computes for `inputs`.
+
+        The evaluator computes in floating point, without the quantisation of nnp.
+        """
         import onnx.reference
 
         names = [port.name for port in self.operations.outputs]

@@ -43,9 +43,9 @@ def records(network: NnpNetwork) -> list[dict[str, Any]]:
 
 
 def comparison(run: NnpRun, expected: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
-    """Return one record for each output: its greatest magnitude and its largest error.
+    """Return a record for each output of a run: its greatest magnitude and its largest error.
 
-    `expected` has the outputs in floating point.
+    `expected` has the outputs that floating-point arithmetic gives, by name.
     """
     rows = []
     for name, array in run.outputs.items():
@@ -62,7 +62,7 @@ def comparison(run: NnpRun, expected: Mapping[str, NDArray[Any]]) -> list[dict[s
 
 
 def print_report(network: NnpNetwork, kind: str) -> None:
-    """Print the layers as `table`, `csv` or `json` to standard output."""
+    """Print the layers to standard output; `kind` is "table", "csv" or "json"."""
     from macaw.terminal import console
 
     rows = records(network)
@@ -96,7 +96,10 @@ def print_report(network: NnpNetwork, kind: str) -> None:
 def print_run(
     network: NnpNetwork, run: NnpRun, expected: Mapping[str, NDArray[Any]], kind: str
 ) -> None:
-    """Print the comparison of a run's outputs as `table` or `json` to standard output."""
+    """Print how much a run's outputs differ from `expected`, to standard output.
+
+    `kind` is "table" or "json". `expected` has the floating-point outputs by name.
+    """
     from macaw.terminal import console
 
     rows = comparison(run, expected)

@@ -78,10 +78,11 @@ def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, 
 
 
 def json_text(network: Reported, run: NetworkRun | None = None) -> str:
-    """Return the report as JSON.
+    """Return the report on a network as the text of a JSON object.
 
-    It has the layers; for a run, also its cycles and the busy share of each core; for an estimate,
-    also its cycles, whether it was calibrated, and the refused nodes.
+    The report has the layers. That of a run also has the run's cycles and the busy share of each
+    core. That of an estimate also has the predicted cycles, whether the estimate is calibrated, and
+    the refused nodes.
     """
     report: dict[str, Any] = {"network": network.name, "device": network.config.name}
     if run is not None:
@@ -153,7 +154,7 @@ def _cell(name: str, value: Any) -> str:
 
 
 def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
-    """Print the report as `table`, `csv` or `json` to standard output."""
+    """Print the report to standard output; `kind` is "table", "csv" or "json"."""
     from macaw.terminal import console
 
     if kind == "json":
@@ -172,7 +173,7 @@ def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
 
 
 def remarks(network: Estimate) -> list[str]:
-    """Return lines about the limits of an estimate: refused nodes, and random scales."""
+    """Return lines about the limits of an estimate: refused nodes, a misfit, random scales."""
     lines = [
         f"refused: node {item.name} ({item.operator}): {item.reason}"
         + (f" ({item.hint})" if item.hint else "")
@@ -196,7 +197,7 @@ def remarks(network: Estimate) -> list[str]:
 def summary(network: Reported, run: NetworkRun | None = None) -> list[str]:
     """Return lines about the whole network: its cycles, and the idle share of each core.
 
-    Cycles are compared with the lower bound.
+    The lines compare the cycles with their lower bound.
     """
     layers = network.layers
     macs, bound = sum(x.macs for x in layers), sum(x.bound for x in layers)

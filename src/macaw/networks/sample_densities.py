@@ -35,7 +35,10 @@ class SampleTask:
 
 
 def sample_shares(task: SampleTask) -> dict[str, float]:
-    """Return the share of nonzero elements of each tensor. Raises `LowerError`."""
+    """Return by name the share of nonzero elements of each tensor of a task.
+
+    Raises `LowerError` if the model cannot be evaluated.
+    """
     definitions = core_definitions(task.model, task.config, task.parts)
     return shares(task.names, evaluate(task.model, task.inputs, definitions))
 
@@ -48,9 +51,11 @@ def with_sample_densities(
     inputs: Iterable[Mapping[str, NDArray[Any]]],
     map_all: MapAll | None = None,
 ) -> Network:
-    """Return a network with the mean densities of its tensors for samples of the model's inputs.
+    """Return the network with the mean densities of its tensors over samples of the inputs.
 
-    `map_all` is that of `macaw.lowering.net.layer_plans.plan_layers`. Raises `LowerError`.
+    `inputs` are the samples, each with the inputs of `model` by name. `map_all` replaces `map`; it
+    may evaluate the samples in several processes. Raises `LowerError` if the model cannot be
+    evaluated.
     """
     names = frozenset(network.tensors)
     tasks = [SampleTask(model, config, parts, names, item) for item in inputs]

@@ -31,7 +31,7 @@ _CYAN, _BLUE = "\x1b[36m", "\x1b[34m"
 
 
 class Shell(Protocol):
-    """Those methods of an IPython shell that the magic calls."""
+    """The attributes and methods of an IPython shell that the magic uses."""
 
     user_ns: dict[str, Any]
     execution_count: int
@@ -40,7 +40,7 @@ class Shell(Protocol):
         """Return the value of an expression in the user's namespace."""
 
     def register_magic_function(self, func: Any, magic_kind: str, magic_name: str) -> None:
-        """Add a magic function."""
+        """Add `func` as the magic `magic_name` of the kind `magic_kind`, such as "cell"."""
 
 
 def register(shell: Shell) -> None:
@@ -64,9 +64,9 @@ def _cell_number(shell: Shell) -> int:
 
 
 def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
-    """Assemble and run a cell with the options in `line`; return what the cell displays.
+    """Assemble and run the text `cell` with the options in `line`; return what the cell displays.
 
-    The result is the `Run`, with --no-run the `Program`, with --quiet None. Raises `MacawError` and
+    That is the `Run`, or with --no-run the `Program`, or with --quiet None. Raises `MacawError` and
     `click.ClickException`, which a shell shows without a traceback.
     """
     # The line of the magic is the first line of the cell.
@@ -125,7 +125,7 @@ def _check_inputs(program: Program, arrays: Mapping[str, Any]) -> None:
 
 
 def _arrays(shell: Shell, inputs: tuple[str, ...]) -> dict[str, Any]:
-    """Evaluate the options NAME and NAME=EXPRESSION; return the values by the inputs' names."""
+    """Evaluate the options NAME and NAME=EXPRESSION in `inputs`; return the values by name."""
     arrays = {}
     for text in inputs:
         name, equals, expression = text.partition("=")
@@ -168,7 +168,10 @@ def _options(**values: Any) -> dict[str, Any]:
 
 
 def _parse(line: str) -> dict[str, Any]:
-    """Return the values of the options. Raises `click.ClickException` and `InputError`."""
+    """Return the values of the options in `line`, by parameter.
+
+    Raises `click.ClickException` or `InputError` for a line that is not correct.
+    """
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -186,7 +189,10 @@ def _help_text() -> str:
 
 
 def _error_text(error: BaseException, source: Source) -> str:
-    """Return an error as a cell shows it, with ANSI colours, which notebooks show."""
+    """Return the text of an error with ANSI colours, which notebooks show.
+
+    `source` is the text of the cell, which the messages quote.
+    """
     if isinstance(error, AssemblyError):
         shown, left_out = first(error.diagnostics)
         note = f"macaw: {left_out} not shown" if left_out else ""

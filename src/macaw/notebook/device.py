@@ -32,7 +32,7 @@ def device_html(device: Device) -> str:
 
 
 def device_parts(device: Device) -> list[Markup]:
-    """Return tables of a device's cores, counters and settings, and its heat maps."""
+    """Return a device's heat maps, and tables of its cores, queues, counters and settings."""
     maps = [heat_map(units) for units in unit_counts(device) if units.values.any()]
     counters = folded("Counters", counter_tables(device, device.counters()))
     return [_cores(device), _queues(device), *maps, counters, _settings(device)]
@@ -76,7 +76,7 @@ def _queues(device: Device) -> Markup:
 
 
 def _maxima(levels: NDArray[Any]) -> list[float]:
-    """Return at most `MOST_STEPS` levels, each the maximum of adjacent `levels`."""
+    """Return at most `MOST_STEPS` numbers, each the maximum of adjacent `levels`."""
     starts = np.arange(0, levels.size, -(-levels.size // MOST_STEPS))
     return [float(value) for value in np.maximum.reduceat(levels, starts)]
 
@@ -88,7 +88,7 @@ def _state(core: Core) -> str:
 
 
 def _next(device: Device, core: Core) -> str:
-    """Return the address of a core's next instruction as text, with its line or symbol."""
+    """Return the address of a core's next instruction as text, with the source line or symbol."""
     address = core.next_address
     if address is None:
         return ""

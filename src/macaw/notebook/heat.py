@@ -24,8 +24,9 @@ LEAST_OPACITY = 0.15  # so that a cell with 0 can be seen
 class UnitCounts:
     """The values of a counter in all units (such as PEs) of the cores of one kind.
 
-    `values` has shape (cores, units of a core), in the device's order. `shape` is the number of
-    units at each level of a core, such as (clusters, PEs of a cluster).
+    `values` has shape (cores, units of a core), in the device's order. `cores` are the names of the
+    cores. `shape` is the number of units at each level of a core, such as (clusters, PEs of a
+    cluster).
     """
 
     counter: Counter
@@ -34,13 +35,13 @@ class UnitCounts:
     values: NDArray[np.int64]
 
     def place(self, line: int, column: int) -> Place:
-        """Return the unit in the given line (core) and column of `values`."""
+        """Return the unit to which `values[line, column]` belongs; `line` is the core."""
         units = np.unravel_index(column, self.shape)
         return Place(self.cores[line], tuple(int(number) for number in units))
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return, for each kind of core that counts in its smallest units, the first such counter."""
+    """Return, for each kind of core with a counter in each unit, the values of the first one."""
     kinds: dict[str, list[Core]] = {}
     for core in device.order:
         kinds.setdefault(core.table.name, []).append(core)
@@ -61,8 +62,9 @@ def unit_counts(device: Device) -> list[UnitCounts]:
 def heat_map(units: UnitCounts) -> Markup:
     """Return a counter of units as a heat map, with a title for each cell and a legend.
 
-    Each line shows a core. If there are more than `MOST_CELLS` units, a cell shows the mean of a
-    block of adjacent units. The strength of the colour is the value divided by the greatest value.
+    Each line shows a core, each cell a unit. If there are more than `MOST_CELLS` units, a cell
+    shows the mean of a block of adjacent units. The opacity of a cell's colour grows linearly with
+    the share of its value in the greatest value.
     """
     height, width = _block(units.values.shape)
     cells = _means(units.values, height, width)
@@ -114,7 +116,10 @@ def _legend(units: UnitCounts) -> str:
 
 
 def _block(shape: Sequence[int]) -> tuple[int, int]:
-    """Return the height and width of the blocks of units that give at most `MOST_CELLS` cells."""
+    """Return the height and width, in units, of the blocks that make at most `MOST_CELLS` cells.
+
+    `shape` is (cores, units of a core).
+    """
     height = width = 1
     while -(-shape[0] // height) * -(-shape[1] // width) > MOST_CELLS:
         if -(-shape[0] // height) >= -(-shape[1] // width):
@@ -125,7 +130,10 @@ def _block(shape: Sequence[int]) -> tuple[int, int]:
 
 
 def _means(values: NDArray[np.int64], height: int, width: int) -> NDArray[np.float64]:
-    """Return the mean of each block. Blocks at the right and lower ends may have fewer units."""
+    """Return the mean of each block of `height` × `width` values, shape (lines, columns) of cells.
+
+    Blocks at the right and lower ends may have fewer values.
+    """
     rows, columns = np.arange(0, values.shape[0], height), np.arange(0, values.shape[1], width)
 
     def totals(each: NDArray[np.float64]) -> NDArray[np.float64]:

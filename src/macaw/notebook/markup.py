@@ -40,14 +40,17 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Markup:
-    """A piece of finished HTML. Texts of any other type are escaped."""
+    """A finished piece of HTML. The functions of this module escape texts of any other type."""
 
     html: str
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading, and whether it has numbers, which are right-aligned."""
+    """A column of a table.
+
+    If `numbers` is true, the column has numbers, which are right-aligned.
+    """
 
     heading: str
     numbers: bool = False
@@ -71,13 +74,16 @@ def section(title: str, parts: Iterable[Markup]) -> str:
 
 
 def paragraph(words: str, kind: str = "") -> Markup:
-    """Return a paragraph of plain text; `kind` is "weak", "warning" or empty."""
+    """Return a paragraph with the text `words`. `kind` is a style: "weak", "warning" or empty."""
     attribute = f' class="{kind}"' if kind else ""
     return Markup(f"<p{attribute}>{text(words, MOST_OUTPUT)}</p>")
 
 
 def output(caption: str, words: str) -> Markup:
-    """Return the last `MOST_OUTPUT` characters of a program's output, with their white space."""
+    """Return the last `MOST_OUTPUT` characters of the output `words`, below a caption.
+
+    White space is shown as it is.
+    """
     left_out = max(0, len(words) - MOST_OUTPUT)
     note = f" (without the first {left_out:,} characters)" if left_out else ""
     shown = text(words[left_out:], MOST_OUTPUT)
@@ -85,7 +91,7 @@ def output(caption: str, words: str) -> Markup:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], caption: str = "") -> Markup:
-    """Return a table with the first `MOST_ROWS` rows, and a note if there are more.
+    """Return a table with the first `MOST_ROWS` rows, and a note with the number of the others.
 
     Without rows, the result is empty. Each row has one cell for each column.
     """
@@ -114,7 +120,7 @@ def _cell(cell: Cell) -> str:
 
 
 def folded(summary: str, parts: Iterable[Markup]) -> Markup:
-    """Return parts that a click on `summary` shows; an empty piece without parts."""
+    """Return a folded piece, whose parts a click on `summary` shows. Without parts it is empty."""
     body = "".join(part.html for part in parts)
     if not body:
         return Markup("")
@@ -122,9 +128,9 @@ def folded(summary: str, parts: Iterable[Markup]) -> Markup:
 
 
 def step_chart(values: Sequence[float], most: float, title: str = "") -> Markup:
-    """Return a chart of values from 0 to `most` in steps of equal width (a sparkline).
+    """Return a small chart of `values` as steps of equal width (a sparkline).
 
-    `title` is shown while the pointer is over the chart.
+    The chart is as high as the value `most`. `title` is shown while the pointer is over the chart.
     """
     width = CHART_WIDTH / max(len(values), 1)
     path = f"M0 {CHART_HEIGHT}"
@@ -142,9 +148,10 @@ def step_chart(values: Sequence[float], most: float, title: str = "") -> Markup:
 
 
 def column_maxima(points: Sequence[tuple[int, float]], cycles: int, columns: int) -> list[float]:
-    """Return the maximum of a series in each of `columns` equal parts of the run.
+    """Return the maximum of a series in each of `columns` equal parts of a run of `cycles` cycles.
 
-    A value is valid from its point to the next one. Before the first point the value is 0.
+    `points` are pairs (cycle, value). A value is valid from its point to the next point. Before the
+    first point the value is 0.
     """
     maxima = [0.0] * columns
     if cycles <= 0:

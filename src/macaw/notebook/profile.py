@@ -73,7 +73,7 @@ def _greatest(series: Series) -> float:
 
 
 def _chart(series: Series, cycles: int) -> Markup:
-    """Return the chart of a series; its height is the greatest value."""
+    """Return the chart of a series over `cycles` cycles, as high as the series' greatest value."""
     greatest = _greatest(series)
     return step_chart(
         column_maxima(series.points, cycles, CHART_COLUMNS),

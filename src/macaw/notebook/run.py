@@ -51,7 +51,7 @@ def _outputs(run: Run) -> Markup:
 
 
 def _summary(array: NDArray[Any]) -> list[str]:
-    """Return the least, the greatest and the mean element as texts; nothing without elements."""
+    """Return the least, the greatest and the mean element as texts; no texts without elements."""
     if not array.size:
         return ["", "", ""]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -50,9 +50,9 @@ def _points(session: Session) -> Markup:
 
 
 def _past(session: Session) -> Markup:
-    """Return a table of the queues that are not empty now or were not empty at a checkpoint.
+    """Return a table of the queues with contents at the present position or at a checkpoint.
 
-    The table is empty if there are fewer than `LEAST_MOMENTS` moments to show.
+    The table is empty if there are fewer than `LEAST_MOMENTS` such moments.
     """
     columns = [
         Column("queue"),
@@ -72,7 +72,10 @@ def _past(session: Session) -> Markup:
 
 
 def _levels(session: Session) -> Iterator[tuple[str, int, list[tuple[int, float]]]]:
-    """Yield each queue's name, capacity, and (cycle, fill level) pairs up to the present."""
+    """Yield (name, capacity, levels) of each queue.
+
+    The levels are pairs (cycle, fill level): one for each checkpoint, and the present one last.
+    """
     device = session.device
     device.sync()
     earlier = [item for item in session.checkpoints if item.position < device.position]

@@ -32,14 +32,15 @@ _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def create_exercise(folder: Path, exercise: str) -> list[Path]:
-    """Copy an exercise, a key of `EXERCISES`, to `folder`, as `create` does."""
+    """Copy the files of `exercise`, a key of `EXERCISES`, to `folder`, as `create` does."""
     return create(folder, f"exercises/{exercise}")
 
 
 def create(folder: Path, core: str) -> list[Path]:
-    """Copy the sample of a core, a key of `SAMPLES`, to `folder`; return the paths of the copies.
+    """Copy the sample of `core`, a key of `SAMPLES`, to `folder`; return the copies' names in it.
 
-    The folder must be new or empty. Missing parent folders are made. Raises `InputError`.
+    The folder must be new or empty. Missing parent folders are made. Raises `InputError` if the
+    folder has contents or cannot be written.
     """
     try:
         exists = os.path.lexists(folder)

@@ -52,7 +52,7 @@ def _console(*, stderr: bool) -> Console:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
     class Plain(Unmarked):
-        """Prints tables as records, without colours and without sequences that move the cursor."""
+        """A console of rich that prints tables as records, and no control sequences."""
 
         def print(self, *objects: Any, **options: Any) -> None:
             if len(objects) == 1 and isinstance(objects[0], Table):
@@ -113,7 +113,7 @@ def printable(text: str) -> str:
 
 
 def print_error_text(text: Text, end: str = "\n") -> None:
-    """Print a text to standard error, after all results so far, without wrapping long lines."""
+    """Print a text to standard error, after all results so far; long lines are not wrapped."""
     with after_results():
         if sys.stderr.isatty():
             stderr().print(text, soft_wrap=True, end=end)
@@ -125,8 +125,8 @@ def print_error_text(text: Text, end: str = "\n") -> None:
 def after_results() -> Iterator[None]:
     """Flush standard output, so that messages of the `with` block follow the results.
 
-    A message that cannot be written is dropped: the failure to write it must not change the
-    command's exit status.
+    If a message cannot be written, the block ends without an error, so that the command's exit
+    status stays the same.
     """
     with contextlib.suppress(OSError):
         sys.stdout.flush()
@@ -135,17 +135,17 @@ def after_results() -> Iterator[None]:
 
 
 def write_stdout(data: bytes) -> None:
-    """Write a program's standard output to the standard output of Macaw."""
+    """Write bytes of the emulated program's standard output to that of Macaw."""
     _write(sys.stdout, data)
 
 
 def write_stderr(data: bytes) -> None:
-    """Write a program's standard error to the standard error of Macaw."""
+    """Write bytes of the emulated program's standard error to that of Macaw."""
     _write(sys.stderr, data)
 
 
 def _write(stream: TextIO, data: bytes) -> None:
-    """Write the bytes unchanged; if a progress bar redirects the stream, write them as text."""
+    """Write bytes unchanged to a stream, or as text if a progress bar redirects the stream."""
     if hasattr(stream, "rich_proxied_file") or not hasattr(stream, "buffer"):
         stream.write(data.decode("utf-8", errors="replace"))
         return  # no flush: it would break the line above the bar

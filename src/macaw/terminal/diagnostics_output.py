@@ -22,8 +22,8 @@ def print_diagnostics(
 ) -> None:
     """Print each diagnostic with its source line, or all as one JSON list (style "json").
 
-    At most `most` errors and `most` warnings are printed; 0 prints all, None means `MOST_ERRORS`.
-    At the end, the number of diagnostics left out is printed.
+    At most `most` errors and `most` warnings are printed; 0 means no limit, None means
+    `MOST_ERRORS`. The last line says how many diagnostics were not printed.
     """
     from macaw.asm.diagnostics import MOST_ERRORS, first, to_json
 
@@ -48,7 +48,7 @@ def print_diagnostics(
 def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
     """Return the printed form of a diagnostic. With `colours`, its source line is coloured, too.
 
-    Plain output has no carets; the place contains the column.
+    Plain output has the column as a number in place of carets.
     """
     from rich.text import Text
 

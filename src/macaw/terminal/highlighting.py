@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 def shows_colours(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal with colours, without NO_COLOR or --plain."""
+    """Return whether a stream shows colours: a terminal, if NO_COLOR and --plain are not set."""
     if is_plain() or not stream.isatty():
         return False
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def highlight(text: str, core: str | None = None) -> Text:
-    """Return a source in colours.
+    """Return an assembly source in colours.
 
-    With `core`, the text consists of lines from a part of that core.
+    With `core`, `text` is not a whole source but lines of that core's part.
     """
     from rich.text import Text
 

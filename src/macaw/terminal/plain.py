@@ -18,20 +18,20 @@ _PLAIN: ContextVar[bool] = ContextVar("plain", default=False)
 
 
 def is_plain() -> bool:
-    """Return whether the command that runs prints plainly."""
+    """Return whether the running command prints plain output."""
     return _PLAIN.get()
 
 
 def choose_plain() -> None:
-    """Print plainly until the command ends."""
+    """Choose plain output until the command ends."""
     _PLAIN.set(True)
 
 
 @contextlib.contextmanager
 def plain_from_environment() -> Iterator[None]:
-    """Print plainly inside the `with` block if the environment says so.
+    """Choose plain output for the `with` block if the environment has `MACAW_PLAIN=1`.
 
-    After the block, the old choice is valid again.
+    After the block, the earlier choice is valid again.
     """
     token = _PLAIN.set(os.environ.get("MACAW_PLAIN", "") not in {"", "0"})
     try:

@@ -17,7 +17,7 @@ LISTING = (["", "line"], ["line"])  # the columns before those of source lines
 def plain_answer_text(answer: Answer, line: str = "") -> str:
     """Return the text of an answer to the command `line`, for a screen reader.
 
-    An error has the wrong part of the line in words, without a caret.
+    The text of an error quotes the wrong part of the line, without a caret below it.
     """
     if answer.mark is not None:
         wrong = line[answer.mark.begin : answer.mark.end].strip()
@@ -30,8 +30,8 @@ def plain_answer_text(answer: Answer, line: str = "") -> str:
 def _records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield the rows of a table as records.
 
-    Cells of None are left out. If a file's name is the heading of a column of source lines, it
-    comes once, before the lines.
+    Cells of None are left out. If the heading of a column of source lines is the name of a file,
+    the name is yielded once, before the lines.
     """
     *before, last = columns
     if before in LISTING:

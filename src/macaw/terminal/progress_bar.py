@@ -26,10 +26,11 @@ _INNERMOST: ContextVar[ProgressBar | None] = ContextVar("innermost", default=Non
 
 
 class ProgressBar:
-    """The progress bar: `with ProgressBar("images", 360) as bar: ... bar.count += 1`.
+    """The progress bar of a piece of work: `with ProgressBar("images", 360) as bar: ...`.
 
-    Without a total, the bar shows only that work continues. `bar.note` is a function that returns
-    a short text, which each redraw shows after the bar.
+    The `with` block adds 1 to `bar.count` for each finished item. Without a total, the bar shows
+    only that work continues. `bar.note` is a function that returns a short text, which each redraw
+    shows after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -105,8 +106,8 @@ class ProgressBar:
 class CommandBar(ProgressBar):
     """The bar of a whole command, for the work that no other bar counts.
 
-    The bar ends at the first output to the screen, because redrawing it below a long output would
-    slow down the output.
+    The bar ends at the command's first output to the screen, because redrawing the bar below a long
+    output would be slow.
     """
 
     def __init__(self, what: str) -> None:
@@ -134,7 +135,7 @@ class CommandBar(ProgressBar):
 
 
 class _FirstUse:
-    """A stream that calls a function before its first use."""
+    """Stands for a stream, and calls a function before the first use of the stream."""
 
     def __init__(self, stream: TextIO, call: Callable[[], None]) -> None:
         self._stream, self._call = stream, call

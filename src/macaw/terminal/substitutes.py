@@ -24,7 +24,7 @@ def _substitute(error: UnicodeError) -> tuple[str, int]:
 
 
 def accept_all_text() -> None:
-    """Make standard output replace what it cannot encode, instead of raising an error."""
+    """Make standard output replace characters that it cannot encode, without an error."""
     codecs.register_error(_HANDLER, _substitute)
     stream = sys.stdout
     if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
