@@ -53,7 +53,7 @@ class Accountant:
     # What cores announce
 
     def hear(self, event: Event) -> None:
-        """React to an announcement of the core."""
+        """React to an announcement (`event`) of the core."""
 
     def acted(self) -> None:
         """React to the end of an act of the core."""
@@ -126,15 +126,18 @@ class Accountant:
     def parts(self, until: int, address: int | None, parts: Iterable[tuple[str, int]]) -> int:
         """Charge the cycles from `self.at` to `until` to the causes in `parts`, one after another.
 
-        `parts` has pairs (cause, number of cycles). Return the number of cycles before `until` for
-        which `parts` has no cause.
+        `parts` has pairs (cause, number of cycles), `address` is the address of the instruction.
+        Return the number of cycles before `until` for which `parts` has no cause.
         """
         for cause, cycles in parts:
             self.span(cause, min(self.at + max(cycles, 0), until), address)
         return max(0, until - self.at)
 
     def wait_of(self, waiting: Waiting, until: int, address: int | None) -> None:
-        """Charge the cycles up to `until` as a wait for other cores."""
+        """Charge the cycles from `self.at` to `until` as `waiting`, a wait for other cores.
+
+        `address` is the address of the instruction that waits.
+        """
         cores = [core for core in self.core.device.order if waiting.cores >> core.number & 1]
         whom = ", ".join(core.name for core in cores) or waiting.on
         if not cores or self.core.table.windows:
@@ -146,7 +149,10 @@ class Accountant:
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
-        """Charge the waits in `ended_waits` one after another from `self.at` on; clear the list."""
+        """Charge the waits in `ended_waits` one after another from `self.at` on; clear the list.
+
+        `address` is the address of the instruction that waited.
+        """
         for waiting, end in self.ended_waits:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()

@@ -34,9 +34,9 @@ def accountant(core: Core) -> Accountant:
 def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, Accountant]]:
     """Run a loaded device to its end. Return the stop, and the accountants by core name.
 
-    The device must not have run before. The charges of a core add up to the cycles of the run,
-    times the units of the core. The device keeps its listeners, so it must not be used for another
-    run.
+    The run has at most `max_cycles` cycles. The device must not have run before. The charges of a
+    core add up to the cycles of the run, times the units of the core. The device keeps its
+    listeners, so it must not be used for another run.
     """
     accountants = {core.name: accountant(core) for core in device.order}
 
@@ -58,8 +58,8 @@ def run_without(
     """Run a loaded device, in which instructions at some addresses take no cycles. Return the stop.
 
     `addresses` has the addresses by core name. The module `omission` in the core's folder leaves
-    their cycles out; only cores with such a module may be named. The device must not have run
-    before.
+    their cycles out; only cores with such a module may be named. The run has at most `max_cycles`
+    cycles. The device must not have run before.
     """
     for name, of_core in addresses.items():
         core = device.cores[name]

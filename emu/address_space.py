@@ -99,7 +99,7 @@ class AddressSpace:
         self.users.append(user)
 
     def map_own(self, agents: Iterable[Agent]) -> None:
-        """Add the memories and windows that belong to these cores to the memory map.
+        """Add the memories and windows that belong to the cores `agents` to the memory map.
 
         The bytes of the memories must be in `own` already. Raises `ValueError` if two address
         ranges overlap.
@@ -153,7 +153,8 @@ class AddressSpace:
     def region(self, address: int) -> Region | None:
         """Return the memory or window of a core that contains an address; None if none does.
 
-        All cores exist afterwards, because only their tables know their addresses.
+        The call makes all cores that do not exist yet, because a core's table has the addresses of
+        its memories and windows.
         """
         if not self.core_set.is_complete:
             self.core_set.all()
@@ -168,11 +169,10 @@ class AddressSpace:
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """Return the offset of an address in its memory or window, and the size of this memory or
-        window.
+        """Return the offset of `address` in its region, and the size of this region.
 
-        Both are in bytes. Raises the faults of `locate` if no memory or window contains all
-        `length` bytes.
+        A region is a memory or window; both results are in bytes. Raises the faults of `locate`,
+        with messages that begin with `what`, if no memory or window contains all `length` bytes.
         """
         if address >> REGION_SHIFT in self.windowed:
             window = self.window(address, length)
@@ -192,10 +192,11 @@ class AddressSpace:
         return (LOCAL if pages is self.local else EXTERNAL) + offset
 
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
-        """Return the index of the on-chip half that contains the bytes, and their offset in it.
+        """Return the index of the on-chip half with `length` bytes at `address`, and their offset.
 
-        The index of a half is 2 * unit + half. Raises `Fault` (out-of-range access) unless one half
-        contains all bytes.
+        The index of a half is 2 * unit + half; the offset is the bytes' offset in the half. Raises
+        `Fault` (out-of-range access) unless one half contains all bytes. The fault's message begins
+        with `what`.
         """
         index = address - UNITS >> HALF_SHIFT
         offset = address & (1 << HALF_SHIFT) - 1

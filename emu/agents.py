@@ -92,9 +92,9 @@ class Agent(ABC):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Count a memory access of one of the core's ports for the trace.
+        """Count `count` memory accesses of one of the core's ports for the trace.
 
-        Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes the
+        Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes all
         arguments.
         """
 
@@ -104,11 +104,11 @@ class Agent(ABC):
 
     @abstractmethod
     def read_trace(self, name: str) -> int:
-        """Return the present value of a register of the trace block. Raises `Fault`."""
+        """Return the present value of the register `name` of the trace block. Raises `Fault`."""
 
     @abstractmethod
     def write_trace(self, name: str, value: int) -> None:
-        """Set a parameter of the trace block. Raises `Fault` for a wrong name or value."""
+        """Set the parameter `name` of the trace block. Raises `Fault` for a wrong name or value."""
 
     def areas_changed(self) -> None:
         """React when a core's trace block gets another memory area for its records."""

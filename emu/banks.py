@@ -71,7 +71,11 @@ class Banks:
         self.reset()
 
     def add_ports(self, places: Sequence[int]) -> None:
-        """Add ports. `places` has, for all ports in their new order, the place so far, or -1."""
+        """Add ports, and put all ports into a new order.
+
+        `places` has, for each port in the new order, the port's index in the old order, or -1 for a
+        new port.
+        """
         self._last = [[-1 if place < 0 else line[place] for place in places] for line in self._last]
 
     def reset(self) -> None:
@@ -116,11 +120,11 @@ class Banks:
     def grant_exclusive(
         self, port: Endpoint, time: int, address: int, length: int, data: bytes | None
     ) -> tuple[bytes, int]:
-        """Grant a beat at once, in cycle `time`, in a half to which `port` has exclusive access.
+        """Grant a beat in cycle `time`, without a request, in a half that `port` has for itself.
 
-        The banks must be able to serve the beat in one cycle. The beat writes `data`, or reads if
-        `data` is None. Return the bytes that were read (empty for a write), and the cycle from
-        which the core may use the result.
+        The beat has the `length` bytes at `address`; the banks must be able to serve it in one
+        cycle. The beat writes `data`, or reads if `data` is None. Return the bytes that were read
+        (empty for a write), and the cycle from which the core may use the result.
         """
         half, offset = self.space.locate_half(address, length)
         pages = self.space.halves[half]
@@ -242,7 +246,7 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Read or write the bytes of a request, and call the requester's `granted`."""
+        """Read or write a request's bytes in cycle `time`, and call the requester's `granted`."""
         port = request.port
         pages = self.space.halves[request.half]
         data = b""

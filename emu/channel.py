@@ -24,10 +24,11 @@ class Channel:
         self.jitter: Jitter | None = None
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """Occupy the channel for an access that is requested in cycle `time`.
+        """Occupy the channel for an access of `length` bytes that is requested in cycle `time`.
 
-        Return the number of beats, the cycle in which the first one starts, and the cycle in which
-        the access is ready: start + latency + beats.
+        `offset` is the offset of the bytes in external memory. Return the number of beats, the
+        cycle in which the first one starts, and the cycle in which the access is ready: start +
+        latency + beats.
         """
         beats = channel_beats(offset, length, self.width)
         start = self.free if self.free > time else time
@@ -35,7 +36,10 @@ class Channel:
         return beats, start, start + self.latency + beats
 
     def partial(self, offset: int, length: int) -> int:
-        """Return how many beats of an access carry fewer bytes than the channel is wide."""
+        """Return how many beats of an access carry fewer bytes than the channel is wide.
+
+        The access has `length` bytes at `offset` of external memory.
+        """
         if not length:
             return 0
         end = offset + length

@@ -53,7 +53,8 @@ def original(program: Program, core: Core, address: int) -> int:
 def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Section, int]]:
     """Yield the sections of other cores that may contain the original of the code at `address`.
 
-    Each item is a pair: the section, and the address in it with the same offset as `address`.
+    The sections are those of `program`. Each item is a pair: the section, and the address in it
+    with the same offset as `address`.
     """
     for section in program.parts(core.table.name):
         if section.index is not None:

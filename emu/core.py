@@ -167,11 +167,17 @@ class Core(Requester, Waiter, Traced, Inspectable):
         raise NotImplementedError(f"{self.name} takes no answer from memory")
 
     def read_register(self, name: str, time: int) -> int:
-        """Return the value of a memory-mapped register: the field of the state with its name."""
+        """Return the memory-mapped register `name`: the field of the state with this name.
+
+        This class does not use `time`, the cycle of the access.
+        """
         return int(getattr(self.state, name))
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set a memory-mapped register: the field of the state with its name. Raises `Fault`."""
+        """Set the memory-mapped register `name`: the field of the state with this name.
+
+        This class does not use `time`, the cycle of the access. Raises `Fault`.
+        """
         setattr(self.state, name, value)
 
     def counters(self) -> dict[str, int]:
@@ -196,7 +202,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.trace_changed()
 
     def write_trace(self, name: str, value: int) -> None:
-        """Set a parameter of the trace block. Raises `Fault` for a wrong name or value."""
+        """Set the parameter `name` of the trace block. Raises `Fault` for a wrong name or value."""
         self.sync()
         self.trace.executed = self.start_count
         self.trace.write(name, value)

@@ -23,9 +23,9 @@ A = TypeVar("A", bound=Agent)
 
 
 def _packages() -> Iterator[tuple[int, ModuleType]]:
-    """Yield (number of its first core, package) for each folder that models a core.
+    """Yield (core number, package) for each folder that models cores, in the order of the numbers.
 
-    The order is that of the numbers.
+    The number is that of the folder's first core.
     """
     for descriptor in registry.all_descriptors():
         folder = f"macaw.emu.{registry.module(descriptor.name)}"

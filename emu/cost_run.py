@@ -55,8 +55,8 @@ def run_with_costs(
 ) -> tuple[Stop, RunCosts]:
     """Run the loaded devices that `make` returns. Return the stop of the run, and its costs.
 
-    Each call of `make` returns a new device that has not run. If the program does not exit, the
-    costs have cycles, but no MACs and no bytes.
+    A run has at most `max_cycles` cycles. Each call of `make` returns a new device that has not
+    run. If the program does not exit, the costs have cycles, but no MACs and no bytes.
     """
     device = make()
     stop, accountants = accounting.run(device, max_cycles)

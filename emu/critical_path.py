@@ -65,9 +65,10 @@ def heat_of(cycles: int, all_cycles: int) -> int:
 def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:
     """Return the core on the path in cycle `cycle`, its charge, and the first cycle of this step.
 
-    `core` is the core that is on the path in the next cycle. If it waits or is idle in `cycle`, the
-    path moves to a core for which it waits, and so on, until a core neither waits nor is idle. If
-    there is no such core, the path stays at `core`.
+    `cursors` has a cursor in the log of each core, by the core's number. `core` is the core that is
+    on the path in the next cycle. If this core waits or is idle in `cycle`, the path moves to a
+    core for which it waits, and so on, until a core neither waits nor is idle. If there is no such
+    core, the path stays at `core`.
     """
     chain: list[tuple[int, Charge | None]] = []  # cores, each of which waits for the next one
     begin = 0
@@ -91,7 +92,7 @@ def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, C
 
 
 def _awaited(cursors: Iterable[int], charge: Charge | None) -> Iterable[int]:
-    """Return the numbers of the cores for which a core with this charge waits, or may wait."""
+    """Return the numbers in `cursors` of the cores for which a core with this charge may wait."""
     if charge is None:
         return cursors
     return (number for number in cursors if charge.cores >> number & 1)

@@ -148,9 +148,9 @@ def _by_table(name: str, values: Host) -> Host:
 
 
 def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
-    """Round numbers from 0 to 1 once, and return them as integers in units of 2**-40.
+    """Round the numbers `exact`, from 0 to 1, once; return them as integers in units of 2**-40.
 
-    The rounding is to the host type or to 2**-40, whichever is coarser.
+    The rounding is to the host type `dtype` or to 2**-40, whichever is coarser.
     """
     scaled = np.ldexp(exact, _GRID)
     if np.dtype(dtype) == np.float16:

@@ -79,7 +79,7 @@ class Device(System):
         return f"<device{name and ' '}{name}: {state}{stop}>"
 
     def _start_late(self, cores: Sequence[Core]) -> None:
-        """Bring cores that were not made with the device to the state that they would have."""
+        """Reset `cores`, which are made after the device, and start or stop their traces."""
         self.memory.add(cores)
         for core in cores:
             core.reset()
@@ -188,7 +188,7 @@ class Device(System):
         """Run until the core `name` has finished one more instruction, or until another stop.
 
         If the core has finished its instruction, the stop's reason is "step". The other cores do
-        all acts that come earlier in time. The limits are those of `run`.
+        all acts that come earlier in time. The other arguments are the limits of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -461,7 +461,7 @@ class Device(System):
         return whole.hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write the whole state and the configuration to an `.npz` file. Raises `OSError`."""
+        """Write the state and the configuration to the `.npz` file `path`. Raises `OSError`."""
         self.sync()
         saved.write(path, self._machine(), self._states())
 
@@ -470,7 +470,7 @@ class Device(System):
         return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
-        """Set the state to the contents of a file that `save` wrote; the program does not change.
+        """Set the state to the contents of the file `path`, which `save` wrote; the program stays.
 
         Raises `StateError`, and changes nothing, if there is no such file or if the file has
         another configuration or format.

@@ -50,7 +50,10 @@ def _nans(bits: NDArray[np.signedinteger[Any]], dtype: DTypeLike) -> NDArray[np.
 
 
 def _has_nan(values: Host) -> bool:
-    """Return whether there is a NaN. The maximum of the bits is faster than a test of each one."""
+    """Return whether `values` contain a NaN.
+
+    The maximum of the bits is faster than a test of each number.
+    """
     bits = _integers(values)
     infinity = int(_integers(np.array([np.inf], values.dtype))[0])
     sign = 1 << 8 * bits.itemsize - 1
@@ -59,7 +62,7 @@ def _has_nan(values: Host) -> bool:
 
 
 def _one_nan(values: Host) -> Host:
-    """Replace each NaN by the standard NaN, in place; return the array."""
+    """Replace each NaN in `values` by the standard NaN, in place; return the array."""
     if _has_nan(values):
         values[_nans(_integers(values), values.dtype)] = np.nan
     return values
@@ -107,7 +110,7 @@ def multiply(left: Host, right: Host) -> Host:
 
 
 def maximum(left: Host, right: Host) -> Host:
-    """Return the larger of two numbers as IEEE 754-2019 `maximum` defines it.
+    """Return the larger of `left` and `right` as IEEE 754-2019 `maximum` defines it.
 
     The result is NaN if either number is NaN; +0 is greater than -0.
     """
@@ -134,13 +137,16 @@ def relu(values: Host) -> Host:
 
 
 def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
-    """Return values rounded once to the host type; a value beyond its range becomes infinity."""
+    """Return the values `exact`, rounded once to the host type `dtype`.
+
+    A value beyond the range of the type becomes infinity.
+    """
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(exact).astype(dtype, copy=False)
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """Round a positive fraction to a host number, ties to even; to infinity if it is too large.
+    """Round a positive fraction to the host type `dtype`, ties to even; to infinity if too large.
 
     This is slow; callers use it for the few values for which binary64 is not precise enough.
     """

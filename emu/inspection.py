@@ -27,15 +27,15 @@ class Stall(NamedTuple):
 
     part: str = ""  # the part's name in the core; empty for the core as a whole
     on: str = ""  # a phrase for what would end its wait; empty if it does not wait
-    since: int = NEVER
-    address: int | None = None
+    since: int = NEVER  # the cycle in which the wait began
+    address: int | None = None  # of the instruction that works or waits
     cores: int = 0  # mask of the cores that could end the wait
     # The parts of this core that could end the wait, each with the address of the word that would
     # end it.
     parts: tuple[tuple[str, int | None], ...] = ()
     until: int = NEVER  # the cycle in which it continues by itself; NEVER: unknown
-    ended: bool = False
-    note: str = ""
+    ended: bool = False  # whether the part is idle
+    note: str = ""  # a phrase for what the part does, or tries to do
     cause: str = ""  # a leaf of `macaw.isa.causes` for its present cycles; empty if none is known
     whom: str = ""  # the unit of the core, or the parts, for which it waits
 
@@ -118,9 +118,9 @@ class Inspectable(Agent):
         return None
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of a control and status register of the core's table, without effects.
+        """Return the bits of the control and status register `address`, without effects.
 
-        The result is None if the register has no value now.
+        The core's table has the register. The result is None if the register has no value now.
         """
         return None
 

@@ -174,7 +174,7 @@ class Memory(MemorySystem):
         pages.write(offset, data)
 
     def spill(self, address: int, data: bytes) -> None:
-        """Write a trace record to `address`; this takes no time, and listeners do not see it.
+        """Write `data`, a trace record, to `address`, in no time and without a notice to listeners.
 
         The address must be in external memory or in a core's own memory, because the banks of
         on-chip memory have no port for records. Raises `Fault` otherwise.

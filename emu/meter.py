@@ -21,8 +21,8 @@ class Count(NamedTuple):
     activity: str  # of `macaw.isa.activities.ACTIVITIES`
     address: int | None = None  # of the instruction
     memory: str = ""  # of bytes: "external", "on-chip", "local", or a memory of the core
-    writes: bool = False
-    tensor: str = ""
+    writes: bool = False  # whether the bytes were written
+    tensor: str = ""  # the name of the tensor to which the bytes belong
     layer: int = -1  # of a compiled network
 
 
@@ -41,7 +41,7 @@ class Meter:
         core.listeners.append(self.hear)
 
     def hear(self, event: Event) -> None:
-        """React to an announcement of the core."""
+        """React to an announcement (`event`) of the core."""
         if event.kind in ("read", "write"):
             self.move(int(event.values["address"]), int(event.values["size"]), event.kind)
 
@@ -52,9 +52,9 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port. Return the name of the tensor that it accesses; "" if none.
+        """Count an access of a port to `size` bytes at `address`; return the tensor's name.
 
-        `kind` is "read" or "write".
+        The name is "" if no tensor is there. `kind` is "read" or "write".
         """
         writes = kind == "write"
         moved = self.memory.access(address, size, writes)
@@ -72,7 +72,10 @@ class Meter:
         writes: bool = False,
         tensor: str = "",
     ) -> None:
-        """Add `count` to the count of an activity."""
+        """Add `count` to the count of an activity.
+
+        The other arguments are the fields of `Count`: the key of this count.
+        """
         if count:
             key = Count(activity, address, memory, writes, tensor, self.layer)
             self.counts[key] = self.counts.get(key, 0) + count

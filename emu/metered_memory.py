@@ -21,9 +21,9 @@ _LABEL_SHIFT = 5  # a label is for 32 bytes, as many as a beat of the preset dev
 class Moved(NamedTuple):
     """The bytes of an access: the kind of memory, the activity to count, the number of bytes."""
 
-    memory: str
-    activity: str
-    size: int
+    memory: str  # as in `macaw.emu.meter.Count`
+    activity: str  # a name in `macaw.isa.activities.ACTIVITIES`
+    size: int  # bytes
 
 
 class MeteredMemory:
@@ -49,9 +49,10 @@ class MeteredMemory:
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
-        """Return the bytes that a port's access moves, as a `Moved`.
+        """Return the bytes that an access of a port moves, as a `Moved`.
 
-        The result is None for a register, a window, or an access of 0 bytes.
+        The access is to `size` bytes at `address`; `writes` says whether it writes. The result is
+        None for a register, a window, or an access of 0 bytes.
         """
         region = address >> REGION_SHIFT
         if not size or region == MAPPED:
@@ -118,7 +119,10 @@ class MeteredMemory:
         return "" if match is None else match[0].name
 
     def label(self, address: int, size: int, tensor: str) -> None:
-        """Record from which tensor the dma copied bytes of on-chip memory; "" means other data."""
+        """Record that the dma copied `size` bytes of `tensor` to the on-chip `address`.
+
+        An empty name means data that belong to no tensor.
+        """
         if address >> REGION_SHIFT != ONCHIP:
             return
         for block in range(address >> _LABEL_SHIFT, (address + size - 1 >> _LABEL_SHIFT) + 1):
@@ -128,7 +132,10 @@ class MeteredMemory:
                 self._labels.pop(block, None)
 
     def by_tensor(self, addresses: NDArray[np.int64], sizes: NDArray[np.int64]) -> dict[str, int]:
-        """Return the sum of `sizes` by the tensor of each address, both of shape (accesses,)."""
+        """Return the sum of the `sizes` of accesses for each tensor, by the tensor's name.
+
+        `addresses` has the address of each access. Both arrays have shape (accesses,).
+        """
         places, index = np.unique(addresses, return_inverse=True)
         sums = np.bincount(index.ravel(), sizes.ravel(), places.size)
         found: dict[str, int] = {}

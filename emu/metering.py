@@ -38,8 +38,9 @@ def run(
 ) -> tuple[Stop, dict[str, Meter], MeteredMemory]:
     """Run a loaded device to its end. Return the stop, the meters by core name, and the memory.
 
-    The device must not have run before. The device keeps its listeners, so it must not be used for
-    another run. In a compiled network, each count has the number of its layer.
+    The run has at most `max_cycles` cycles. The device must not have run before. The device keeps
+    its listeners, so it must not be used for another run. In a compiled network, each count has the
+    number of its layer.
     """
     memory = MeteredMemory(device)
     meters = {core.name: meter(core, memory) for core in device.order}

@@ -72,7 +72,10 @@ def exponential(values: ArrayLike) -> NDArray[np.float32]:
 
 
 def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
-    """Return 1 / (1 + exp(-x)) without overflow of the exponential; NaN stays NaN."""
+    """Return 1 / (1 + exp(-x)) for each x in `values`, without overflow of the exponential.
+
+    NaN stays NaN.
+    """
     x = np.asarray(values, np.float64)
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
@@ -122,7 +125,7 @@ def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
 
 
 def float_sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
-    """Return a mask of the sums `total` that are not finite although both terms are."""
+    """Return a mask of the sums `total` that are not finite although `left` and `right` are."""
     return np.asarray(~np.isfinite(total) & np.isfinite(left) & np.isfinite(right))
 
 

@@ -22,9 +22,9 @@ class UnrecordedError(Exception):
 class Place(NamedTuple):
     """A part of a field of a core's declared state: some bytes of an array, or items of a list."""
 
-    field: str
-    first: int = 0
-    size: int = 0  # 0: to the end of the field
+    field: str  # the field's name
+    first: int = 0  # the first byte of the part, or the first item
+    size: int = 0  # bytes or items; 0: to the end of the field
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
         """Yield the items of `size` bytes that overlap this part of the field.
@@ -41,7 +41,7 @@ class WindowPart(NamedTuple):
     """Some bytes of an access to a window; `number` is the announcement number of the access."""
 
     number: int
-    first: int
+    first: int  # the first of these bytes, counted from the start of the access
     size: int
 
 
@@ -84,6 +84,7 @@ class Origin:
     address: int | None = None  # the address of its instruction
     by: str = ""  # the core that requested the step, if another core did
     value: Any = None
+    # returns the values that the step used
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
     # Which of the requested bytes (or items of a list) the step made: first, number. None: all.
     part: tuple[int, int] | None = None
@@ -129,25 +130,31 @@ class Origins:
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Record an announcement that the core is making; `number()` is its number."""
+        """Record an announcement of the kind `kind` that the core is making in cycle `time`.
+
+        `values` are its values; `number()` is its number.
+        """
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         """Yield the steps that made the `size` bytes that the core wrote to `address`.
 
-        `number` is the announcement number of that write.
+        The result has the steps of the write with the announcement number `number`.
         """
         return iter(())
 
     def without_effect(self, address: int, size: int) -> Iterator[Origin]:
-        """Yield steps that wrote nothing, but that probably should have written these bytes."""
+        """Yield steps without effect that probably should have written these bytes.
+
+        They are `size` bytes at `address`.
+        """
         return iter(())
 
     def outgoing(self, part: WindowPart) -> Iterator[Origin]:
-        """Yield the steps that made bytes that other cores have read from a window of this core."""
+        """Yield the steps that made the bytes of `part`, which other cores read from a window."""
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return the name that users see for a part of the state; empty for the field's name."""
+        """Return the name that users see for `place`; empty if they see the field's name."""
         return ""
 
     def array_size(self, field: str) -> int:
@@ -159,7 +166,7 @@ class Origins:
         return 0
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made a part of the state, as it was before announcement `before`."""
+        """Yield the steps that made `place`, a part of the state before announcement `before`."""
         return iter(())
 
 

@@ -146,7 +146,8 @@ class Pages:
     def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
         """Record that `rows` rows of `length` bytes were written through a view.
 
-        Each row begins `stride` bytes after the start of the previous one.
+        The first row begins at `offset`. Each row begins `stride` bytes after the start of the
+        previous one.
         """
         if abs(stride) <= PAGE:
             low = min(offset, offset + (rows - 1) * stride)
@@ -201,16 +202,18 @@ class Pages:
         return page in self._written
 
     def on_change(self, forget: Callable[[int], None]) -> None:
-        """Register a function to call with the page number when watched bytes of a page change.
+        """Register `forget`, a function to call when watched bytes of a page change.
 
-        After the calls the bytes of that page are no longer watched.
+        The argument of the call is the number of the page. After the calls the bytes of that page
+        are no longer watched.
         """
         self._watchers.append(forget)
 
     def watch(self, offset: int, length: int) -> None:
-        """Watch bytes of one page: a write to them calls the functions of `on_change`.
+        """Watch `length` bytes of one page from `offset` on.
 
-        A caller does so, for example, if it has decoded instructions from the bytes.
+        A write to these bytes calls the functions of `on_change`. A caller does so, for example, if
+        it has decoded instructions from the bytes.
         """
         page = offset >> SHIFT
         self._watched_pages.add(page)

@@ -43,7 +43,10 @@ def is_fixed(value: Any) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two plain values give equal bytes. Raises `PlainError` for other values."""
+    """Return whether the plain values `one` and `other` give equal bytes.
+
+    Raises `PlainError` for other values.
+    """
     kind = type(one)
     if kind is not type(other) or kind not in _COMPARED:
         return pack(one) == pack(other)

@@ -124,7 +124,7 @@ class Port(Endpoint):
         self.memory.banks.post(self, time, ranges, data)
 
     def window(self, address: int, length: int) -> Window | None:
-        """Return the window that contains all these bytes; None if there is none.
+        """Return the window that contains all `length` bytes at `address`; None if none does.
 
         After an access to a window the core must return from `advance`, because another core may
         act earlier than planned.
@@ -134,9 +134,9 @@ class Port(Endpoint):
         return self.memory.window(address, length)
 
     def pull(self, window: Window, time: int, address: int, length: int) -> tuple[bytes, int]:
-        """Read `length` bytes from a window that has at least as many (`Window.room`).
+        """Read `length` bytes at `address` of a window that has at least as many (`Window.room`).
 
-        Return the bytes, and the cycle in which they are ready.
+        The access is in cycle `time`. Return the bytes, and the cycle in which they are ready.
         """
         if self.core.listeners:
             self.core.announce("read", address=address, size=length)
@@ -144,9 +144,9 @@ class Port(Endpoint):
         return data, time + self.memory.onchip_latency
 
     def push(self, window: Window, time: int, address: int, data: bytes) -> int:
-        """Write bytes to a window that has room for them (`Window.room`).
+        """Write bytes to `address` of a window that has room for them (`Window.room`).
 
-        Return the cycle in which the write is ready.
+        The access is in cycle `time`. Return the cycle in which the write is ready.
         """
         if self.core.listeners:
             self.core.announce("write", address=address, size=len(data))
@@ -154,9 +154,10 @@ class Port(Endpoint):
         return time + 1
 
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
-        """Read `length` bytes of local memory, external memory or a core's own memory.
+        """Read `length` bytes at `address` of local, external or a core's own memory.
 
-        Return the bytes, and the cycle in which they are ready. Raises `Fault`, `WindowNotReady`.
+        Return the bytes, and the cycle in which they are ready. Raises `Fault`, with a message that
+        begins with `what`, and `WindowNotReady`.
         """
         pages, offset = self.memory.locate(address, length, what)
         inside = pages is not self.memory.external
@@ -177,9 +178,10 @@ class Port(Endpoint):
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
-        """Write bytes to local memory, external memory or a core's own memory.
+        """Write bytes to `address` of local, external or a core's own memory.
 
-        Return the cycle in which the write is ready. Raises `Fault`, `WindowNotReady`.
+        Return the cycle in which the write is ready. Raises `Fault`, with a message that begins
+        with `what`, and `WindowNotReady`.
         """
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)
@@ -209,14 +211,18 @@ class Port(Endpoint):
         return ready
 
     def _announce(self, of: str, begin: int, until: int, count: int) -> None:
-        """Announce beats of external memory; `of` is their name in `macaw.isa.common.TRAFFIC`."""
+        """Announce `count` beats of external memory in the cycles `begin` to `until` - 1.
+
+        `of` is the name of the beats in `macaw.isa.common.TRAFFIC`.
+        """
         if count:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 
     def _ready_inside(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
         """Return the cycle in which an access to local memory or a core's own memory is ready.
 
-        The access is at `offset` in `pages`. Raises `WindowNotReady`.
+        The access is to `length` bytes at `offset` in `pages`, in cycle `time`; `writes` says
+        whether it writes. Raises `WindowNotReady`.
         """
         ready = time + (1 if writes else self.memory.onchip_latency)
         guard = self.memory.guards.get(pages)

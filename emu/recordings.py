@@ -60,13 +60,13 @@ def _fields(groups: int) -> tuple[StateField, ...]:
 class Recording:
     """The instructions that a register group is recording, with their counters."""
 
-    group: int
+    group: int  # the number of the group
     counters: list[int]  # of the group
-    loop: int
+    loop: int  # the number of the record in the trigger's loop, from 0
     first: int  # number of its first instruction
     stop: int  # number of the first instruction after it; ENDLESS: it ends at a marker
-    starts: int = 0  # numbers of instructions that have started and ended
-    ends: int = 0
+    starts: int = 0  # how many of the instructions have started
+    ends: int = 0  # how many of them have ended
     work: Spans | None = None  # the cycles in which the array works
 
     def plain(self) -> tuple[Any, ...]:
@@ -76,7 +76,10 @@ class Recording:
 
     @classmethod
     def from_plain(cls, group: int, counters: list[int], value: tuple[Any, ...]) -> Recording:
-        """Return the recording from the plain value that `plain` returned."""
+        """Return the recording of a register group from the plain value that `plain` returned.
+
+        `group` is the number of the group, `counters` are its counters.
+        """
         loop, first, stop, starts, ends, spans = value
         work = None if spans is None else Spans(spans)
         return cls(group, counters, loop, first, stop, starts, ends, work)
@@ -99,7 +102,7 @@ def register_values(counters: Sequence[int]) -> Sequence[int]:
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
     """Add `count` occurrences, from `begin` to `end`, to the counters of a group.
 
-    `taken`, an item of `TAKEN`, has the indices of the `counters` to change. Times are cycles since
+    `taken`, an item of `TAKEN`, has the indices of the counters to change. Times are cycles since
     the timer's start.
     """
     counted, first, last = taken

@@ -23,7 +23,10 @@ class MappedRegisters:
         self.find = find  # returns the core with a number; None if there is none
 
     def read(self, address: int, size: int, time: int) -> int:
-        """Return the value of the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
+        """Return the value of the 32-bit register at `address` in cycle `time`.
+
+        Raises `Fault` if there is no such register, or if `size` is not 4 bytes.
+        """
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.find(number)
         row = _COMMON.get(offset)
@@ -44,7 +47,10 @@ class MappedRegisters:
         return cycles >> (32 if row.name == "cyclesh" else 0) & 0xFFFF_FFFF
 
     def write(self, address: int, size: int, value: int, time: int) -> None:
-        """Set the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
+        """Set the 32-bit register at `address` to `value` in cycle `time`.
+
+        Raises `Fault` if no such register can be written, or if `size` is not 4 bytes.
+        """
         core = self.find(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
         if core is None or size != 4 or offset in _COMMON:
@@ -59,7 +65,10 @@ class MappedRegisters:
         core.write_register(row.name, value, time)
 
     def _own(self, what: str, address: int) -> SpecialRegister:
-        """Return the row of the register at `address` in its core's table. Raises `Fault`."""
+        """Return the row of the register at `address` in its core's table.
+
+        Raises `Fault`, whose message begins with `what`, if there is no such register.
+        """
         core = self.find(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
         for row in () if core is None else core.table.registers:
@@ -68,7 +77,10 @@ class MappedRegisters:
         raise self._no_register(what, address, 4)
 
     def _no_register(self, what: str, address: int, size: int) -> Fault:
-        """Return the fault for an access to an address without a register, or with a wrong size."""
+        """Return the fault for an access to an address without a register, or with a wrong size.
+
+        `what` is "load" or "store".
+        """
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.find(number)
         row = _COMMON.get(offset & ~3)

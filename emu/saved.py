@@ -13,7 +13,10 @@ from macaw.emu.state import Snapshot, State, StateError, read_arrays, write_arra
 
 
 def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]) -> None:
-    """Write the configuration `machine` and the states to an `.npz` file. Raises `OSError`."""
+    """Write the configuration `machine` and the states to the `.npz` file `path`.
+
+    Raises `OSError`.
+    """
     arrays = {"config": np.frombuffer(plain.pack(dict(machine)), np.uint8)}
     for name, state in states.items():
         arrays |= state.arrays(f"{name}/")
@@ -23,9 +26,10 @@ def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, Sta
 def read(
     path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]
 ) -> dict[str, Snapshot]:
-    """Return a snapshot of each state from a file that `write` made; no state changes.
+    """Return a snapshot of each state from the file `path`, which `write` made.
 
-    Raises `StateError` (no such file, another configuration, another format).
+    No state changes. Raises `StateError` if there is no such file, or if the file has another
+    configuration than `machine` or another format.
     """
     arrays = read_arrays(path)
     try:

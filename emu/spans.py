@@ -46,7 +46,10 @@ class Spans:
         return high - low - known
 
     def add_all(self, begins: Sequence[int], ends: Sequence[int]) -> int:
-        """Add several stretches; return how many of their cycles were not in the set."""
+        """Add the stretches from each of `begins` up to (excluding) the same item of `ends`.
+
+        Return how many of their cycles were not in the set.
+        """
         if len(begins) <= _FEW:
             return sum(self.add(*span) for span in zip(begins, ends, strict=True))
         known = sum(self.ends) - sum(self.begins)

@@ -36,7 +36,7 @@ class Spill:
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record. If the area has no room, count the record as lost.
+        """Write a record: `head`, then the counters. If the area has no room, count it as lost.
 
         `head` is core, group, loop, first instruction, number of instructions. Raises `Fault` if
         the area is not in memory.

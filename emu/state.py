@@ -84,10 +84,10 @@ class Change(NamedTuple):
     `at` is the index of an array's element, or the byte offset in a memory.
     """
 
-    field: str
+    field: str  # the field's name
     at: tuple[int, ...]
-    old: Any
-    new: Any
+    old: Any  # the earlier value
+    new: Any  # the later value
 
 
 class State:
@@ -273,7 +273,10 @@ class State:
         return blake2b(16, b"".join(pieces)).hexdigest()
 
     def _digest(self, row: StateField) -> bytes:
-        """Return a digest of an array. It is computed again only if the contents have changed."""
+        """Return a digest of the array in the field `row`.
+
+        The method computes it again only if the contents have changed.
+        """
         copy = self._copy(row)
         known = self._digests.get(row.name)
         if known is None or known[0] is not copy:
@@ -297,7 +300,10 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """Return the snapshot that `arrays` converted to these arrays. Raises `StateError`."""
+        """Return the snapshot that `arrays` converted to these arrays, with the same `prefix`.
+
+        Raises `StateError`.
+        """
         found: Snapshot = {}
         for row in self.fields:
             name = prefix + row.name
@@ -318,22 +324,25 @@ class State:
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write the state to an `.npz` file, without pickled objects."""
+        """Write the state to the `.npz` file `path`, without pickled objects."""
         write_arrays(path, self.arrays("state/"))
 
     def load(self, path: str | Path) -> None:
-        """Set all fields from a file that `save` wrote. Raises `StateError`."""
+        """Set all fields from the file `path`, which `save` wrote. Raises `StateError`."""
         self.restore(self.from_arrays(read_arrays(path), "state/"))
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Write arrays by name to an `.npz` file; equal arrays give equal bytes. Raises `OSError`."""
+    """Write arrays by name to the `.npz` file `path`; equal arrays give equal bytes.
+
+    Raises `OSError`.
+    """
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **dict(arrays))
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the arrays of an `.npz` file by name. Raises `StateError`."""
+    """Return the arrays of the `.npz` file `path`, by name. Raises `StateError`."""
     try:
         with np.load(io.BytesIO(reading.read(path)), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}

@@ -60,10 +60,10 @@ class Copier(Protocol):
     number: int
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """Queue the transfer described at `address`. Return its ticket, or None if the queue is
-        full.
+        """Queue the transfer described at `address` for the core `by`, in cycle `time`.
 
-        Raises `Fault` if the description cannot be read or if its rows are outside of memory.
+        Return the transfer's ticket, or None if the queue is full. Raises `Fault` if the
+        description cannot be read or if its rows are outside of memory.
         """
 
     def finished(self, ticket: int) -> bool:
@@ -149,11 +149,12 @@ class System(Clock):
         return busy
 
     def dispatch(self, mask: int, offset: int, time: int) -> int:
-        """Start a packet list in the cores that the units in `mask` feed, unless one is running.
+        """Start a packet list in the cores that the units in `mask` feed, unless one of them runs.
 
-        The list is at `offset` of each feeding half; the high bits of a full address are dropped.
-        Return the mask of the running cores, for which the caller has to wait; 0 if the lists were
-        started. Raises `Fault` (bad mask; out-of-range access; a fault of the core's `dispatch`).
+        The dispatch is in cycle `time`. The list is at `offset` of each feeding half; the high bits
+        of a full address are dropped. Return the mask of the running cores, for which the caller
+        has to wait; 0 if the lists were started. Raises `Fault` (bad mask; out-of-range access; a
+        fault of the core's `dispatch`).
         """
         users = self._users(mask, "dispatch")
         offset &= (1 << HALF_SHIFT) - 1
@@ -175,7 +176,7 @@ class System(Clock):
         return busy
 
     def start(self, number: int, entry: int, time: int) -> int:
-        """Start the core `number` at the address `entry`, unless this core runs.
+        """Start the core `number` at the address `entry` in cycle `time`, unless this core runs.
 
         Return 0 if the core was started. If it runs, return its mask, and the caller waits for it.
         Raises `Fault`.
@@ -236,7 +237,7 @@ class System(Clock):
     def _users(self, mask: int, what: str) -> dict[int, Agent]:
         """Return the cores that the on-chip units in a mask feed, by unit number.
 
-        Raises `Fault` (bad mask).
+        Raises `Fault` (bad mask), whose message begins with `what`.
         """
         users = self.memory.users
         if mask >> len(users):
@@ -264,4 +265,4 @@ def _running(cores: Iterable[Agent]) -> int:
 
 
 def _discard(data: bytes) -> None:
-    """Ignore output of a program, because the caller has set no function for output."""
+    """Ignore `data`, output of a program, because the caller has set no function for output."""

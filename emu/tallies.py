@@ -22,9 +22,9 @@ class Use(NamedTuple):
     """Occurrences of one kind. Times are device cycles from the start of a pass through a loop."""
 
     what: int  # index of the kind in `TAKEN`
-    begin: int
-    until: int
-    number: int
+    begin: int  # the cycle in which the first one begins
+    until: int  # the cycle after the last one
+    number: int  # how many they are
 
 
 class Part:

@@ -108,7 +108,7 @@ class TraceBlock(Groups):
         until: int,
         begin: int = BEFORE,
     ) -> None:
-        """Report the uses of an instruction, and possibly its start and end.
+        """Report the uses of instruction `number`, and possibly its start and end.
 
         Each use has the first four arguments of `count_occurrence`. `begin` is the cycle in which
         the instruction begins, or `BEFORE` if its start was reported earlier. `until` is the first

@@ -185,7 +185,10 @@ class Groups(Registers):
                 self._area.take(head, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
-        """Clear a group's counters; the group now records instructions `first` to `stop` - 1."""
+        """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.
+
+        `loop` is the number of the record in its loop, from 0.
+        """
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
         if not self._active or self._active[-1].group < group:
@@ -219,12 +222,12 @@ class Groups(Registers):
     # Registers
 
     def read(self, name: str) -> int:
-        """Return the 32-bit value of a register of the groups. Raises `Fault`."""
+        """Return the 32-bit value of the register `name` of the groups. Raises `Fault`."""
         self._open_lazy()
         return super().read(name)
 
     def set(self, name: str, value: int) -> None:
-        """Set a parameter to a value that was checked, and recompute the trigger."""
+        """Set the parameter `name` to a value that was checked, and recompute the trigger."""
         self._open_lazy()
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:

@@ -33,7 +33,7 @@ class Registers(ABC):
 
     @abstractmethod
     def set(self, name: str, value: int) -> None:
-        """Set a parameter to a value that the caller has checked."""
+        """Set the parameter `name` to a value that the caller has checked."""
 
     def check(self, group: int) -> None:
         """Raise `Fault` (bad mask) unless the block has the register group `group`."""
@@ -61,7 +61,7 @@ class Registers(ABC):
         return register_values(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
-        """Set a parameter. Raises `Fault` if it is read-only or this value is not allowed."""
+        """Set the parameter `name`. Raises `Fault` if it is read-only or the value is illegal."""
         row = _PARAMETERS.get(name)
         if row is None or row.access != "rw":
             text = f"{name} of the trace block of {self.name} is read-only"

@@ -51,7 +51,10 @@ class Traced(Agent):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Count an occurrence for the trace, as `TraceBlock.count_occurrence` explains."""
+        """Count `count` occurrences of `what` for the trace, in the cycles `time` to `until` - 1.
+
+        `number` is as in `TraceBlock.count_occurrence`.
+        """
         self.trace.count_occurrence(what, time, until, count, number)
 
     def trace_changed(self) -> None:
@@ -68,6 +71,6 @@ class Traced(Agent):
         self.trace.mark(begins, group, time, until, self.numbers_markers)
 
     def read_trace(self, name: str) -> int:
-        """Return the present value of a register of the trace block. Raises `Fault`."""
+        """Return the present value of the register `name` of the trace block. Raises `Fault`."""
         self.sync()
         return self.trace.read(name)

@@ -42,9 +42,10 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that starts to record with instruction `next`, and its loop, from 0.
+        """Return a group that starts to record with instruction `next`, and the number of its loop.
 
-        This also computes with which instruction the group starts to record again.
+        Loops are counted from 0. The method also computes with which instruction the group starts
+        to record again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

@@ -39,10 +39,10 @@ class Windowed(Agent):
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass in cycle `time`, and the cycle from which `wanted` may.
+        """Return how many bytes may pass `window` in cycle `time`, and when `wanted` bytes may.
 
-        The cycle matters only if fewer than `wanted` bytes may pass now. It is NEVER if it depends
-        on a change that the core will announce.
+        The second result is a cycle, which matters only if fewer than `wanted` bytes may pass now.
+        It is NEVER if it depends on a change that the core will announce.
         """
 
     @abstractmethod
@@ -67,8 +67,8 @@ class Window:
     def room(self, time: int, address: int, what: str) -> int:
         """Return how many bytes may pass the window in cycle `time`: 1 or more.
 
-        `what` is "read" or "write". Raises `WindowNotReady` if no byte may pass, and `Fault` if the
-        window has the other direction.
+        The access is at `address`; `what` is "read" or "write". Raises `WindowNotReady` if no byte
+        may pass, and `Fault` if the window has the other direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, 1)
@@ -80,7 +80,8 @@ class Window:
     def whole(self, time: int, address: int, size: int, what: str) -> None:
         """Raise `WindowNotReady` unless `size` bytes may pass the window in cycle `time`.
 
-        `what` is "read" or "write". Raises `Fault` if the window has the other direction.
+        The access is at `address`; `what` is "read" or "write". Raises `Fault` if the window has
+        the other direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, size)
@@ -95,7 +96,7 @@ class Window:
         return f"{self.row.name} of {self.core.name}"
 
     def _check(self, address: int, what: str) -> None:
-        """Raise `Fault` unless the window has the direction of the access `what`."""
+        """Raise `Fault` unless the window has the direction of the access `what` at `address`."""
         direction = "in" if what in ("store", "write") else "out"
         if direction != self.row.direction:
             does = "takes bytes" if self.row.direction == "in" else "gives bytes"

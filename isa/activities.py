@@ -16,7 +16,11 @@ ADD, MULTIPLY, LOGIC, SPECIAL = ARITHMETIC = ("add", "multiply", "logic", "speci
 
 @dataclass(frozen=True)
 class Activity:
-    """A row of the table. `kind` is `OPERATION`, `BYTES` or `CONTROL`, `unit` what is counted."""
+    """A row of the table of activities.
+
+    `kind` is `OPERATION`, `BYTES` or `CONTROL`. `unit` names what a count of the activity counts,
+    for example "products".
+    """
 
     name: str
     kind: str
@@ -55,24 +59,28 @@ PRODUCTS = frozenset(row.name for row in ACTIVITIES if row.unit == "products")
 
 
 def sram(capacity: int) -> str:
-    """Return the activity for the bytes of an on-chip memory of `capacity` bytes."""
+    """Return the activity for bytes read from or written to an on-chip memory of `capacity` bytes."""
     if capacity <= 8 << 10:
         return "sram_8k"
     return "sram_32k" if capacity <= 32 << 10 else "sram_1m"
 
 
 def adding(element: str) -> str:
-    """Return the activity for additions of a type, such as `int32`, `fp16` or `fp32`."""
+    """Return the activity for additions in the type `element`, such as `int32`, `fp16` or `fp32`."""
     return f"add_{element}"
 
 
 def multiplying(element: str) -> str:
-    """Return the activity for products of a type; 64-bit integers count as 32-bit integers."""
+    """Return the activity for products in the type `element`; int64 counts as int32."""
     return f"mul_{'int32' if element == 'int64' else element}"
 
 
 def computing(arithmetic: str, element: str) -> str:
-    """Return the activity for results in a type; `arithmetic` is one of `ARITHMETIC`."""
+    """Return the activity for results of the kind `arithmetic` in the type `element`.
+
+    `arithmetic` is one of `ARITHMETIC`. Results of the kinds logic and special count without their
+    type.
+    """
     if arithmetic == ADD:
         return adding(element)
     return multiplying(element) if arithmetic == MULTIPLY else arithmetic

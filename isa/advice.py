@@ -22,10 +22,10 @@ RUN = "run"  # what a run of the program takes in which the instructions take no
 
 @dataclass(frozen=True)
 class Advice:
-    """A row of the table.
+    """A row of the table of advice.
 
     If a program follows the advice, the cycles of the cause vanish, except the cycles in `stays`.
-    For a cause below `others` in the tree, the waits for other cores vanish.
+    For a cause below `others` in the tree, these cycles are waits for other cores.
     """
 
     cause: str  # a leaf of the tree

@@ -110,7 +110,10 @@ class _Use:
 
 
 def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
-    """Return the definition of the macro `name` for an instruction, with a comment above it."""
+    """Return the C definition of the macro `name` for an instruction, with a comment above it.
+
+    `uses` says how the macro uses each operand, by the operand's name.
+    """
     written, read = row.writes.split(), row.reads.split()
     result = next((word for word, use in uses.items() if use.is_value and word in written), "")
     insn, constants = _insn(row, uses)
@@ -148,9 +151,10 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
 
 
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:
-    """Yield the C declarations of two register variables for the words of a 64-bit operand.
+    """Yield the C declarations of variables in the two `registers` of the 64-bit operand `word`.
 
-    `start` is the C expression of the operand's initial value; empty if it has none.
+    `start` is the C expression of the operand's initial value; empty if the operand has no initial
+    value.
     """
     low = high = ""
     if start:
@@ -201,7 +205,11 @@ _TWO = _Layout("i", ("rd", "rs1"), 20, 12)
 
 
 def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
-    """Return the text of `.insn`, and the names of the operands that are in its number operand."""
+    """Return the text of `.insn` for the instruction `row`, and the names of some of its operands.
+
+    These are the operands whose bits are in the number operand of `.insn`. `uses` says how the
+    macro uses each operand, by the operand's name.
+    """
     code = f"{row.match & 0x7F:#x}, {row.match >> 12 & 7}"
     places = {use.slot: use for use in uses.values()}
     for word, use in uses.items():
@@ -219,9 +227,9 @@ def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
 
 
 def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) -> str:
-    """Return the text for the register field `name` of `.insn`.
+    """Return the text for the register field `name` of `.insn`, for the instruction `row`.
 
-    `places` has the operands by the register field that holds them.
+    `places` has the uses of operands, by the register field that stores the operand.
     """
     use = places.get(name)
     if use is None:
@@ -233,7 +241,11 @@ def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) ->
 
 
 def _number(row: Instruction, uses: Mapping[str, _Use], layout: _Layout) -> tuple[str, set[str]]:
-    """Return the number operand of `.insn`, and the names of the operands that are in it."""
+    """Return the number operand of `.insn` for the instruction `row`, and the operands in it.
+
+    The second result has the names of the instruction's operands whose bits the number contains.
+    `uses` says how the macro uses each operand, `layout` which bits of the word the number fills.
+    """
     fixed, terms, names = row.match, [], set()
     for word, use in uses.items():
         for piece in use.operand.field.slices:

@@ -61,8 +61,9 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
 def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], ...]:
     """Return the decoding table of a core for words of `width` bits.
 
-    Each entry is a mask, and the rows that fix the bits of this mask, by the values of these bits.
-    No word has rows in two entries, because rows do not overlap.
+    The table has one pair for each mask: the mask, and the rows that fix exactly the bits of this
+    mask. The rows are in a dict, by the values of these bits. A word matches at most one row,
+    because rows do not overlap.
     """
     masks: dict[int, dict[int, Instruction]] = {}
     for row in core.instructions:
@@ -95,9 +96,10 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
 
 
 def format_operand(operand: Operand, value: int, target: str | None) -> str:
-    """Return the source text of one operand.
+    """Return the source text of one operand with the field value `value`.
 
-    `target` is the text of a relative operand's address.
+    If `target` is not None, it is the text of the operand: the address that a relative operand
+    means.
     """
     text = target if target is not None else operand.kind.format(value)
     return f"{operand.name}={text}" if operand.named else text
@@ -183,7 +185,7 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 @cache
 def codes(structure: Structure) -> str:
-    """Return the format letters of the members in order, as Python's `struct` and NumPy use them.
+    """Return the format letters of a structure's members in order, as `struct` and NumPy use them.
 
     Callers read many records at once with these letters.
     """
@@ -205,7 +207,7 @@ def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]
 
 
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
-    """Return the bytes of a record with the given member values, by member name.
+    """Return the bytes of a record of type `structure` with the member values in `values`, by name.
 
     Members without a value take their defaults. Raises `StructureError`.
     """
@@ -221,7 +223,7 @@ def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
 
 
 def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:
-    """Return the member values of the record at `offset` of `data`, by member name.
+    """Return the member values of a record of type `structure` at `offset` of `data`, by name.
 
     Raises `StructureError`.
     """

@@ -58,10 +58,10 @@ _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 class ConfigError(MacawError, ValueError):
-    """The error for an invalid configuration: its mistakes.
+    """The error for a configuration that has one or more mistakes.
 
-    The message has a line for each mistake, with setting, value and legal range. It has at most
-    `MOST_MISTAKES` of them, and the number of the others.
+    The message has a line for each mistake, with setting, value and legal range. It shows at most
+    `MOST_MISTAKES` mistakes; if there are more, a last line has the number of the others.
     """
 
     def __init__(self, *mistakes: str) -> None:
@@ -78,7 +78,7 @@ class Configuration(Mapping[str, Any]):
     """The values of a device's settings, by dotted name: `config["pe.clusters"]`. Immutable."""
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
-        """Create a configuration from the values that differ from the defaults.
+        """Create the configuration of device `name` from values that differ from the defaults.
 
         Raises `ConfigError`.
         """
@@ -181,7 +181,7 @@ def check_field(field: str, value: Value) -> None:
 
 
 def _mistakes(values: Mapping[str, Value]) -> list[str]:
-    """Return the mistakes in the names and values of settings, in their order."""
+    """Return an error message for each wrong name or value in `values`, in the order of `values`."""
     rows = settings()
     found: list[str] = []
     for field, value in values.items():
@@ -201,7 +201,7 @@ def presets() -> tuple[str, ...]:
 
 
 def preset_summary(name: str) -> str:
-    """Return the description of a device that comes with Macaw: the first sentence of its file."""
+    """Return the description of the preset `name`: the first sentence of its file."""
     lines = (_PRESETS / f"{name}.toml").read_text("utf-8").splitlines()
     comment = " ".join(line.removeprefix("# ") for line in takewhile(_is_comment, lines))
     return comment.split(". ")[0].removesuffix(".") + "."
@@ -280,9 +280,10 @@ def parse(text: str, name: str = "device") -> Configuration:
 
 
 def _flat(tree: Mapping[str, Any], prefix: str, mistakes: list[str]) -> Iterator[tuple[str, Value]]:
-    """Yield (dotted name, value) for the values in nested tables.
+    """Yield (dotted name, value) for the values in the nested tables of `tree`.
 
-    Values in the place of a table are added to `mistakes`.
+    `prefix` is the part of the dotted names that leads to `tree`. If there is a value where only a
+    table may be, the function adds an error message to `mistakes`.
     """
     rows = settings()
     for key, value in tree.items():

@@ -48,7 +48,10 @@ def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
 
 
 def _content(row: Instruction, item: Field, low: int, width: int) -> str:
-    """Return the text of a piece of a field: bits that the row fixes, or the field's name."""
+    """Return the text for `width` bits of the field `item`, from bit `low` of the word on.
+
+    The text has the bits that `row` fixes, or else the field's name.
+    """
     if item.name in row.fixed:
         return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
     if item.name.startswith("reserved"):

@@ -112,7 +112,7 @@ class MappedNames(Named):
 
 
 def _format(name: str, *fields: Field) -> Format:
-    """Return the format of a word that is not an mmr.
+    """Return the word format `name`, for any word but `mmr`.
 
     Bit 31 is 0, bits 30 to 26 are the opcode, and all other bits outside of `fields` are reserved.
     """

@@ -63,7 +63,7 @@ class AbilityError(CheckError):
 class _Use:
     """An ALU operation in a loop, and the registers that the loop's body set before it."""
 
-    mark: Any
+    mark: Any  # identifies the statement in errors
     expected: int | None  # the ALU function that the source names
     registers: Mapping[str, int]
 
@@ -72,10 +72,10 @@ class _Use:
 class _Loop:
     """A loop whose body is being checked: its count, its mark, and what the body has done."""
 
-    count: int
-    mark: Any
+    count: int  # the number of passes
+    mark: Any  # identifies the statement `loop` in errors
     registers: dict[str, int] = field(default_factory=dict)  # that the body has set so far
-    uses: list[_Use] = field(default_factory=list)
+    uses: list[_Use] = field(default_factory=list)  # the ALU operations of the body so far
 
 
 class Check:
@@ -248,11 +248,11 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Set `caution` if a word copies a slice of Rz into which dot products wrote no result.
+        """Set `caution` if a word copies slices of Rz into which dot products wrote no result.
 
-        `what` is the name of the word, for the text. `moves` says whether the word copies the slice
-        that RZ_SLOT selects, and `count` how many times. Dot products write results only to the
-        first slices.
+        `what` is the name of the word, for the text of the caution. If `moves` is true, the word
+        copies the slice that RZ_SLOT selects, and does so `count` times; otherwise it copies no
+        slice. Dot products write results only to the first slices.
         """
         if not moves:
             return

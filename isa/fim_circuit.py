@@ -71,10 +71,10 @@ class Function:
 
     name: str
     symbol: str  # written between or before operands; empty: a source writes `name(operand)`
-    cycles: int  # the default of the setting with its cycles
+    cycles: int  # the default of the setting that has its latency
     arithmetic: str  # what it computes, as rooflines and energies count it
     meaning: str
-    operands: int = 2
+    operands: int = 2  # the number of its operands
 
 
 # fmt: off
@@ -130,7 +130,7 @@ class Arrangement:
 
     name: str
     meaning: str
-    formats: tuple[str, ...] = FORMAT_NAMES
+    formats: tuple[str, ...] = FORMAT_NAMES  # the number formats that it can use
 
     def work(self, lanes: int) -> Work:
         """Return the work of one ALU operation on columns of `lanes` numbers."""
@@ -259,7 +259,7 @@ GROUP_SIDE = 4  # half of a DRAM row has 4 x 4 tiles of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the shape (rows, columns) of a tile, the piece of a matrix that an arrangement uses.
+    """Return the shape (rows, columns) of a tile, a piece of a matrix in the arrangement `layout`.
 
     A tile of side `a` or `b`, the operands, is one column of memory. A tile of side `c`, the
     result, is what Rz contains after one product of tiles: 16 numbers for dot, `lanes` columns for

@@ -43,7 +43,10 @@ ALL_BANKS, BANK = REFRESHES = ("all", "bank")
 
 @dataclass(frozen=True)
 class Timing:
-    """A timing constraint of the memory: the cycles that must pass between two commands or data."""
+    """A timing constraint of the memory: the cycles that must pass between two events.
+
+    The events are commands, or the beginnings or ends of data. `meaning` names them.
+    """
 
     name: str
     default: int
@@ -237,7 +240,7 @@ class Geometry:
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """Return the index in its rank of the chip that stores byte `byte` of a column.
+        """Return the index of the chip of a rank that stores byte `byte` of a column.
 
         Each beat of a column contains bytes from all chips of the rank.
         """
@@ -274,7 +277,7 @@ def unfit(config: Mapping[str, Any]) -> str:
 
 
 def _unfit_refresh(config: Mapping[str, Any], memory: Geometry) -> str:
-    """Return an error sentence if refreshes leave no time to open a row, else an empty text."""
+    """Return an error sentence if refreshes of `memory` leave no time to open a row, else ""."""
     interval, duration = config["fim.t_refi"], config["fim.t_rfc"]
     number = memory.banks if memory.refreshes_banks else 1
     row = config["fim.t_rp"] + config["fim.t_rc"]
@@ -300,7 +303,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The table row for the memory of an island. Its size is the size of all the island's banks."""
+    """The table row for the memory of an island, which has the bytes of all the island's banks."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size
@@ -328,10 +331,10 @@ def island_address(island: int) -> int:
 class Abilities:
     """What the circuits of an island can do, by the island's settings."""
 
-    island: int
-    divider: int
-    lanes: int
-    rz_slices: int
+    island: int  # the number of the island
+    divider: int  # device cycles in one cycle of the island's clock
+    lanes: int  # of the ALU: the products that it computes in a cycle
+    rz_slices: int  # the number of slices of Rz
     formats: frozenset[str]
     arrangements: frozenset[str]
     functions: frozenset[str]

@@ -27,10 +27,11 @@ class OperationNumber(Immediate):
 
 
 def spelt(number: int, column: str, function: int | None) -> str:
-    """Return an operation as a move, with the text `column` in its brackets.
+    """Return operation `number` as the text of a move, with `column` as the text in its brackets.
 
-    The result is empty in two cases: if the ALU function is not known (`function` is None), or if
-    the function takes one operand and the move for this operand means another operation.
+    The result is empty in two cases: if the operation uses the ALU and the ALU function is not
+    known (`function` is None), or if the ALU function takes one operand and the move with this
+    operand means another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

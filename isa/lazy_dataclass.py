@@ -28,7 +28,8 @@ else:
     def dataclass(cls=None, /, *, frozen=False, eq=True, slots=False):
         """Return the class with the methods of a dataclass.
 
-        The options have the same meaning as in `dataclasses`. Fields of the types `InitVar` and
+        The options `frozen`, `eq` and `slots` have the same meaning as in `dataclasses`. Fields of
+        the types `InitVar` and
         `KW_ONLY` are not supported. Annotations must be texts, as `from __future__ import
         annotations` makes them.
         """
@@ -60,7 +61,8 @@ else:
         """Return the default, or `MISSING`, of each field that a class itself declares, by name.
 
         The result is None if the standard library has to analyse the class at once: to raise its
-        errors, or to make a docstring for a class that has none.
+        errors, or to make a docstring for a class that has none. `written` has the attributes that
+        the class body set.
         """
         if not cls.__doc__:
             return None
@@ -78,7 +80,10 @@ else:
         return own
 
     def _analysed(cls, bases, *, frozen, slots):
-        """Return a class whose fields the standard library has analysed, without methods."""
+        """Return a class whose fields the standard library has analysed, without methods.
+
+        `bases` are the dataclasses that the class extends; `frozen` and `slots` are the options.
+        """
         # `dataclasses` requires `frozen` only if a base is frozen. Else `_guard` freezes the class.
         at_once = frozen and any(getattr(base, _PARAMETERS).frozen for base in bases)
         return dataclasses.dataclass(cls, **_NONE, slots=slots, frozen=at_once)
@@ -87,7 +92,8 @@ else:
         """Return a class without methods; its fields are analysed when they are first needed.
 
         `bases` are the dataclasses that the class extends. Raises `TypeError` if one of them is
-        frozen and the class is not, or the reverse.
+        frozen and the class is not, or the reverse. `own` has the default of each field that the
+        class itself declares. `frozen` and `slots` are the options.
         """
         for base in bases:
             if getattr(base, _PARAMETERS).frozen != frozen:
@@ -121,7 +127,7 @@ else:
         return cls
 
     def _with_slots(cls, own):
-        """Return a copy of a class with a slot for each field that no base has a slot for."""
+        """Return a copy of a class with a slot for each field in `own` that no base has a slot for."""
         above = {name for base in cls.__mro__[1:] for name in vars(base).get("__slots__", ())}
         left_out = {*own, "__dict__", "__weakref__"}
         members = {name: value for name, value in vars(cls).items() if name not in left_out}
@@ -146,7 +152,11 @@ else:
             return vars(self._cls)[_FIELDS]
 
     def _model(cls, defaults, annotations):
-        """Return a class that has only the fields of `cls`; the standard library analyses it."""
+        """Return a class that has the fields of `cls` and no other members.
+
+        The standard library analyses this class. `defaults` and `annotations` have the default and
+        the type of each field, by name.
+        """
         members = {
             name: default
             for name, default in defaults.items()
@@ -159,9 +169,9 @@ else:
         return model
 
     def _stub(cls, name, frozen):
-        """Return a method that, when first called, replaces itself by the compiled method.
+        """Return a method that, when first called, replaces itself by the compiled method `name`.
 
-        It then calls the compiled method.
+        It then calls the compiled method. `frozen` is the option of the class.
         """
 
         def method(self, *positional, **named):
@@ -174,7 +184,11 @@ else:
         return method
 
     def _method(cls, name, frozen):
-        """Return a compiled method: `__init__` from `_init`, all others from `dataclasses`."""
+        """Return the compiled method `name` of a class.
+
+        `_init` makes `__init__`, `dataclasses` makes all other methods. `frozen` is the option of
+        the class.
+        """
         if name == "__init__":
             return _init(cls, frozen)
         fields = dataclasses.fields(cls)
@@ -186,7 +200,7 @@ else:
         return vars(model)[name]
 
     def _init(cls, frozen):
-        """Return the method `__init__` of a class."""
+        """Return the method `__init__` of a class; `frozen` is the option of the class."""
         known = {"_set": object.__setattr__, "_MADE": object()}
         order = sorted(_parameters(cls), key=lambda field: field[1].kw_only is True)
         parameters, lines = ["self"], []

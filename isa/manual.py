@@ -114,7 +114,7 @@ def summary(core: Core) -> str:
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a heading and its entries as lines; no lines if there are no entries."""
+    """Return the heading `title` and its entries as lines; no lines if there are no entries."""
     column = 26
     lines = []
     for name, meaning in entries:
@@ -146,6 +146,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _entry(title: str, text: str) -> list[str]:
-    """Return the lines of a paragraph with a title. A line of code keeps its indentation."""
+    """Return the lines of the paragraph `text` with a title. A line of code keeps its indentation."""
     first = f"  {title:<12}" + " " * (len(text) - len(text.lstrip()))
     return _fill(text.lstrip(), WIDTH, initial_indent=first, subsequent_indent=" " * 14)

@@ -65,7 +65,7 @@ class Sheet:
         self._taken: dict[str, int] = {slug(title): 1}
 
     def heading(self, level: int, text: str) -> str:
-        """Add a heading and return its anchor."""
+        """Add the heading `text` and return its anchor; `level` is the number of `#` before it."""
         anchor = slug(text)
         count = self._taken.get(anchor, 0)
         self._taken[anchor] = count + 1
@@ -73,7 +73,7 @@ class Sheet:
         return f"{anchor}-{count}" if count else anchor
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Add a table with the header `head`. The cells are Markdown."""
+        """Add a table with the header `head` and the given rows. The cells are Markdown."""
         lines = [head, ["---"] * len(head), *rows]
         cells = ([_cell(re.sub(r"(?<!\\)\|", r"\\|", cell)) for cell in line] for line in lines)
         self.blocks.append("\n".join(f"| {' | '.join(line)} |" for line in cells))
@@ -117,7 +117,7 @@ def device_file() -> str:
 
 
 def _group_registers(sheet: Sheet) -> None:
-    """Add the table of the registers of a group, and the rule for the other groups' addresses."""
+    """Add to a sheet the table of one group's registers, and the rule for other groups' addresses."""
     events = {item.name: item.meaning for item in trace.OCCURRENCES}
     sheet.table(
         ("register", "CSR", "offset", "what it holds", "of", "seed 001"),
@@ -144,7 +144,7 @@ def _group_registers(sheet: Sheet) -> None:
 
 
 def _trace_parameters(sheet: Sheet) -> None:
-    """Add the table of the trace block's parameters."""
+    """Add the table of the trace block's parameters to a sheet."""
     sheet.table(
         ("register", "CSR", "offset", "access", "unit", "legal", "meaning"),
         (
@@ -163,7 +163,10 @@ def _trace_parameters(sheet: Sheet) -> None:
 
 
 def trace_file(cores: Sequence[Core]) -> str:
-    """Return the Markdown file about the trace block, from the tables of `macaw.isa.trace`."""
+    """Return the Markdown file about the trace block.
+
+    The tables of `macaw.isa.trace` have its registers. `cores` are the tables of all cores.
+    """
     sheet = Sheet("The trace block")
     sheet.blocks.append(
         "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
@@ -231,7 +234,10 @@ def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str
 
 
 def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the Markdown start page: a list of the files, and links to all mnemonics."""
+    """Return the Markdown start page: a list of the files, and links to all mnemonics of `cores`.
+
+    `anchors` has the anchor of each mnemonic, by core and mnemonic.
+    """
     sheet = Sheet("Reference")
     sheet.blocks.append(
         "What `macaw isa NAME` says, as pages: bits, operands, meaning, cycles and an example of"
@@ -261,13 +267,13 @@ def _chapter(item: Page) -> str:
 
 
 def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
-    """Add a list with links to the chapters."""
+    """Add to a sheet a list with a link to each chapter."""
     links = [f"- [{name}](#{slug(name)})" for name in chapters]
     sheet.blocks.append("\n".join(links))
 
 
 def _described(sheet: Sheet, item: Page) -> None:
-    """Add a page of the reference to the file, below a heading with its name."""
+    """Add a page of the reference to a sheet, below a heading with the page's name."""
     anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
     sheet.anchors.setdefault(item.name, anchor)
     if item.title != item.name:
@@ -290,7 +296,10 @@ def _described(sheet: Sheet, item: Page) -> None:
 
 
 def _entry(sheet: Sheet, heading: str, text: str) -> str:
-    """Return a paragraph of a page as Markdown, with source text in code format."""
+    """Return `text`, a paragraph below `heading` of a page, as Markdown.
+
+    Source text is in code format. `sheet` has the anchors for links to instructions.
+    """
     if heading == "Stands for" and text != "or":
         mnemonic, _, rest = text.partition(" ")  # instructions have their anchors already
         link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
@@ -302,7 +311,10 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 
 
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
-    """Add pages of one kind as a table. Each heading of their entries is a column."""
+    """Add pages of one kind, `members`, to a sheet as a table.
+
+    Each heading of the pages' entries is a column.
+    """
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))
     headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))
@@ -323,7 +335,10 @@ def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
 
 
 def _linked(sheet: Sheet, text: str) -> str:
-    """Return Markdown in which the names of the core's settings link to their table."""
+    """Return Markdown in which the names of the core's settings in `text` link to their table.
+
+    `sheet` has the names of the settings.
+    """
     names = "|".join(map(re.escape, sheet.settings))
     return re.sub(rf"(?<![\w.])({names})\b", rf"[\1](#{slug(_SETTINGS)})", text) if names else text
 

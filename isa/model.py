@@ -26,8 +26,8 @@ class Member:
     name: str
     type: str
     meaning: str
-    kind: Kind | None = None
-    default: int = 0
+    kind: Kind | None = None  # restricts the legal values; None: all values of the type
+    default: int = 0  # the value in a record for which a source gives none
 
     @property
     def legal(self) -> Kind:
@@ -98,7 +98,7 @@ class SpecialRegister:
     address: int
     access: str  # "rw", "ro"
     meaning: str
-    width: int = 32
+    width: int = 32  # bits
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ class Memory:
         return self.base + (instance << self.shift)
 
     def setting(self, instance: int = 0) -> str:
-        """Return the name of the setting with the size of an instance's memory, in units.
+        """Return the name of the setting that has the size of an instance's memory.
 
-        A unit is `unit` bytes.
+        The value of the setting counts units of `unit` bytes.
         """
         return self.capacity.format(instance)
 
@@ -180,7 +180,7 @@ class Counter:
 
     name: str
     meaning: str
-    unit: str = ""
+    unit: str = ""  # what is counted, such as "bytes"
     peak: bool = False
 
 
@@ -270,7 +270,7 @@ class CoreDescriptor:
     """
 
     name: str
-    title: str
+    title: str  # the name in full
     number: int  # core number of the first instance: in addresses, masks, and orders of cores
     section: str  # ELF section of a part; `{}` is the row or island
     executable: bool  # the section holds instructions that a fetch reads

@@ -51,11 +51,11 @@ class Scalar:
     """A register that the instruction s_wr sets. It keeps its value until the next s_wr to it."""
 
     name: str
-    code: int
+    code: int  # the number of the register in the word of s_wr
     alias: str  # the pseudo-instruction that sets only this register
     meaning: str
-    reset: int = 1
-    low: int = 1
+    reset: int = 1  # the value after reset
+    low: int = 1  # the least legal value
     vertical: str = ""  # the register for the vertical direction, which gets the same value
     resets: tuple[str, ...] = ()  # registers that get their values after reset
 
@@ -177,7 +177,10 @@ def _row(
     mnemonic: str, step: Step, form: Format, fixed: dict[str, int], syntax: str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str, source: str = "ours",
 ) -> Instruction:  # fmt: skip
-    """Return an instruction row, and record its role in a chain."""
+    """Return an instruction row, and record its role in a chain, `step`, in `STEPS`.
+
+    The other arguments are the fields of `Instruction`; `example` has the example's operands.
+    """
     STEPS[mnemonic] = step
     return Instruction(
         mnemonic, form, fixed, syntax, meaning, reads, writes, family, cycles,
@@ -191,8 +194,9 @@ def _addressed(
 ) -> Iterable[Instruction]:  # fmt: skip
     """Return the row of an instruction, and the row of its form with an advancing address.
 
-    If `op_inc` is None, return only the first. `kind` is the kind of the operand `mem`. If the
-    instruction can use only one memory, `kind` is the name of its address operand.
+    `op` and `op_inc` are the operation codes of the two; if `op_inc` is None, return only the first
+    row. `kind` is the kind of the operand `mem`. If the instruction can use only one memory, `kind`
+    is the name of its address operand. The other arguments are those of `_row`.
     """
     name = kind if isinstance(kind, str) else "a"
     plain = own(name) if isinstance(kind, str) else at(kind)
@@ -271,7 +275,10 @@ def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) ->
 
 
 def _queued(mnemonic: str, kind: MemoryKind, meaning: str) -> Pseudo:
-    """Return a pseudo-instruction for a queue, in which the source gives no address."""
+    """Return a pseudo-instruction that accesses a queue, so that the source needs no address.
+
+    `kind` accepts the memories of the instruction `mnemonic`, one of which is the queue.
+    """
     queue = queue_alone(kind, f"{mnemonic} mem, a")
     (name,) = queue.words()
     return Pseudo(

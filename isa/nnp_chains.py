@@ -42,13 +42,13 @@ def memory(instruction: Decoded) -> Memory | None:
 
 
 def registers(instruction: Decoded) -> tuple[str, ...]:
-    """Return the names of the registers that an s_wr sets."""
+    """Return the names of the registers that an instruction s_wr sets."""
     own = _BY_CODE[instruction.values["reg"]]
     return tuple(name for name in (own.name, own.vertical, *own.resets) if name)
 
 
 def settings(instruction: Decoded) -> dict[str, int]:
-    """Return the registers that an s_wr sets, with their values.
+    """Return the registers that an instruction s_wr sets, with their values.
 
     Raises `ChainError` if the register cannot have the value.
     """

@@ -25,7 +25,10 @@ class Element:
 
     @cached_property
     def least_exponent(self) -> int:
-        """The exponent of the least normal number; 0 for integers, whose values are below 2."""
+        """The exponent of the least normal number.
+
+        It is 0 for integers, whose values are below 2.
+        """
         return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
 
     @cached_property
@@ -51,7 +54,7 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
+        """The number g such that each code represents an integer m of magnitude at most 2**g."""
         return self.greatest_exponent - self.unit + 1
 
 
@@ -69,7 +72,10 @@ MX_ELEMENTS = {
 
 
 def float_element(exponent_bits: int, mantissa_bits: int) -> Element:
-    """Return the element type of the kind float: no code has an exponent field of all ones."""
+    """Return the element type of the kind float with fields of these widths in bits.
+
+    No code of the type has an exponent field of all ones.
+    """
     return Element(exponent_bits, mantissa_bits, (((1 << exponent_bits) - 1) << mantissa_bits) - 1)
 
 

@@ -100,7 +100,10 @@ class Volume:
         )
 
     def _lines(self, down: int) -> range:
-        """Return the y of each line of the windows in row `down` of windows."""
+        """Return the y coordinates of the volume's lines that the windows in row `down` cover.
+
+        Windows that are side by side form a row; rows are counted from 0.
+        """
         top = down * self.stride_y - self.pad_y
         return range(top, top + self.reach[1], self.dilation_y)
 
@@ -171,7 +174,7 @@ class Access:
 
 
 def volume(scalars: Scalars) -> Volume | None:
-    """Return the volume that the registers describe; None if they have their reset values.
+    """Return the volume that the values `scalars` describe; None if they are the reset values.
 
     Raises `KeyError` if the value of a register is unknown.
     """
@@ -180,7 +183,7 @@ def volume(scalars: Scalars) -> Volume | None:
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """Return for each instruction of a chain the number of native vectors that it takes or reads.
+    """Return, for each instruction of a chain, how many native vectors this one takes or reads.
 
     None in the result means that the number is unknown.
     """
@@ -194,7 +197,7 @@ def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
 
 
 def _read(first: Decoded, scalars: Scalars) -> int | None:
-    """Return the number of vectors that the first instruction of a chain reads; None if unknown."""
+    """Return how many vectors the first instruction of a chain reads; None if that is unknown."""
     if not _is_plain(first):
         return scalars.get("cols")
     if any(name not in scalars for name in WINDOW):
@@ -244,7 +247,10 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
 
 
 def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
-    """Return the entries that an access uses in all iterations, as sorted ranges (first, end)."""
+    """Return the entries that an access uses in all iterations of a chain, as sorted ranges.
+
+    A range is a pair (first, end), without the entry `end`.
+    """
     iterations = scalars.get("iterations", 1)
     has_window = all(name in scalars for name in WINDOW)
     vectors = volume(scalars) if has_window else None
@@ -274,7 +280,10 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> int | None:
-    """Return the first entry that is in a range of both sequences; None if there is none."""
+    """Return the first entry that is in a range of `first` and in a range of `second`.
+
+    The result is None if there is no such entry. Both sequences are sorted.
+    """
     one = two = 0
     while one < len(first) and two < len(second):
         begin = max(first[one][0], second[two][0])
@@ -333,7 +342,7 @@ def _check_size(rows: Sequence[Decoded], access: Access, end: int, size: int) ->
 
 
 def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
-    """Raise `ChainError` if a window is outside of the volume or does not fit the product."""
+    """Raise `ChainError` if a chain's window is outside of the volume or does not fit the product."""
     if step(rows[0]).elements == TILE or any(name not in scalars for name in WINDOW):
         return
     vectors, place = volume(scalars), memory(rows[0])
@@ -365,7 +374,11 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
 def _check_valid(
     rows: Sequence[Decoded], vectors: Sequence[int | None], scalars: Scalars, native: int
 ) -> None:
-    """Raise `ChainError` if v_softmax is to cover more elements than the chain has."""
+    """Raise `ChainError` if v_softmax is to cover more elements than the chain has.
+
+    `vectors` has the number of vectors of each instruction in `rows`, a vector has `native`
+    elements.
+    """
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:
             valid, have = scalars.get("valid", 1), count * native

@@ -115,13 +115,13 @@ _OP = Field("op", "31:24")
 
 
 def at(kind: MemoryKind) -> Format:
-    """Return the word format with the fields op, memory and address."""
+    """Return the word format with the fields op, memory (of the kind `kind`) and address."""
     fields = (_OP, Field("reserved", "23:20"), Field("mem", "19:16", kind))
     return Format("at", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
 
 
 def at_inc(kind: MemoryKind) -> Format:
-    """Return the word format with the fields op, inc, memory and address.
+    """Return the word format with the fields op, inc, memory (of the kind `kind`) and address.
 
     The address advances by inc in each iteration.
     """
@@ -130,15 +130,18 @@ def at_inc(kind: MemoryKind) -> Format:
 
 
 def own(name: str) -> Format:
-    """Return the word format for an instruction with only one memory: the fields op and address."""
+    """Return the word format of an instruction with only one memory: op and address.
+
+    `name` is the name of the address field.
+    """
     fields = (_OP, Field("reserved", "23:16"), Field(name, "15:0", _ADDRESS))
     return Format("own", 32, fields, 4)
 
 
 def own_inc(name: str) -> Format:
-    """Return the word format for an instruction with only one memory: op, inc and address.
+    """Return the word format of an instruction with only one memory: op, inc and address.
 
-    The address advances by inc in each iteration.
+    The address advances by inc in each iteration. `name` is the name of the address field.
     """
     fields = (_OP, Field("inc", "23:20", _INC), Field("reserved", "19:16"))
     return Format("own_inc", 32, (*fields, Field(name, "15:0", _ADDRESS)), 4)

@@ -92,7 +92,11 @@ class _Walk:
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:
-        """Check the open chain, if there is one, and close it."""
+        """Check the open chain, if there is one, and close it.
+
+        `ender` is the mnemonic of the instruction that ends the chain; empty at the end of a
+        program.
+        """
         chain, self._chain = self._chain, []
         lost, self._lost = self._lost, False
         if lost or not chain:

@@ -152,7 +152,10 @@ def _cycles(core: Core, text: str) -> str:
 
 
 def structure(owner: str, item: Structure) -> Page:
-    """Return the page of a record in memory."""
+    """Return the page of the record `item`.
+
+    `owner` is the core or other item to which the record belongs.
+    """
     members = []
     for member in item.members:
         legal = f"; {member.kind.describe()}" if member.kind else ""
@@ -172,7 +175,10 @@ def structure(owner: str, item: Structure) -> Page:
 
 
 def directive(owner: str, item: Described) -> Page:
-    """Return the page of a directive."""
+    """Return the page of the directive `item`.
+
+    `owner` is the core or other item to which the directive belongs.
+    """
     return Page(
         item.name,
         item.syntax,
@@ -202,7 +208,7 @@ def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
 
 
 def special(owner: str, item: SpecialRegister) -> Page:
-    """Return the page of a control and status register of a core."""
+    """Return the page of `item`, a control and status register of the core `owner`."""
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
     return Page(
         item.name,
@@ -215,7 +221,10 @@ def special(owner: str, item: SpecialRegister) -> Page:
 
 
 def mapped(owner: str, item: SpecialRegister, core: Core | None = None) -> Page:
-    """Return the page of a memory-mapped register, of one core or of all cores."""
+    """Return the page of a memory-mapped register, of the core `core` or of all cores (None).
+
+    `owner` is the name of this core, or "every core".
+    """
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
     number = f"{core.index} number" if core is not None and core.index else "core number"
     first = REGISTERS_BASE + item.address + ((core.number << CORE_SHIFT) if core is not None else 0)
@@ -262,7 +271,10 @@ def queue(core: Core, item: Queue) -> Page:
 
 
 def counter(owner: str, item: Counter) -> Page:
-    """Return the page of a counter."""
+    """Return the page of the counter `item`.
+
+    `owner` is the core or other item to which the counter belongs.
+    """
     return Page(
         item.name,
         item.name,
@@ -275,12 +287,18 @@ def counter(owner: str, item: Counter) -> Page:
 
 
 def rule(owner: str, item: Rule) -> Page:
-    """Return the page of a rule."""
+    """Return the page of the rule `item`.
+
+    `owner` is the core or other item to which the rule belongs.
+    """
     return Page(item.name, item.name, owner, "rule", item.meaning)
 
 
 def fault(owner: str, item: Fault) -> Page:
-    """Return the page of a fault."""
+    """Return the page of the fault `item`.
+
+    `owner` is the core or other item to which the fault belongs.
+    """
     return Page(item.name, item.name, owner, "fault", item.meaning)
 
 
@@ -319,7 +337,7 @@ def _shipped() -> Mapping[str, config.Configuration]:
 
 
 def _of_presets(item: Setting) -> list[str]:
-    """Return a sentence for each preset in which the value differs from the default."""
+    """Return a sentence for each preset in which a setting's value differs from the default."""
     return [
         f"{config.shown(device[item.name])} on {name}"
         for name, device in _shipped().items()

@@ -191,9 +191,9 @@ ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
 def record_kind(data: bytes, offset: int) -> Structure:
-    """Return the structure of the record at `offset` of a sequence: `STEP`, `STRIDE` or `TYPES`.
+    """Return the structure of the record at `offset` of the sequence `data`.
 
-    The second byte of the record gives its kind. An unknown byte gives `STEP`.
+    It is `STEP`, `STRIDE` or `TYPES`, by the second byte of the record; `STEP` for an unknown byte.
     """
     kind = data[offset + 1 : offset + 2]
     if kind and kind[0] == TYPES_KIND:
@@ -202,11 +202,11 @@ def record_kind(data: bytes, offset: int) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the entry numbers of the operands of an instruction that may differ from PE to PE.
+    """Return which operands of an instruction may have another value in each PE, as entry numbers.
 
-    These operands are positions in the PE's buffers and queues. The other operands do not differ:
-    the number of an accumulator is a control signal of the MAC unit, and a target in the scalar
-    unit, or in PE 0 alone, exists only once.
+    Operands that are positions in the PE's buffers and queues may differ. The other operands have
+    the same value in all PEs: the number of an accumulator is a control signal of the MAC unit, and
+    a target in the scalar unit, or only in PE 0, exists once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]

@@ -23,7 +23,7 @@ class UnreadableError(Exception):
 
 
 def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a file.
+    """Return the bytes of the file `path`.
 
     Raises `UnreadableError` if the file cannot be read or has more than `limit` bytes.
     """
@@ -57,7 +57,10 @@ def _is_open_pipe(status: os.stat_result, path: str) -> bool:
 
 
 def _check(status: os.stat_result, path: str, limit: int) -> None:
-    """Raise `UnreadableError` unless the file is a regular file or a pipe that the shell opened."""
+    """Raise `UnreadableError` unless the file is a regular file or a pipe that the shell opened.
+
+    `status` is the file's status, `path` its name, and `limit` the greatest size in bytes.
+    """
     mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise UnreadableError("Is a directory")

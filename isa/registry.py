@@ -49,10 +49,10 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """Return the names of modules, in folders `forms` of `asm`, that may contain a core's forms.
+    """Return the names of modules, in folders `forms` of `asm`, that may have a core's forms.
 
-    The first is the core's own module, the second the module of its base (`scalar` for cp and vc).
-    Raises `UnknownCoreError`.
+    `name` is the core's name. The first module is the core's own module, the second the module of
+    its base (`scalar` for cp and vc). Raises `UnknownCoreError`.
     """
     own, descriptor = _entry(name)
     return (own, descriptor.base) if descriptor.base else (own,)

@@ -264,7 +264,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class PseudoOperand:
-    """An operand of a pseudo-instruction. It has no field, because no word stores it directly."""
+    """An operand of a pseudo-instruction; it has no field, because no word stores it directly."""
 
     name: str
     kind: Kind

@@ -272,7 +272,11 @@ def _p(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Ps
 
 
 def _o(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Pseudo:
-    """Return the row of a pseudo-instruction that overloads its mnemonic."""
+    """Return the row of a pseudo-instruction that overloads its mnemonic, such as `jal f`.
+
+    `lines` has the lines of its expansion, separated by `;`. The other arguments are the fields of
+    `Pseudo`.
+    """
     one = Alternative(tuple(line.strip() for line in lines.split(";")))
     return Pseudo(mnemonic, syntax, KINDS, (one,), meaning, example=example, overloads=True)
 

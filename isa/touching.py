@@ -25,9 +25,9 @@ class TouchedRegisters(NamedTuple):
 
 
 def touched_registers(core: Core, instruction: Decoded) -> TouchedRegisters:
-    """Return the registers that an instruction reads and writes.
+    """Return the registers that an instruction of a core reads and writes.
 
-    Registers that it uses only under some conditions are included.
+    Registers that the instruction uses only under some conditions are included.
     """
     return TouchedRegisters(
         frozenset(_places(core, instruction, instruction.row.reads.split(), False)),

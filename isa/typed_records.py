@@ -18,7 +18,10 @@ else:
 
     class _NamedTupleMeta(type):
         def __new__(meta, name, bases, namespace):
-            """Return a named tuple with the annotated fields and all other members of a class."""
+            """Return a named tuple with the annotated fields and other members of the class `name`.
+
+            `namespace` has the annotations and members of the class; `bases` is not used.
+            """
             annotations = namespace.pop("__annotations__", {})
             defaults = []
             for field in annotations:

@@ -64,7 +64,10 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
-    """Return the register operands of a row in source order, and the text of example operands."""
+    """Return the register operands in `syntax` in source order, and the text of example operands.
+
+    `row_format` has the fields of the operands.
+    """
     names, texts = [], []
     for item in syntax.replace("(", ", ").replace(")", "").split(", "):
         kind = row_format.by_name[item.strip("[]")].kind
@@ -87,7 +90,9 @@ def _each(
 ) -> Iterable[Instruction]:  # fmt: skip
     """Yield a row `name.element` for each element type, or a row `name` if `elements` is empty.
 
-    If `arithmetic` is empty, the family determines it (`_ARITHMETIC`).
+    `layout` and the operation's `code` give the row's format and fixed fields. If `arithmetic` is
+    empty, the family determines it (`_ARITHMETIC`). The other arguments are the fields of
+    `Instruction`.
     """
     for key in elements.split() or [""]:
         element = ELEMENTS[key]
@@ -181,7 +186,10 @@ SIMD = (
 
 
 class PmacFormat(NamedTuple):
-    """A format of pmac: the number of lanes of a source, and the number of lanes of the result."""
+    """A format of pmac: the lanes of a source register, and the lanes of the result register.
+
+    `lanes` and `results` are their numbers.
+    """
 
     lanes: int
     results: int
@@ -193,9 +201,9 @@ class PmacFormat(NamedTuple):
 
     @property
     def order_bits(self) -> int:
-        """The size in bits of an entry of an order in general registers.
+        """The number of bits of an entry in an order that general registers contain: 2 or 4.
 
-        An order is a permutation of lanes.
+        An order is a permutation of lanes; each entry is the number of a lane.
         """
         return 2 if self.lanes == 4 else 4
 

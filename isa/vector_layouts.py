@@ -73,7 +73,7 @@ def _odd(text: str) -> str:
 
 
 def _pair(number: int) -> tuple[str, ...]:
-    """Return the names of a general register and of the next one."""
+    """Return the names of general register `number` and of the next one."""
     return tuple(names[0] for names in scalar.REGISTERS.names[number : number + 2])
 
 
@@ -240,51 +240,76 @@ def _fixed(element: Element, code: int, **more: int) -> dict[str, int]:
 
 
 def binary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation on two vector registers."""
+    """Return the format and the fixed fields of operation `code` on two vector registers.
+
+    The lanes of the registers have the type `element`.
+    """
     return R, _fixed(element, code)
 
 
 def unary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation on one vector register."""
+    """Return the format and the fixed fields of operation `code` on one vector register.
+
+    The lanes of the register have the type `element`.
+    """
     return R, _fixed(element, code, rs2=0)
 
 
 def copy(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of a copy of a whole vector register."""
+    """Return the format and the fixed fields of operation `code`, a copy of a vector register.
+
+    The operation copies the whole register, so `element` is not used.
+    """
     return R, {"opcode": REGISTER_OPCODE, "funct3": 0, "funct7": code, "rs2": 0}
 
 
 def half(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation on one half of a register's lanes."""
+    """Return the format and the fixed fields of operation `code` on one half of a register's lanes.
+
+    The lanes have the type `element`.
+    """
     return HALF, _fixed(element, code)
 
 
 def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of a move from a lane to general registers."""
+    """Return the format and the fixed fields of operation `code`, a move from a lane.
+
+    It moves a lane of type `element` to general registers.
+    """
     return _EXTRACT[element.name], _fixed(element, code)
 
 
 def insert(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of a move from general registers to a lane."""
+    """Return the format and the fixed fields of operation `code`, a move to a lane.
+
+    It moves an `element` from general registers to a lane.
+    """
     return _INSERT[element.name], _fixed(element, code)
 
 
 def splat(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of a move from general registers to all lanes."""
+    """Return the format and the fixed fields of operation `code`, a move to all lanes.
+
+    It moves an `element` from general registers to each lane.
+    """
     return _SPLAT[element.name], _fixed(element, code, rs2=0)
 
 
 def shift(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation on a vector register and a constant."""
+    """Return the format and the fixed fields of operation `code` on a register and a constant.
+
+    The register is a vector register with lanes of type `element`.
+    """
     fixed = _fixed(element, 0)
     del fixed["funct7"]
     return _SHIFT[element.name], {**fixed, "funct6": code}
 
 
 def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation that narrows lanes to half the width.
+    """Return the format and the fixed fields of operation `code`, which halves the width of lanes.
 
-    It shifts the lanes of two vector registers by a constant and writes one vector register.
+    It shifts the lanes of two vector registers by a constant, and writes one vector register with
+    lanes of half the width. `element` is the type of the lanes before.
     """
     code |= 1 if element.name == "w" else 0
     fixed = {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_NARROW, "funct2": code}
@@ -292,17 +317,26 @@ def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of an operation on three vector registers."""
+    """Return the format and the fixed fields of operation `code` on three vector registers.
+
+    The lanes of the registers have the type `element`.
+    """
     return R4, {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_R4, "funct2": code}
 
 
 def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of the word that loads a vector register."""
+    """Return the format and the fixed fields of the word that loads a vector register.
+
+    `code` is the number of the access; `element` is not used.
+    """
     return LOAD, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 
 def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of the word that stores a vector register."""
+    """Return the format and the fixed fields of the word that stores a vector register.
+
+    `code` is the number of the access; `element` is not used.
+    """
     return STORE, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 

@@ -14,7 +14,7 @@ from macaw.emu.windows import WindowNotReady
 
 
 def _copier(cp: ScalarCore) -> Copier:
-    """Return the dma. Raises `Fault` (bad mask) if the device has none."""
+    """Return the dma, which `cp` uses. Raises `Fault` (bad mask) if the device has none."""
     if cp.device.copier is None:
         raise Fault("bad mask", "this device has no dma")
     return cp.device.copier

@@ -176,7 +176,7 @@ class DmaCore(Core):
             self.rows = self.transfer.rows if self.transfer.size else 0
 
     def _add_layout(self, transfer: Transfer) -> Layout:
-        """Return the layout of a transfer, which passed the check, and keep it for its shape."""
+        """Return the layout of a transfer that passed the check; store the layout by shape."""
         if len(self._layouts) >= MOST_SHAPES:
             self._layouts.clear()
         return self._layouts.setdefault(transfer.shape, transfer.layout())
@@ -269,14 +269,14 @@ class DmaCore(Core):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Request a read of on-chip memory, or a write of `data` to it.
+        """Request a read of `length` bytes at an on-chip `address`, or a write of `data` there.
 
-        The arbiter passes the answer to `granted`.
+        The request is made in cycle `time`. The arbiter passes the answer to `granted`.
         """
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """Return the first cycle in which a beat can start that follows a beat in cycle `time`.
+        """Return the first cycle in which a beat can start after a beat in cycle `time`.
 
         Both beats are on the side of `address`, which is not on-chip memory.
         """
@@ -333,7 +333,7 @@ class DmaCore(Core):
             self.time = min(self.time, self.aligned(earliest))
 
     def _wait_or_switch(self, time: int, later: Sequence[WindowNotReady]) -> None:
-        """Wait for the windows in `later`, or switch to another transfer.
+        """Wait in cycle `time` for the windows in `later`, or switch to another transfer.
 
         The dma switches if the running transfer can only wait and another one can act.
         """
@@ -423,7 +423,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` if `address` is in the half that feeds a running core."""
+        """Raise `Fault`, about `what`, if `address` is in the half that feeds a running core."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -447,7 +447,8 @@ class DmaCore(Core):
     ) -> None:
         """Count `count` occurrences of `what` as uses of the running transfer.
 
-        `_flush_uses` reports them to the trace block later.
+        They last from cycle `time` to `until` - 1; `number` is ignored. `_flush_uses` reports them
+        to the trace block later.
         """
         self.uses.add(what, time, until, count)
 

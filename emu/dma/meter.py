@@ -42,7 +42,7 @@ class DmaMeter(Meter):
         self.address = None if address < 0 else address
 
     def _source(self, size: int) -> str:
-        """Return the tensor from which the dma read the next `size` bytes that it writes, or ""."""
+        """Return the tensor from which the dma read the next `size` bytes to write, or ""."""
         # a multicast writes the bytes of a beat once for each of its units
         place = self.written // (self.core.transfer.further_units + 1)
         self.written += size

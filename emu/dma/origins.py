@@ -19,7 +19,7 @@ _NEAR = 4096
 
 
 class TransferOrigins(Origins):
-    """For each write of the dma, the record of the transfer to which it belongs."""
+    """Finds, for each write of the dma, the transfer to which the write belongs."""
 
     def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -130,9 +130,11 @@ class TransferOrigins(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """Yield the sources of `size` bytes of a transfer, from its byte `first` on.
+        """Yield the sources of `size` bytes of a transfer, from the transfer's byte `first` on.
 
-        Bytes that came through a window get one source for each read of the window.
+        `address` is the address from which these bytes were read, `number` the number of the
+        write's announcement. Bytes that came through a window get one source for each read of the
+        window.
         """
         begins, numbers = self._reads.get(transfer.ticket, ((), ()))
         at = bisect_right(begins, first) - 1

@@ -8,7 +8,7 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """The uses of the running transfer: each occurrence's count, first start and last end."""
+    """The uses of the running transfer: the count, first start and last end of each occurrence."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}
@@ -30,9 +30,11 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def repeat(self, counts: Mapping[str, int], delay: int) -> None:
-        """Add `counts` occurrences, which repeat the last ones; the last of them is `delay` later.
+        """Repeat the last occurrences: add the numbers in `counts`, and end `delay` cycles later.
 
-        The transfer must have used each of them since the report before this one.
+        `counts` has the number of further occurrences by name. The last of them ends `delay` cycles
+        after the last one so far. Each occurrence in `counts` must have been added since the last
+        `flush`.
         """
         for what, more in counts.items():
             if more:

@@ -87,7 +87,7 @@ class IslandAccountant(Accountant):
         return {**self.core.counts, **self.core.dram.waits}
 
     def hear(self, event: Event) -> None:
-        """Charge the step that a block has just taken."""
+        """Charge the step that a block has just taken, which `event` announces."""
         if event.kind not in ("delayed", "advanced", "operated"):
             return
         counts = self._counts()
@@ -127,27 +127,39 @@ class IslandAccountant(Accountant):
         return one
 
     def _operated(self, banks: int, since: int, until: int, fresh: dict[str, int]) -> None:
-        """Charge the cycles of an operation that the host sent to some banks."""
+        """Charge the cycles `since` to `until` - 1 of an operation that the host sent to banks.
+
+        `banks` is the number of these banks. `fresh` has the growth of the island's counters.
+        """
         one = self._begin(_Progress(None, banks, since))
         one.ended = True
         self._charge_parts(one, _of_operation(fresh, self.core.divider), until, None)
         self.last = max(self.last, until)
 
     def _begin_wait(self, one: _Progress, block: Block) -> None:
-        """Record the cause of a block's wait, and the names of the blocks that can end the wait."""
+        """Record the cause of a block's wait, and the names of the blocks that can end the wait.
+
+        `one` is the record of the block, in which the method stores both.
+        """
         parts = stalls.unit(self.core, block.banks[0]).parts
         names = ", ".join(name for name, _ in parts)
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return the causes of a word's delay from cycle `at` on, as pairs (cause, cycles)."""
+        """Return the causes of the delay of a block's word from cycle `at` on: (cause, cycles).
+
+        `fresh` has the growth of the island's counters.
+        """
         if self.core.program.word(block.pc).row.mnemonic == "end":
             results = max(block.rz_ready, block.columns_ready)
             return [("results", self.core.aligned(results) - at)]
         return [("loads", fresh["cycles_pull"]), ("results", fresh["cycles_alu"])]
 
     def _word(self, address: int, cycles: int, fresh: dict[str, int]) -> Parts:
-        """Return the causes of the `cycles` of a block's word, as pairs (cause, cycles)."""
+        """Return the causes of the `cycles` of the word at `address`, as pairs (cause, cycles).
+
+        `fresh` has the growth of the island's counters.
+        """
         mnemonic, divider = self.core.program.word(address).row.mnemonic, self.core.divider
         if mnemonic in _WORDS:
             return [(_WORDS[mnemonic], cycles)]
@@ -157,7 +169,10 @@ class IslandAccountant(Accountant):
         return [*_of_memory(fresh), ("work", columns * divider)]
 
     def _charge_parts(self, one: _Progress, parts: Parts, until: int, address: int | None) -> None:
-        """Charge a block's cycles before `until` to the causes in `parts`, the rest as latency."""
+        """Charge a block's cycles before `until` to the causes in `parts`, the rest as latency.
+
+        `one` is the record of the block, `address` the address of its word.
+        """
         for cause, cycles in parts:
             self._charge_block(one, cause, min(one.at + max(cycles, 0), until), address)
         self._charge_block(one, "latency", until, address)
@@ -165,7 +180,11 @@ class IslandAccountant(Accountant):
     def _charge_block(
         self, one: _Progress, cause: str, until: int, address: int | None, whom: str = ""
     ) -> None:
-        """Charge the cycles of a block before `until`, times its banks, to one cause."""
+        """Charge the cycles of a block before `until`, times its banks, to one cause.
+
+        `one` is the record of the block, `address` the address of its word. `whom` is what the
+        block waits for.
+        """
         if until > one.at:
             whom = whom if one.block is not None else _SENT
             charge, count = Charge(cause, address, whom), (until - one.at) * one.banks

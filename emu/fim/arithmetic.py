@@ -73,9 +73,9 @@ class Mode:
 
 
 def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
-    """Return the results of an operation on two columns of shape (..., 32), without accumulation.
+    """Return the results of an operation in `mode` on the columns `left` and `right`.
 
-    They have shape (..., n).
+    The columns have shape (..., 32), the results (..., n). The results are not accumulated.
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
@@ -110,7 +110,7 @@ def _tensor(x: Host, y: Host, transpose: str) -> Host:
 
 
 def _lanes(name: str, x: Host, y: Host) -> Host:
-    """Apply the function `name` to the lanes of both operands; return the results."""
+    """Apply the function `name` to the lanes of the operands `x` and `y`; return the results."""
     match name:
         case "add":
             return add(x, y)
@@ -136,10 +136,10 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 
 
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
-    """Return a quotient or square root, rounded to binary32 and then to the lanes' format.
+    """Return `operation`, a quotient or square root, of `operands`, rounded to binary32 and again.
 
-    For fp16 the two roundings give the same result as one rounding, because binary32 has 24 binary
-    digits: twice the 11 of fp16, plus two.
+    The second rounding is to the lanes' format. For fp16 the two roundings give the same result as
+    one rounding, because binary32 has 24 binary digits: twice the 11 of fp16, plus two.
     """
     dtype = operands[0].dtype
     with np.errstate(all="ignore"):
@@ -153,7 +153,10 @@ _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 def _logic(name: str, x: Host, y: Host) -> Host:
-    """Apply the logical function `name` to the bits of the lanes; return the results."""
+    """Apply the logical function `name` to the bits of the lanes of `x` and `y`.
+
+    Return the results.
+    """
     kind = f"u{x.dtype.itemsize}"
     bits = np.ascontiguousarray(x).view(kind)
     other = np.ascontiguousarray(y).view(kind)

@@ -40,7 +40,7 @@ def visible_end(buffer: Buffer, time: int) -> int:
 
 
 def pointer(register: int) -> tuple[int, str] | None:
-    """Return the buffer's number and the pointer's name for the number of a register.
+    """Return the buffer's number and the pointer's name for the register number `register`.
 
     Return None if the register is not a pointer.
     """
@@ -51,7 +51,10 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which an `mmr` of a pointer with these operands may execute."""
+    """Return the first cycle in which an `mmr` of a pointer may execute in a block.
+
+    `values` are the operands of the `mmr`.
+    """
     target = pointer(values["register"])
     if target is None:
         return 0
@@ -61,7 +64,10 @@ def pointer_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def move_pointer(island: Island, block: Block, number: int, part: str, value: int) -> None:
-    """Set the pointer `part` of buffer `number` to the column `value`. Raises `Fault`."""
+    """Set the pointer `part` of buffer `number` to the column `value`.
+
+    `block` is the block that executes the `mmr`. Raises `Fault`.
+    """
     buffer = island.buffers[number]
     name = f"b{number}_{part}"
     memory = island.memory
@@ -100,7 +106,7 @@ def move_pointer(island: Island, block: Block, number: int, part: str, value: in
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if no word has set the pointer `low` of a buffer yet.
+    """Raise `Fault` if no word has set the pointer `low` of `buffer`, buffer `number`, yet.
 
     The message starts with `what`.
     """
@@ -118,7 +124,8 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Append one column for each bank of a block to a buffer: the contents of a register.
 
-    Return whether other cores must act before the block continues. Raises `Fault`.
+    `values` are the operands of the word `push`. Return whether other cores must act before the
+    block continues. Raises `Fault`.
     """
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
@@ -159,7 +166,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _check_push(island: Island, block: Block, number: int) -> None:
-    """Raise `Fault` unless a block may push one column for each of its banks to a buffer.
+    """Raise `Fault` unless a block may push one column for each of its banks to buffer `number`.
 
     The block must not push if another block writes the buffer, or if the buffer has no room.
     """
@@ -184,7 +191,10 @@ def _check_push(island: Island, block: Block, number: int) -> None:
 
 
 def register_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which the block can read the register that it pushes."""
+    """Return the first cycle in which the block can read the register that it pushes.
+
+    `values` are the operands of the word `push`.
+    """
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
     arrived = max(block.time, island.aligned(time))
@@ -195,7 +205,7 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
-    """Copy a column that was written to memory into the sense amplifiers of its bank.
+    """Copy `data`, a column that was written to memory, into the sense amplifiers of its bank.
 
     Do so only if a block has the column's row open in this bank.
     """
@@ -210,8 +220,8 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Read columns from the start of a buffer into a register of each bank of a block.
 
-    The block waits until the visible end has passed these columns. Return whether other cores must
-    act before the block continues. Raises `Fault`.
+    `values` are the operands of the word `pull`. The block waits until the visible end has passed
+    these columns. Return whether other cores must act before the block continues. Raises `Fault`.
     """
     number = values["buffer"]
     buffer = island.buffers[number]
@@ -250,8 +260,8 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
 def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Take the lock of a buffer. While another block has the lock, wait.
 
-    Return whether other cores must act before the block continues. Raises `Fault` if this block
-    has the lock already.
+    `values` are the operands of the word `lock`. Return whether other cores must act before the
+    block continues. Raises `Fault` if this block has the lock already.
     """
     number = values["buffer"]
     buffer = island.buffers[number]
@@ -270,7 +280,10 @@ def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Give back the lock of a buffer. Raises `Fault` if the block does not have it."""
+    """Give back the lock of a buffer. Raises `Fault` if the block does not have the lock.
+
+    `values` are the operands of the word `unlock`.
+    """
     number = values["buffer"]
     buffer = island.buffers[number]
     if buffer.owner != block.index:
@@ -286,7 +299,10 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def end_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which a block may end, when all columns it pushed are stored."""
+    """Return the first cycle in which a block may end: all columns that it pushed are then stored.
+
+    `values` are the operands of the word `end`.
+    """
     written = (island.dram.written[bank] for bank in block.banks)
     results = max(block.rz_ready, block.columns_ready)
     return block_end(results, block.stored, block.pull_ready((ROP, GIO)), written)

@@ -21,7 +21,11 @@ Bytes = NDArray[np.uint8]
 
 
 class Repeats(NamedTuple):
-    """Repeats of an operation: the mode, and the column and RZ_SLOT's value of each repeat."""
+    """Repeats of an operation in the same mode.
+
+    `columns` has the column of the open row that each repeat uses, `slots` the value of RZ_SLOT in
+    each repeat.
+    """
 
     operation: Operation
     mode: Mode
@@ -100,7 +104,8 @@ class CircuitData:
     ) -> None:
         """Write the results of the word at `address` to Rz, as `fill` does; record its overflows.
 
-        `left` and `right` are the operands, of shape (banks, repeats, 32).
+        `left` and `right` are the operands, of shape (banks, repeats, 32). The other arguments are
+        those of `fill`.
         """
         rz = self.state.rz
         old = rz[places] if mode.accumulates else rz[:0]
@@ -121,7 +126,8 @@ def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:
 def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode) -> None:
     """Write the results of repeats to Rz in their order; if `mode` accumulates, add them to Rz.
 
-    `new` has shape (banks, repeats, n), and `slots` has the value of RZ_SLOT of each repeat.
+    `places` are the indices of the banks in `rz`. `new` has the results, of shape (banks, repeats,
+    n), and `slots` the value of RZ_SLOT of each repeat.
     """
     numbers: Host = rz.view(mode.dtype)
     if mode.arrange == DOT:
@@ -140,10 +146,10 @@ def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode:
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in order of repeats.
+    """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 
-    `slots` has the slot of each repeat. After SLOTS repeats a slot occurs again, so one assignment
-    writes at most SLOTS repeats.
+    `slots` has the slot of each repeat; the other arguments are those of `fill`. After SLOTS
+    repeats a slot occurs again, so one assignment writes at most SLOTS repeats.
     """
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]

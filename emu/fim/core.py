@@ -55,8 +55,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     ) -> int:
         """Return the cycle in which another core's access to this island is ready.
 
-        An access to the banks takes one command for each column. Raises `WindowNotReady` while a
-        block uses one of these banks. For other memories of the island the result is `ready`.
+        The access is to `length` bytes at `offset` of the memory `memory`, in cycle `time`;
+        `writes` says whether it writes. An access to banks takes one command for each column, and
+        raises `WindowNotReady` while a block uses one of the accessed banks. For other memories of
+        the island the result is `ready`.
         """
         if memory != _BANKS or not length:
             return ready
@@ -77,9 +79,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
-        """Return the value of a register of the circuits, or a pointer of a buffer as an address.
+        """Return the value of the register `name`: of the circuits, or a pointer of a buffer.
 
-        The result is 0 if no word has set the pointer.
+        A pointer is given as an address, as it is in cycle `time`; the result is 0 if no word has
+        set the pointer.
         """
         if name in CIRCUIT_REGISTERS:
             return host_operations.read_register(self, name)
@@ -89,15 +92,19 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return 0 if column == NOWHERE else self.memory.address(column)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set a register of the circuits, in each bank that no block uses. Raises `Fault`."""
+        """Set the register `name` of the circuits to `value` in each bank that no block uses.
+
+        `time` is the cycle of the access. Raises `Fault`.
+        """
         host_operations.write_register(self, name, value, time)
 
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """Execute one of the ten operations of the circuits, which the host sent in cycle `time`.
+        """Execute operation `number` of the circuits, which the host sent in cycle `time`.
 
-        Return the cycle of its column command. The column is the one at the byte `offset` of the
-        banks. `mask` selects the banks; 0 selects the bank of the column. Raises `Fault`, and
-        `WindowNotReady` while a block uses one of the banks.
+        Return the cycle of the operation's column command. The host sent the operation to the
+        column with the byte `offset` of `memory`, which must be the banks. `mask` selects the
+        banks; 0 selects the bank of the column. Raises `Fault`, and `WindowNotReady` while a block
+        uses one of the banks.
         """
         if memory != _BANKS:
             text = f"operation {number} sent to {memory} of {self.name}, which takes none"
@@ -217,7 +224,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return masks
 
     def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the type of the numbers in a bank's registers, as the bank's last block set it."""
+        """Return the type of the numbers in a bank's registers, as the bank's last block set it.
+
+        `units` is (bank,), or () for all banks. The result is empty if blocks have several types.
+        """
         types = {x.mode.dtype.name for x in self.blocks if not units or units[0] in x.banks}
         return types.pop() if len(types) == 1 else ""
 

@@ -116,7 +116,7 @@ class DeferredData(CircuitData):
         return group
 
     def _record(self, group: _Group, repeats: Repeats) -> None:
-        """Record the products of a word."""
+        """Record the products of the word with these repeats in the group of its block."""
         operation, mode, columns, slots, address = repeats
         if not group.suits(repeats):
             self._compute_products(group)
@@ -135,7 +135,7 @@ class DeferredData(CircuitData):
             self._compute_products(group)
 
     def _settle(self, group: _Group) -> None:
-        """Execute the deferred work of a block, and copy its open row and Rop."""
+        """Execute the deferred work in `group`, and copy the open row and Rop of its block."""
         self._compute_products(group)
         self._copy_rop(group)
         if group.row != _UNKNOWN:
@@ -149,7 +149,7 @@ class DeferredData(CircuitData):
             group.rop = None
 
     def _compute_products(self, group: _Group) -> None:
-        """Compute the recorded products and add them to Rz, in the order of the words."""
+        """Compute a group's recorded products and add them to Rz, in the order of the words."""
         if not group.rows:
             return
         assert group.kind is not None
@@ -170,9 +170,11 @@ class DeferredData(CircuitData):
         group.clear()
 
     def _add_dots(self, group: _Group, mode: Mode, left: Bytes, right: Bytes) -> bool:
-        """Add fp16 dot products to Rz, if possible. Return whether they were added.
+        """Add fp16 dot products of a group to Rz, if possible. Return whether they were added.
 
-        All words must fill the same slots, and no number may be too large for fp16.
+        `left` and `right` are the operands, of shape (banks, words, repeats, 32) or broadcastable
+        to it; `mode` is the mode of the products. All words must fill the same slots, and no number
+        may be too large for fp16.
         """
         slots = group.slots[0]
         alike = all(other == slots for other in group.slots)
@@ -191,7 +193,7 @@ class DeferredData(CircuitData):
         return True
 
     def _columns(self, group: _Group) -> Bytes:
-        """Return the columns of the recorded words, of shape (banks, words, repeats, 32)."""
+        """Return the columns of a group's recorded words, of shape (banks, words, repeats, 32)."""
         cells, places = self.memory.cells, group.places[:, None]
         rows = np.array(group.rows)[None, :]
         columns = np.array(group.columns)
@@ -203,7 +205,7 @@ class DeferredData(CircuitData):
         return read
 
     def _registers(self, group: _Group) -> Bytes:
-        """Return the register operands of the recorded words, of shape (banks, words, 32)."""
+        """Return the register operands of a group's recorded words, of shape (banks, words, 32)."""
         data = np.empty((len(group.places), len(group.rows), COLUMN_BYTES), np.uint8)
         words, rows, columns = [], [], []
         for number, register in enumerate(group.registers):

@@ -211,10 +211,11 @@ class Dram:
         return at
 
     def _activation_start(self, groups: int, time: int, step: int, bus: bool) -> tuple[int, str]:
-        """Return the cycle of an activation in some bank groups, and the constraint that delays it.
+        """Return the first cycle for an activation of banks, and the constraint that delays it.
 
-        `groups` is the mask of the bank groups. Neither noise nor, in a DIMM, a command on the bus
-        excludes this cycle. The constraint is empty if none delays the activation.
+        `groups` is the mask of the banks' groups. The cycle is one of `time`, `time` + `step`, ...;
+        it is without noise, and with `bus` no command uses the command bus in it. The constraint is
+        empty if none delays the activation.
         """
         while True:
             at, reason = activation_start(
@@ -260,8 +261,9 @@ class Dram:
     ) -> int:
         """Open a row in several banks of a block; return the cycle of the last activation.
 
-        First close any other row that is open in these banks. One activation command opens the row
-        in up to `act_banks` banks.
+        The commands are in cycles of `time`, `time` + `step`, ...; `bus` is as in `do`. First close
+        any other row that is open in these banks. One activation command opens the row in up to
+        `act_banks` banks.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -271,7 +273,10 @@ class Dram:
         return time
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
-        """Close the open rows of banks; return the cycle, which is `time` if no row is open."""
+        """Close the open rows of banks; return the cycle, which is `time` if no row is open.
+
+        The cycle is one of `time`, `time` + `step`, ...
+        """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
@@ -279,7 +284,8 @@ class Dram:
         """Execute the refreshes of some banks that were due by cycle `time`.
 
         The caller calls this method before each word that uses the banks, in the order of the
-        words' times. A refresh waits until earlier words allow their rows to be closed.
+        words' times. A refresh waits until earlier words allow the open rows of the banks to be
+        closed.
         """
         if not self.timings.t_refi:
             return
@@ -322,9 +328,10 @@ class Dram:
             self.commands = [other for other in self.commands if other >= time]
 
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
-        """Access a column over the channel; open its row first if it is not open.
+        """Access a column in `row` of `bank` over the channel; first open the row if necessary.
 
-        Return the cycle of the column command, and the first cycle after its data.
+        `write` says whether the access writes. The commands are in cycles of `time`, `time` +
+        `step`, ... Return the cycle of the column command, and the first cycle after its data.
         """
         if self.rows[bank] != row:
             time = self.open([bank], row, time, step, bus=True)

@@ -60,7 +60,7 @@ def _rounded_small(values: Wide) -> Wide:
 
 
 def dots(left: Host, right: Host) -> Wide | None:
-    """Return the dot products along the last axis of two fp16 arrays, as binary32 numbers.
+    """Return the dot products of `left` and `right`, fp16 arrays, along the last axis, as binary32.
 
     The arrays are broadcast to each other. Their last axis has a power of two as its length.
     """

@@ -82,7 +82,7 @@ def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """Return a temporary block of these banks, which executes one host operation."""
+    """Return a temporary block of these banks, which executes one host operation from `time` on."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
     return Block(
@@ -141,7 +141,7 @@ def _update_circuits(island: Island, block: Block) -> None:
 
 
 def read_register(island: Island, name: str) -> int:
-    """Return the value of a circuit register in bank 0."""
+    """Return the value of the circuit register `name` in bank 0."""
     place = CIRCUIT_REGISTERS.index(name)
     for block in island.blocks:
         if block.running and 0 in block.banks:
@@ -150,7 +150,10 @@ def read_register(island: Island, name: str) -> int:
 
 
 def write_register(island: Island, name: str, value: int, time: int) -> None:
-    """Set a register of the circuits, in each bank that no block uses. Raises `Fault`."""
+    """Set the register `name` of the circuits to `value` in each bank that no block uses.
+
+    `time` is the cycle of the access. Raises `Fault`.
+    """
     place = CIRCUIT_REGISTERS.index(name)
     greatest = REGISTERS[place].greatest
     if value > greatest:

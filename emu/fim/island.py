@@ -65,12 +65,15 @@ class Island(Core):
     def access_column(
         self, place: Place, time: int, writes: bool, step: int = 1
     ) -> tuple[int, int]:
-        """Access a column over the channel, as `Dram.access` does; count rows that it opens."""
+        """Access the column of `place` over the channel, as `Dram.access` does; count opened rows.
+
+        `time`, `writes` and `step` are arguments of `Dram.access`.
+        """
         self.counts["channel_rows"] += int(self.dram.rows[place.bank] != place.row)
         return self.dram.access(place.bank, place.row, time, writes, step)
 
     def settle(self) -> None:
-        """Set the island's time and wait by the times and waits of blocks and host operations.
+        """Set the island's time and wait from the times and waits of blocks and host operations.
 
         The island waits only if all running blocks wait and the end of no wait is known.
         """

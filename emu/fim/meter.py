@@ -45,7 +45,7 @@ class IslandMeter(Meter):
                 self._compute(self.core.batch.mode, times)
 
     def _compute(self, mode: Mode, products: int) -> None:
-        """Count the operations of ALUs that have computed `products` products or results."""
+        """Count the operations of ALUs that computed `products` products or results in `mode`."""
         number = FORMATS[mode.format]
         work = ARRANGEMENTS[mode.arrange].work(number.lanes)
         times = products // work.products

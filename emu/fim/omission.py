@@ -1,8 +1,8 @@
 """Leaves out the cycles of words that only prepare, so that a run shows the cost of these words.
 
 In the cycles between two operations of a block, the second operation often waits for the first one
-or for the DRAM. Words in these cycles cost nothing, so only a run without them shows by how much
-the run would be shorter.
+or for the DRAM. Words that execute in these cycles cost nothing. So only a run in which the words
+take no cycles shows by how much the run would be shorter.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _OMITTED = ("loop", "endloop", "trace_begin", "trace_end")
 class _Omission:
     """Lets those words of an island that are at certain addresses take no cycles.
 
-    The first word of a block that gives a register one of its values takes its cycles, because in
-    any order of the operations one such word is needed. Locks and the end of a block stay, too.
+    Of the words of a block that set a register to the same value, the first one keeps its cycles,
+    because each order of the operations needs one such word. Locks and the end of a block keep
+    their cycles, too.
     """
 
     def __init__(self, core: IslandCore, addresses: Collection[int]) -> None:
@@ -31,7 +32,10 @@ class _Omission:
         core.listeners.append(self.hear)
 
     def hear(self, event: Event) -> None:
-        """Take back the cycles of the word that a block has just done, if it is not needed."""
+        """Take back the cycles of the word that a block has just done, if the word is not needed.
+
+        `event` announces the start or the end of the word.
+        """
         if event.kind == "instruction":
             self._values_of(self.core.blocks[int(event.values["block"])])
         elif event.kind == "advanced" and event.values["address"] in self.addresses:

@@ -39,8 +39,8 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
     """Do the next repeat of a `fim`, and further repeats that can be done in the same batch.
 
-    All of them are requested before cycle `limit`. Return False, because no other core has to act
-    before the block continues. Raises `Fault`.
+    `values` are the operands of the `fim`. All these repeats are requested before cycle `limit`.
+    Return False, because no other core has to act before the block continues. Raises `Fault`.
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
@@ -94,7 +94,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
 
 
 def _compute(island: Island, block: Block, repeats: Repeats) -> None:
-    """Compute the results of repeats; if origins are tracked, record them as well."""
+    """Compute the results of repeats of a block; if origins are tracked, record them as well."""
     origins = island.island_origins
     if origins is not None:
         origins.begin_operation(block, repeats.operation, int(repeats.columns[0]), repeats.slots[0])
@@ -117,7 +117,7 @@ def _count_waits(island: Island, block: Block, arrived: int, there: int, begin: 
 
 
 def _count_repeats(island: Island, block: Block, operation: Operation, count: int) -> None:
-    """Count `count` repeats that the block has done in all its banks."""
+    """Count `count` repeats of an operation that the block has done in all its banks."""
     island.counts["operations"] += count * len(block.banks)
     if operation.has_column:
         kind = "column_writes" if operation.to == IOSA else "column_reads"
@@ -133,12 +133,12 @@ def _check_mode(island: Island, mode: Mode) -> None:
 
 
 def _uses_slice(operation: Operation, mode: Mode) -> bool:
-    """Return whether an operation fills or copies the slice of Rz that RZ_SLOT selects."""
+    """Return whether an operation in `mode` fills or copies the Rz slice that RZ_SLOT selects."""
     return operation.left == RZ or (operation.computes and mode.arrange not in (DOT, OUTER))
 
 
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
-    """Return the values of RZ_SLOT in the next `count` repeats.
+    """Return the values of a block's RZ_SLOT in the next `count` repeats of `operation` in `mode`.
 
     The list ends before the first repeat that will fault. Raises `Fault` if this is the next
     repeat.
@@ -176,15 +176,15 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
 
 
 def step_slot(block: Block, count: int = 1) -> None:
-    """Advance the register RZ_SLOT past `count` operations that used a slice of Rz."""
+    """Advance a block's register RZ_SLOT past `count` operations that used a slice of Rz."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 
 
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
     """Issue the column command of an operation to all banks of a block; return its cycle.
 
-    If the block's row has been closed in some banks, open it there again first. Raises `Fault` if
-    the block has no open row.
+    The command comes in cycle `begin` or later. If the block's row has been closed in some banks,
+    open it there again first. Raises `Fault` if the block has no open row.
     """
     if block.row == CLOSED:
         bank = block.banks[0]
@@ -211,11 +211,12 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Return how many repeats can be done together, from the one at cycle `at` on, and when.
+    """Return how many repeats of an operation of a block can be done together, and when.
 
-    `busy` is the time that the ALU needs for a repeat, in cycles of the island. A batch has at most
-    `most` repeats, all requested before `limit`. Return the number of repeats, the cycles from one
-    repeat to the next, and how many of these cycles each repeat after the first waits for memory.
+    The first repeat is the one in cycle `at`. `busy` is the time that the ALU needs for a repeat,
+    in cycles of the island. There are at most `most` repeats, all requested before cycle `limit`.
+    Return the number of repeats, the cycles from one repeat to the next, and how many of these
+    cycles each repeat after the first waits for memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)

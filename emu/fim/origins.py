@@ -108,7 +108,7 @@ class IslandOrigins(Origins):
         self._setters = {}
 
     def set_register(self, block: Block, name: str, value: int) -> None:
-        """Record that the present word of a block sets a register of its circuits."""
+        """Record that the present word of a block sets the circuits' register `name` to `value`."""
         origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
 
@@ -118,7 +118,10 @@ class IslandOrigins(Origins):
         self._setters[block.index] = {**self._setters.get(block.index, {}), ROW: origin}
 
     def set_by_host(self, name: str, value: int, time: int, address: int | None) -> None:
-        """Record that the host sets a register of the circuits that no block uses."""
+        """Record that the host sets the register `name` of unused circuits to `value`.
+
+        `address` is the address of the host's instruction, `time` its cycle.
+        """
         origin = Origin(self.number(), time, "store", address, "", value)
         self._setters[HOST] = {**self._setters.get(HOST, {}), name: origin}
 
@@ -131,7 +134,7 @@ class IslandOrigins(Origins):
         )  # fmt: skip
 
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
-        """Record the operands of the repeat that the block does next.
+        """Record the operands of the repeat of `operation` that the block does next.
 
         `column` is the column of the open row that the repeat uses, `slot` the value of RZ_SLOT.
         """
@@ -185,7 +188,7 @@ class IslandOrigins(Origins):
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
-        """Record which register the next push will store.
+        """Record that the next push of a block will store the register `name`.
 
         If the register is Rz, `slot` is the number of the slice.
         """
@@ -202,7 +205,7 @@ class IslandOrigins(Origins):
         self._add_store((self._present[0], place), self.memory.start + offset)
 
     def record_pull(self, block: Block, name: str, offsets: list[int]) -> None:
-        """Record that a pull has filled a register from columns.
+        """Record that a pull of a block has filled the register `name` from columns.
 
         `offsets` are the offsets of these columns, in bytes from the start of the island's banks:
         one for all banks of the block, or one for each bank.
@@ -240,7 +243,7 @@ class IslandOrigins(Origins):
     def _register_origins(
         self, name: str, bank: int, low: int, high: int, before: int
     ) -> Iterator[Origin]:
-        """Yield the origins of bytes `low` to `high` - 1 of a register of a bank.
+        """Yield the origins of bytes `low` to `high` - 1 of the register `name` of a bank.
 
         Only steps before announcement number `before` count. The `part` of such an origin counts
         bytes from the start of the register.
@@ -285,9 +288,10 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return `size` bytes of a register that a step read, from byte `begin` on, as a source.
+        """Return `size` bytes of a register from byte `begin` on, which a step read, as a source.
 
-        If `name` is IOSA, the bytes are from the column of the open row that the step used.
+        The register is `name` of `bank`; the step is the one in `record`. If `name` is IOSA, the
+        bytes are from the column of the open row that the step used.
         """
         if name == IOSA:
             return Source(
@@ -317,7 +321,10 @@ class IslandOrigins(Origins):
     # Numbers that the ALU computed
 
     def _number_origin(self, record: Record, place: int, low: int) -> Origin:
-        """Return the origin of the computed number that contains byte `low` of Rz."""
+        """Return the origin of the computed number that contains byte `low` of Rz.
+
+        The step in `record` computed the number. `place` is the index of the bank in the block.
+        """
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
@@ -349,9 +356,10 @@ class IslandOrigins(Origins):
             yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
-        """Return one lane of an operand as a source, whose value is a NumPy number.
+        """Return lane number `lane` of an operand as a source, whose value is a NumPy number.
 
-        `side` is "left" or "right"; `place` is the index of the bank in the block.
+        The step in `record` read the operand. `side` is "left" or "right"; `place` is the index of
+        the bank in the block.
         """
         assert record.operation is not None
         data = record.left if side == "left" else record.right
@@ -381,7 +389,10 @@ class IslandOrigins(Origins):
             yield Source(ROW, record.number, None, None, origin, record.row, setting=True)
 
     def _settings(self, record: Record, names: tuple[str, ...]) -> Iterator[Source]:
-        """Yield registers of the circuits as sources: each value, and the word that set it."""
+        """Yield the circuits' registers `names` as sources: each value, and the word that set it.
+
+        The values are those that the step in `record` used.
+        """
         for name in names:
             row = next(row for row in REGISTERS.values() if row.name == name)
             value = (

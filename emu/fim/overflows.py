@@ -46,9 +46,10 @@ class Overflows:
     def add(
         self, address: int, form: int, places: NDArray[np.intp], counts: NDArray[np.intp]
     ) -> None:
-        """Add the overflows in a word; `counts` has their number for each bank in `places`.
+        """Add the overflows in the word at `address`.
 
-        `form` is the number of the lanes' format.
+        `counts` has their number for each bank in `places`. `form` is the number of the lanes'
+        format.
         """
         total = int(counts.sum())
         if total:
@@ -59,7 +60,7 @@ class Overflows:
 
 
 def finite(numbers: Host) -> bool:
-    """Return whether an array has neither infinities nor NaN."""
+    """Return whether the array `numbers` has neither infinities nor NaN."""
     bits = np.ascontiguousarray(numbers).view(f"i{numbers.dtype.itemsize}")
     bits = bits & np.iinfo(bits.dtype).max
     infinity = np.array(np.inf, numbers.dtype).view(bits.dtype)
@@ -69,7 +70,7 @@ def finite(numbers: Host) -> bool:
 def count_overflows(
     mode: Mode, left: Bytes, right: Bytes, old: Bytes, slots: list[int], new: Host
 ) -> NDArray[np.intp]:
-    """Return the number of overflows in repeats of an operation, for each bank.
+    """Return the number of overflows in repeats of an operation in `mode`, for each bank.
 
     `left` and `right` are the operands, of shape (banks, repeats, 32) or broadcastable to it. `new`
     has the results before accumulation, of shape (banks, repeats, n). `old` has the bytes of Rz
@@ -96,11 +97,12 @@ def count_overflows(
 
 
 def _excluded(mode: Mode, left: Bytes, right: Bytes) -> Mask:
-    """Return a mask of the results that are no overflows, because an operand excludes them.
+    """Return a mask of the results that cannot be overflows, because an operand excludes them.
 
-    An operand excludes a result if it is infinite or NaN, or if it is a divisor 0. The function
-    finds these results by the same operation on marked operands: NaN for operands that exclude
-    results, and 0 for all others.
+    `left` and `right` are the operands, `mode` is the mode of the operation. An operand excludes a
+    result if it is infinite or NaN, or if it is a divisor 0. The function finds these results by
+    the same operation on marked operands: NaN for operands that exclude results, and 0 for all
+    others.
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     bad_x = ~np.isfinite(x)

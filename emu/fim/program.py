@@ -66,7 +66,8 @@ class ProgramMemory:
     ) -> list[tuple[list[int], int]]:
         """Return a pair for each block of the program at `entry`: its banks, and its first address.
 
-        Raises `Fault` if the program breaks a rule of the islands.
+        Raises `Fault` if the program breaks a rule of the islands, which have the size `geometry`
+        and can do what `abilities` says.
         """
         check = Check(geometry.banks, geometry.rows, abilities)
         blocks: list[tuple[list[int], int]] = []

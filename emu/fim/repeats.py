@@ -24,9 +24,9 @@ class Batch:
 
     at: int
     period: int
-    count: int
+    count: int  # the number of repeats
     waits: int  # cycles for which each repeat after the first waited for constraints of the memory
-    latency: Latency
+    latency: Latency  # of each repeat
     mode: Mode
 
 
@@ -44,14 +44,14 @@ class PendingRepeats:
     requested: int
     at: int
     period: int
-    count: int
+    count: int  # the number of repeats
     step: int
-    first_waits: int
+    first_waits: int  # cycles for which the first repeat waited
     waits: int  # cycles for which each repeat after the first waited
-    reads: int
-    writes: int
-    products: int
-    passes: int
+    reads: int  # of columns, by each repeat
+    writes: int  # of columns, by each repeat
+    products: int  # of each repeat
+    passes: int  # of each repeat
     result: int
     until: int  # the cycle in which the word is done; 0 if more repeats follow
 
@@ -103,8 +103,9 @@ def repeat_uses(
     """Return the uses of repeats of a `fim` for the trace, as tuples (name, begin, end, count).
 
     `kind` is "reads" or "writes". `times` has four cycles: in which the first repeat was requested,
-    the first one was done, the last one was done, and the last result is ready. The other arguments
-    are totals for all repeats.
+    the first one was done, the last one was done, and the last result is ready. `accesses`,
+    `products`, `passes` and `waits` are totals for all repeats: the reads or writes of columns, the
+    products, the cycles of ALUs, and the cycles of waits for banks.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

@@ -88,9 +88,9 @@ class Buffer:
     blocks see an end pointer that is before all columns that are not stored (seed 004 ¶50).
     """
 
-    low: int = NOWHERE
-    high: int = NOWHERE
-    start: int = NOWHERE
+    low: int = NOWHERE  # the first column that the buffer may use
+    high: int = NOWHERE  # the column after the last one that the buffer may use
+    start: int = NOWHERE  # the first column that was not pulled yet
     end: int = NOWHERE  # the column after the last one that was pushed
     owner: int = NOBODY
     producer: int = NOBODY
@@ -103,7 +103,7 @@ class Buffer:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Buffer:
-        """Return the buffer that `plain` has converted to a plain value."""
+        """Return the buffer from `plain`, a value that the method `plain` returned."""
         low, high, start, end, owner, producer, arrivals = plain
         return cls(low, high, start, end, owner, producer, list(arrivals))
 
@@ -116,6 +116,7 @@ class Circuit:
     """
 
     time: int = 0  # the first cycle in which the ALU can start an operation
+    # The following times have the same meaning as in `Block`.
     rz_ready: int = 0
     alu_free: int = 0
     columns_ready: int = 0
@@ -128,7 +129,7 @@ class Circuit:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
-        """Return the circuit that `plain` has converted to a plain value."""
+        """Return the circuit from `plain`, a value that the method `plain` returned."""
         time, rz_ready, alu_free, columns_ready, registers = plain
         return cls(time, rz_ready, alu_free, columns_ready, list(registers))
 
@@ -137,26 +138,26 @@ class Circuit:
 class Block:
     """A block of a program, which controls banks in lock-step. Times are device cycles."""
 
-    index: int
-    banks: list[int]
-    pc: int
+    index: int  # the number of the block in its program
+    banks: list[int]  # the numbers of its banks
+    pc: int  # the address of its next word
     time: int  # the time of its next word; NEVER if it waits or has ended
-    running: bool = True
+    running: bool = True  # whether it has not ended
     row: int = CLOSED  # the row that its `act` has opened
     # for each loop: the address of the body's first word, and the passes left
     loops: list[list[int]] = field(default_factory=list)
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
     rows: list[int] = field(default_factory=lambda: [0] * ROW_REGISTERS)  # the row registers
     rz_ready: int = 0  # the first cycle in which Rz may be read
-    alu_free: int = 0
+    alu_free: int = 0  # the first cycle in which the ALU may start an operation
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
-    gio_ready: int = 0
+    gio_ready: int = 0  # the first cycle in which pulled columns are in Rgio
     columns_ready: int = 0  # the first cycle after the columns that it reads are at the circuits
     stored: int = 0  # the first cycle in which all its pushed columns are stored
     repeat: int = 0  # number of repeats of the present fim that are done
     waiting: str = ""  # a phrase for what would end its wait
     key: str = ""  # the key of its wait in `progress.wake`
-    since: int = NEVER
+    since: int = NEVER  # the cycle in which its wait began
     number: int = UNKNOWN  # the number, for the trace, of a fim with repeats left
     pending: PendingRepeats | None = None  # repeats that are not yet reported to the trace
 
@@ -196,7 +197,7 @@ class Block:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Block:
-        """Return the block that `plain` has converted to a plain value."""
+        """Return the block from `plain`, a value that the method `plain` returned."""
         values = list(plain)
         for place in (1, 7, 8):
             values[place] = list(values[place])

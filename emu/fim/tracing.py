@@ -91,7 +91,12 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
 def _transfer_uses(
     block: Block, time: int, data_end: int, pushed: int, pulled: int, bank_waits: int
 ) -> Sequence[Use]:
-    """Return the uses of a word that starts in cycle `time`, and pushes and pulls columns."""
+    """Return the uses of a word of a block that pushes or pulls columns, for the trace.
+
+    The word starts in cycle `time`, and its last data end before cycle `data_end`. `pushed` and
+    `pulled` are the numbers of columns. `bank_waits` is the sum of the word's waits in cycles, each
+    times the number of banks that waited.
+    """
     return (
         ("external_reads", time, data_end, pulled),
         ("external_writes", time, data_end, pushed),
@@ -103,9 +108,10 @@ def _transfer_uses(
 
 
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
-    """Do a word as `do_word` does, while only one block runs.
+    """Do a word with `act` as `do_word` does, while only one block runs.
 
-    The tally adds up what the word uses. `flush_tally` reports it at the next border of the trace.
+    `values` are the operands of the word. The tally adds up what the word uses. `flush_tally`
+    reports it at the next border of the trace.
     """
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat
@@ -170,7 +176,7 @@ def flush_tally(island: Island) -> None:
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """Return the uses of the repeats that a block has just done, for the trace.
+    """Return the uses of the repeats of `operation` that a block has just done, for the trace.
 
     The repeats were requested from cycle `time` on. `bank_waits` is the sum of their waits in
     cycles, each times the number of banks that waited.
@@ -192,10 +198,10 @@ def _batch_uses(
 def _pending_repeats(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> PendingRepeats:
-    """Return a record of the repeats that a block has just done, to be reported later.
+    """Return a record of the repeats of `operation` that a block has just done.
 
-    The repeats were requested from cycle `time` on. `bank_waits` is the sum of their waits in
-    cycles, each times the number of banks that waited.
+    The record is reported later. The repeats were requested from cycle `time` on. `bank_waits` is
+    the sum of their waits in cycles, each times the number of banks that waited.
     """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
@@ -253,8 +259,9 @@ def _report(
 ) -> None:
     """Report the uses of a block's present word to the trace and to listeners.
 
-    `until` is the cycle in which the word is done, or 0 if it is not done yet. `begun` is the cycle
-    in which the word began, or `BEFORE` if an earlier report contained this cycle.
+    `address` is the address of the word, for the listeners. `until` is the cycle in which the word
+    is done, or 0 if it is not done yet. `begun` is the cycle in which the word began, or `BEFORE`
+    if an earlier report contained this cycle.
     """
     if island.tracing:
         island.trace.report(block.number, uses, until, begun)

@@ -42,10 +42,10 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _next_row(island: Island, block: Block, values: Values) -> int:
-    """Return the number of the row that an `act` opens. If the `act` names a row register, advance
-    it.
+    """Return the number of the row that an `act` of a block opens; advance its row register.
 
-    Raises `Fault` if the bank does not have the row.
+    `values` are the operands of the `act`, which names a number or a row register. Raises `Fault`
+    if the banks do not have the row.
     """
     number = values["row"] - MAX_ROWS
     if number < 0:

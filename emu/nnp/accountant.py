@@ -65,8 +65,9 @@ class NnpAccountant(Accountant):
                 self.products.append((begin, until, cycles, address))
 
     def _chain(self, address: int, first: int) -> None:
-        """Record the iterations of a chain that the core has just done; the first one has number
-        `first`.
+        """Record the iterations of the chain at `address` that the core has just done.
+
+        The first of these iterations has number `first`.
         """
         chain, done = self.core.chain, self.core.state.chains
         count, self.iterations = done - self.iterations, done
@@ -116,7 +117,10 @@ class NnpAccountant(Accountant):
         self.least["fill"] = busy - self.saved
 
     def _outside_products(self, queues: deque[_Wait], until: int) -> None:
-        """Charge the cycles up to `until`, in which no product uses the multiplier."""
+        """Charge the cycles up to `until`, in which no product uses the multiplier.
+
+        `queues` has the waits at network queues from the present cycle on, the earliest first.
+        """
         while queues and queues[0][0] < until:
             begin, end, address, on = queues[0]
             self._in_chains(min(begin, until))

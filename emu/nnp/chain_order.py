@@ -52,7 +52,11 @@ class _Piece:
 
 
 class _Units:
-    """The units and register files of nnp, for a scheduler: from when each is free or ready."""
+    """The units and register files of nnp, as a scheduler sees them.
+
+    For each unit the class has the cycle from which the unit is free, and for each entry of a file
+    the cycle from which the entry is ready.
+    """
 
     base = asked = 0
 
@@ -113,7 +117,10 @@ class ChainOrder:
         )
 
     def _store(self, is_tiles: bool, places: _Numbers, numbers: _Numbers) -> None:
-        """Note the numbers of results that are written to these places of Dram."""
+        """Record the numbers of the results that a chain writes to the addresses `places` of Dram.
+
+        `is_tiles` says whether these are tiles or vectors.
+        """
         native = self.timing.native
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
             if is_tiles:
@@ -125,7 +132,10 @@ class ChainOrder:
             self.stored[tile][vector] = number
 
     def _loaded(self, is_tiles: bool, places: _Numbers) -> _Numbers:
-        """Return the numbers of the results at these places of Dram, each once."""
+        """Return the numbers of the results at the addresses `places` of Dram, each number once.
+
+        `is_tiles` says whether these are tiles or vectors.
+        """
         found = {0}
         if is_tiles:
             for place in places.tolist():
@@ -156,7 +166,7 @@ class ChainOrder:
     # The times of orders
 
     def cycles_saved(self) -> int:
-        """Return how many cycles sooner all chains would end in the other order.
+        """Return how many cycles sooner all chains would end in the order of the list scheduling.
 
         This is 0 if no chain waits in the present order.
         """
@@ -175,7 +185,11 @@ class ChainOrder:
         return present.done - min(ends)
 
     def _find_paths(self) -> None:
-        """Set the cycles of each piece, alone and after each piece before it, and its path."""
+        """Set `cycles`, `before` and `path` of each piece.
+
+        `before` gets the cycles from the results of an earlier piece to the end of the piece that
+        reads them.
+        """
         alone = _Simulation(self)
         # by chain, iterations, and the operands that come late: when the piece ends
         ends: dict[tuple[Any, ...], int] = {}
@@ -207,10 +221,11 @@ class ChainOrder:
                 behind[item] = max(behind[item], piece.path)
 
     def _by_path(self, simulation: _Simulation, products_last: bool) -> Iterator[_Piece]:
-        """Yield the pieces in the other order; the simulation has to execute each at once.
+        """Yield the pieces in the order of the list scheduling.
 
-        With `products_last`, pieces without a product come before pieces with a product, because
-        the other units take pieces in order and would be occupied by the product first.
+        The caller executes each piece in `simulation` before the next one is chosen. With
+        `products_last`, pieces without a product come before pieces with a product, because the
+        other units take pieces in order and would be occupied by the product first.
         """
         left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece

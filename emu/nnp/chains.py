@@ -108,7 +108,7 @@ class ChainCore(WindowCore):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Return whether the next iteration may push its vectors to NetOutQ. If not, start to wait.
+        """Return whether the chain's next iteration may push its vectors to NetOutQ; if not, wait.
 
         The iteration may push if NetOutQ is empty or has room for all of these vectors. If an
         iteration pushes more vectors than fit into NetOutQ, `_push_rest` pushes the rest.
@@ -127,7 +127,7 @@ class ChainCore(WindowCore):
         return True
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
-        """Execute iterations that start before cycle `limit`.
+        """Execute iterations of a chain that start before cycle `limit`.
 
         If the next iteration starts later than now, only advance the time to its start. Return
         whether other cores must act before the following iterations.
@@ -147,7 +147,7 @@ class ChainCore(WindowCore):
         return self._do_vectors(chain, reads, rates, None)
 
     def _batch_size(self, chain: Chain) -> int:
-        """Return how many iterations the core may execute at once, at least 1."""
+        """Return how many iterations of a chain the core may execute at once, at least 1."""
         if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
@@ -164,9 +164,10 @@ class ChainCore(WindowCore):
     def _do_vectors(self, chain: Chain, reads: Times, rates: Times, popped: Host | None) -> bool:
         """Execute iterations of a chain of vectors.
 
-        `reads` has the cycles in which their vectors are read, `rates` the cycles that each read
-        takes, both of shape (iterations, vectors). `popped` has their vectors from NetInQ; None if
-        the chain reads another memory. Return whether other cores must act next.
+        `reads` has the cycles in which the vectors of the iterations are read, `rates` the cycles
+        that each read takes, both of shape (iterations, vectors). `popped` has the vectors if they
+        come from NetInQ; None if the chain reads another memory. Return whether other cores must
+        act next.
         """
         state = self.state
         first, count = state.iteration, len(reads)
@@ -207,7 +208,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, count)
 
     def _push(self, values: Host, times: Times) -> None:
-        """Push vectors, which are ready at `times`, to NetOutQ.
+        """Push the vectors `values`, which are ready at `times`, to NetOutQ.
 
         Vectors for which the queue has no room wait in `unsent`.
         """
@@ -259,9 +260,9 @@ class ChainCore(WindowCore):
                     raise IterationFault(access.at, fault) from None
 
     def _finish(self, chain: Chain, schedule: Schedule, count: int) -> bool:
-        """Add `count` iterations to counters, state and reports.
+        """Add `count` iterations of a chain to counters, state and reports.
 
-        Return whether other cores must act next.
+        `schedule` has the times of the iterations. Return whether other cores must act next.
         """
         state = self.state
         now = self.time
@@ -288,7 +289,10 @@ class ChainCore(WindowCore):
         return bool(chain.push_count) or chain.source.memory.queue
 
     def _report_uses(self, chain: Chain, schedule: Schedule, count: int) -> None:
-        """Report to the trace block and to listeners what the last `count` iterations have used."""
+        """Report to the trace block and to listeners what the last `count` iterations have used.
+
+        They are iterations of `chain` with the times of `schedule`.
+        """
         state = self.state
         first = state.iteration
         items = uses(state, self.timing, self.traffic, chain, schedule, first, count)
@@ -307,7 +311,10 @@ class ChainCore(WindowCore):
                 self.announce("used", **use._asdict())
 
     def _report_push_wait(self, chain: Chain, planned: int, last: int) -> None:
-        """Report that an iteration's last vector was pushed in cycle `last`, not in `planned`."""
+        """Report that the last vector of an iteration was pushed in cycle `last`, not in `planned`.
+
+        The iteration belongs to `chain`.
+        """
         use = Use("writes_blocked", planned, last, last - planned)
         if self.tracing:
             number = self.state.begun - 1
@@ -339,7 +346,7 @@ class ChainCore(WindowCore):
     # NetInQ
 
     def _pop(self, chain: Chain) -> bool:
-        """Take the next vector from NetInQ. If the iteration now has all its vectors, execute it.
+        """Take the chain's next vector from NetInQ. If the iteration is complete, execute it.
 
         Return whether other cores must act next.
         """
@@ -373,7 +380,7 @@ class ChainCore(WindowCore):
         return True
 
     def _do_popped(self, chain: Chain) -> None:
-        """Execute the iteration, now that all its vectors have been popped."""
+        """Execute the chain's iteration, now that all its vectors have been popped."""
         state, native = self.state, self.memories.native
         data = b"".join(data for _, data in state.popped)
         values = np.frombuffer(data, self.memories.dtype).reshape(1, -1, native)
@@ -423,7 +430,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, 1)
 
     def _at_instruction(self, chain: Chain, error: IterationFault) -> Fault:
-        """Return the fault of an iteration, with the address of the instruction that caused it."""
+        """Return the fault in `error`, with the address of the instruction of the chain."""
         fault = error.fault
         iteration = self.state.iteration
         text = f" (iteration {iteration})" if chain.iterations > 1 else ""

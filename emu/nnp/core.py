@@ -92,7 +92,7 @@ class NnpCore(ChainCore, Breakable):
         return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set the register `name`, the base address of Dram.
+        """Set the register `name`, the base address of Dram, to `value` in cycle `time`.
 
         Raises `Fault` unless the value is a multiple of 4.
         """
@@ -167,7 +167,7 @@ class NnpCore(ChainCore, Breakable):
         self._retire(self.time + self.timing.issue)
 
     def _set(self, instruction: Decoded) -> None:
-        """Execute an s_wr or a marker. Raises `Fault`."""
+        """Execute `instruction`, an s_wr or a marker. Raises `Fault`."""
         does = step(instruction).does
         if does in _MARKERS:
             group, until = instruction.values["g"], self.time + self.timing.issue

@@ -81,7 +81,10 @@ class Elements:
         self.item = int(arithmetic.dtype.itemsize)  # bytes in a host value
 
     def entries(self, memory: str) -> NDArray[Any]:
-        """Return all entries of a register file, of shape (entries, N) or (tiles, N, N)."""
+        """Return all entries of the register file `memory`.
+
+        They have shape (entries, N), or (tiles, N, N) for MatrixRf.
+        """
         field = "tile_codes" if FIELDS[memory] == TILES else FIELDS[memory]
         entries: NDArray[Any] = getattr(self.state, field)
         return entries
@@ -99,7 +102,8 @@ class Elements:
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
         """Return the origin of one element of vector or tile number `which` of an iteration.
 
-        `now` is the iteration, and `access` is its write. `row` is the row in a tile.
+        `now` is the iteration, and `access` is its write. `row` is the number of the element's row
+        in a tile; for a vector it is 0.
         """
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
@@ -115,14 +119,21 @@ class Elements:
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
     def _result_source(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """Return as a source one element of the result of instruction `at`."""
+        """Return, as a source, an element of the result of instruction `at` in iteration `now`.
+
+        The element is number `element` of the result's vector number `vector`.
+        """
         value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
         origin = self._step(now, at, value, sources)
         return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """Yield the values from which instruction `at` computed an element, including settings."""
+        """Yield the values from which instruction `at` computed an element, including settings.
+
+        The element is number `element` of vector number `vector` of the result in the iteration
+        `now`.
+        """
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -145,8 +156,8 @@ class Elements:
     ) -> Source:
         """Return as a source one element that an access of an iteration read.
 
-        `values` are the vectors that were read; None stands for the result of the access's
-        instruction.
+        `now` is the iteration; the element is number `element` of vector number `vector`. `values`
+        are the vectors that were read; None stands for the result of the access's instruction.
         """
         value = (now.results[access.at] if values is None else values)[vector, element].item()
         name, number = access.memory.name, now.number
@@ -175,7 +186,8 @@ class Elements:
         """Yield the non-zero products (of a weight and an activation) whose sum is the element.
 
         If all products are zero, the first one stands for them, so that the search for the cause
-        can go on. `row` is the number of the result's vector.
+        can go on. The element is number `element` of vector number `row` of the result of
+        `product`, in the iteration `now`.
         """
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
@@ -220,12 +232,16 @@ class Elements:
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:
-        """Return row `row` of tile number `which` as exact values of shape (N,)."""
+        """Return row `row` of tile number `which` of `tiles` as exact values of shape (N,)."""
         one = Quantised(tiles.codes[which, row][None], tiles.exponents[which, row][None])
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
     def _tile(self, now: Iteration, which: int, row: int, element: int) -> Origin:
-        """Return the origin of an element of a tile that m_wr wrote."""
+        """Return the origin of an element of tile number `which` that m_wr wrote in iteration
+        `now`.
+
+        `row` and `element` are the element's row and its number in the row.
+        """
         read = now.results[0][which, row, element].item()
         value = read
         if now.tiles is not None:
@@ -242,7 +258,11 @@ class Elements:
     def _tile_source(
         self, now: Iteration, which: int, row: int, element: int, value: Any
     ) -> Iterator[Source]:
-        """Yield the sources of an element of a tile that an iteration read."""
+        """Yield the sources of an element of a tile that the iteration `now` read.
+
+        `which` is the number of the tile in the iteration, `row` and `element` are the element's
+        row and its number in the row. `value` is its value.
+        """
         yield from self._settings(now, 0)
         access, name = now.chain.source, now.chain.source.memory.name
         if access.memory.queue:
@@ -258,7 +278,10 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """Yield as sources the registers that instruction `at` uses: their values and origins."""
+        """Yield as sources the registers that instruction `at` uses: their values and origins.
+
+        These are the values in the iteration `now`.
+        """
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW

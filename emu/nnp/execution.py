@@ -39,9 +39,10 @@ class Execution:
         self.origins: ChainOrigins | None = None  # called with the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return the host values that `count` iterations write, of shape (count, vectors, N).
+        """Return the host values that iterations of a chain write, of shape (count, vectors, N).
 
-        If NetInQ is the source, `popped` has the vectors from it. Raises `IterationFault`.
+        There are `count` iterations, from number `first` on. If NetInQ is the source, `popped` has
+        the vectors from it; otherwise it is None. Raises `IterationFault`.
         """
         values = self._source(chain, first, count, popped)
         is_first = True
@@ -76,8 +77,9 @@ class Execution:
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
         """Return the vectors that enter the first MFU, of shape (count, vectors, N).
 
-        The vectors are read from the chain's source, and multiplied if the chain has a product.
-        `popped` has the vectors from NetInQ, or is None.
+        The vectors are those of `count` iterations from number `first` on. They are read from the
+        chain's source, and multiplied if the chain has a product. `popped` has the vectors from
+        NetInQ, or is None.
         """
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
@@ -134,14 +136,17 @@ class Execution:
         return values
 
     def quantise(self, at: int, values: Host) -> Quantised:
-        """Quantise vectors for the multiplier. Raises `IterationFault` for instruction `at`."""
+        """Quantise the vectors `values` for the multiplier.
+
+        Raises `IterationFault` for instruction `at`.
+        """
         try:
             return self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
             raise IterationFault(at, nan_fault(error)) from None
 
     def _requantise(self, at: int, values: Host) -> Host:
-        """Quantise host values and convert them back to host values.
+        """Quantise host values and convert the result back to host values.
 
         Raises `IterationFault` for instruction `at`.
         """
@@ -153,7 +158,10 @@ class Execution:
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """Return the fault for a NaN that reaches a quantiser; it names the vector and element."""
+    """Return the fault for a NaN that reaches a quantiser, which has raised `error`.
+
+    The message names the vector and the element.
+    """
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside
     return Fault(

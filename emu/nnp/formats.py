@@ -19,7 +19,8 @@ ACROSS = 8  # codes in one row of the table
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
     """Return the formats in which the debugger can show host values, by name.
 
-    Each name is the quantiser's kind; for the matrix quantiser `_matrix` is appended.
+    `arithmetic` converts the host values. Each name is the quantiser's kind; for the matrix
+    quantiser `_matrix` is appended.
     """
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     by_name = {}

@@ -67,9 +67,9 @@ class Long:
 
     @classmethod
     def from_scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
-        """Return accumulators with V = `value` · 2**`places`, for `places` from 0 to 40.
+        """Return accumulators with V = `value` · 2**`places` and the given exponents.
 
-        V may need more than 74 bits. `check` tests this.
+        `places` is from 0 to 40. V may need more than 74 bits. `check` tests this.
         """
         rest = FRACTION - places
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
@@ -135,7 +135,7 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
 
 
 def round_long(long: Long, dtype: DTypeLike) -> Host:
-    """Return the accumulators rounded once to the host type, half to even.
+    """Return the accumulators `long` rounded once to the host type `dtype`, half to even.
 
     Numbers that are too large for this type become infinite.
     """

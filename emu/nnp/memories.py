@@ -38,7 +38,7 @@ class Memories:
     # Vectors
 
     def initial(self, addresses: Addresses) -> Quantised:
-        """Return entries of InitialVrf, with codes of shape (..., N).
+        """Return the entries of InitialVrf at `addresses`, with codes of shape (..., N).
 
         A negative address stands for a vector of zeros.
         """
@@ -52,7 +52,7 @@ class Memories:
         return Quantised(codes, exponents)
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
-        """Return host values of shape (..., N) from a register file or Dram.
+        """Return the host values at `addresses` of a register file or Dram, of shape (..., N).
 
         A negative address stands for a vector of zeros.
         """
@@ -66,7 +66,10 @@ class Memories:
         return values
 
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write host values of shape (..., N) to Dram or a register file of host values."""
+        """Write `values`, of shape (..., N), to `addresses` of a register file or Dram.
+
+        The register file stores host values.
+        """
         if memory.setting:
             self.state.host_file(memory)[addresses] = values
         else:
@@ -74,7 +77,7 @@ class Memories:
             self._touch(addresses, self.native)
 
     def write_initial(self, addresses: Addresses, values: Quantised) -> None:
-        """Write entries of InitialVrf."""
+        """Write the vectors `values` to the entries of InitialVrf at `addresses`."""
         state = self.state
         state.initial_codes[addresses] = values.codes
         state.initial_exponents[addresses] = values.exponents + self.bias
@@ -92,8 +95,8 @@ class Memories:
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
         """Return external memory from the base register on, in rows of `elements` host values.
 
-        `addresses` are row numbers; negative ones are ignored. Raises `Fault` if a row is outside
-        external memory.
+        `addresses` are row numbers; negative ones are ignored. `what` is "read" or "write", for the
+        message. Raises `Fault` if a row is outside external memory.
         """
         memory = self.device_memory
         size = elements * self.dtype.itemsize
@@ -131,7 +134,7 @@ class Memories:
     # Tiles
 
     def read_tiles(self, memory: Memory, addresses: Addresses) -> Host:
-        """Return native tiles as host values of shape (..., N, N)."""
+        """Return the native tiles at `addresses` of `memory`, as host values (..., N, N)."""
         native = self.native
         if memory.setting:
             state = self.state
@@ -142,7 +145,10 @@ class Memories:
         return rows.reshape(*addresses.shape, native, native)
 
     def write_tiles(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write native tiles (k, N, N) to Dram, or quantise and write them to MatrixRf."""
+        """Write native tiles, host values of shape (k, N, N), to `addresses` of `memory`.
+
+        For MatrixRf the tiles are quantised; Dram gets the host values.
+        """
         native = self.native
         if not memory.setting:
             rows = self._dram("write", addresses, native * native)

@@ -46,14 +46,14 @@ class NnpMeter(Meter):
         }
 
     def _parts(self, memory: Memory, engines: int) -> int:
-        """Return the number of separate memories of which a memory consists.
+        """Return the number of separate memories of which the memory `memory` consists.
 
-        MatrixRf has one for each dot product that the multiplier computes in parallel.
+        MatrixRf has one for each dot product that the `engines` tile engines compute in parallel.
         """
         return engines * self.native if memory.name == "MatrixRf" else 1
 
     def _bytes(self, memory: Memory, entries: int) -> int:
-        """Return the number of bytes of `entries` entries of a register file or a queue."""
+        """Return the number of bytes of `entries` entries of a register file or queue, `memory`."""
         elements = self.native * (self.native if memory.elements == (TILE,) else 1)
         if memory.name not in _QUANTISED:
             return entries * elements * (2 if self.number == "fp16" else 4)
@@ -72,7 +72,7 @@ class NnpMeter(Meter):
             self._iterations(chain, int(event.values["iteration"]), count)
 
     def _iterations(self, chain: Chain, first: int, count: int) -> None:
-        """Count `count` iterations from number `first` on."""
+        """Count `count` iterations of a chain, from number `first` on."""
         for access in (chain.source, *chain.writes):
             vectors = chain.output_count if access.writes else chain.input_count
             self._access(chain, access, first, count, vectors)
@@ -98,16 +98,18 @@ class NnpMeter(Meter):
         self.add(activity, elements, self.address)
 
     def _registers(self, memory: Memory, entries: int, writes: bool) -> None:
-        """Count the bytes of `entries` entries that are read from, or written to, a register file
-        or a queue.
+        """Count the bytes of `entries` entries that are read from a register file or queue.
+
+        `memory` is the file or queue. With `writes`, the entries are written to it.
         """
         size = self._bytes(memory, entries)
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)
 
     def _access(self, chain: Chain, access: Access, first: int, count: int, vectors: int) -> None:
-        """Count the bytes of a chain's access, the source or a write, in `count` iterations.
+        """Count the bytes that one access of a chain moves, the source or a write.
 
-        In each iteration the access moves `vectors` vectors.
+        The bytes are those of `count` iterations from number `first` on. In each iteration the
+        access moves `vectors` vectors.
         """
         if access.memory.setting:
             each = self.native if chain.is_tiles and access.memory.queue else 1

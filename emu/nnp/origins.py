@@ -67,7 +67,7 @@ class ChainOrigins(Origins):
     # Reports of the core
 
     def set_register(self, name: str, value: int) -> None:
-        """Record that the s_wr at `pc` sets a register."""
+        """Record that the s_wr at `pc` sets the register `name` to `value`."""
         self._set(name, Origin(self.number(), self.now(), "s_wr", self.state.pc, "", value))
 
     def _set(self, name: str, origin: Origin) -> None:
@@ -92,7 +92,7 @@ class ChainOrigins(Origins):
         self._popped.append(self.arrivals.pop_vector())
 
     def begin_iteration(self, chain: Chain) -> None:
-        """Start the record of the iteration that the core executes next."""
+        """Start the record of the iteration of `chain` that the core executes next."""
         state = self.state
         self._iteration = Iteration(
             self.number(), self.now(), chain, state.iteration, state.base,
@@ -232,7 +232,7 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _queued(self, place: Place) -> Iterator[Origin]:
-        """Yield the origins of vectors that are now in NetInQ or NetOutQ."""
+        """Yield the origins of the vectors in `place` that are now in NetInQ or NetOutQ."""
         chosen = slice(place.first, place.first + place.size if place.size else None)
         if place.field == "net_out":
             for number, record in list(enumerate(self._net_out))[chosen]:
@@ -250,7 +250,7 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the origins of elements of a register file.
+        """Yield the origins of the elements of a register file in `place`.
 
         Only writes before announcement number `before` count.
         """

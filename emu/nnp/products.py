@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 def _sizes(codes: NDArray[np.int16], quantiser: Quantiser) -> Ints:
     """Return the greatest magnitude of the integers m that the codes of each block represent.
 
-    Blocks lie along the last axis.
+    Blocks lie along the last axis; `quantiser` defines the integers.
     """
     # as an int16, the magnitude of -2**15 has the bits of 2**15
     greatest = np.abs(codes).view(np.uint16).max(axis=-1, initial=0)
@@ -38,10 +38,10 @@ def _sizes(codes: NDArray[np.int16], quantiser: Quantiser) -> Ints:
 
 
 def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
-    """Return exponents minus the least one of the blocks whose products are added.
+    """Return exponents relative to the least exponent among blocks whose products are added.
 
-    These are the blocks along the second axis. Blocks of zeros are ignored: their results may be
-    negative.
+    These blocks lie along the second axis. Blocks with the size 0 (only zeros) do not count for the
+    least exponent, so their relative exponents may be negative.
     """
     wide = exponents.astype(np.int64)
     least = np.where(sizes > 0, wide, wide.max(initial=-128)).min(axis=1)
@@ -49,7 +49,10 @@ def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
 
 
 def _in_units(sizes: Ints, relative: Ints) -> NDArray[np.float64]:
-    """Return sizes of blocks in units of the block with the least exponent."""
+    """Return `sizes` · 2**`relative`: the sizes of blocks in units of the least exponent.
+
+    `relative` is a result of `_relative`.
+    """
     # Sizes are only compared with numbers of 24 digits, so greater powers have no effect.
     return np.asarray(
         np.ldexp(sizes.astype(np.float64), np.clip(relative, 0, _FARTHEST).astype(np.int32))
@@ -99,7 +102,7 @@ class Tiles:
         return sum(part.nbytes for part in self._parts)
 
     def times(self, vectors: Quantised, dtype: DTypeLike) -> Host:
-        """Multiply the tiles by vectors of shape (iterations, cols, N).
+        """Multiply the tiles by `vectors`, which have shape (iterations, cols, N).
 
         The result has host values of type `dtype` and shape (iterations, rows, N). Raises
         `OutOfRange` if an accumulator overflows.
@@ -115,14 +118,14 @@ class Tiles:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def long(self, vectors: Quantised) -> Long:
-        """Return the exact accumulators of the product, of shape (iterations, rows, N).
+        """Return the exact accumulators of the product with `vectors`: (iterations, rows, N).
 
         `times` rounds these same numbers. Raises `OutOfRange` if an accumulator overflows.
         """
         return self._long(self._split_vectors(vectors))
 
     def _split_vectors(self, vectors: Quantised) -> Quantised:
-        """Return vectors (iterations, cols, N), divided into blocks.
+        """Return `vectors`, of shape (iterations, cols, N), divided into blocks.
 
         The second axis of the result counts blocks, not native vectors, if a vector has several
         blocks.
@@ -158,16 +161,16 @@ class Tiles:
         return round_long(self._long(vectors), dtype)
 
     def _greatest_row_sum(self, codes: NDArray[np.int16], relative: Ints) -> float:
-        """Return the greatest sum of magnitudes of a row of the matrix.
+        """Return the greatest sum of the magnitudes of one row of the matrix, over all rows.
 
-        It is in units of the row's block with the least exponent. `relative` has the exponents in
-        these units.
+        `codes` are the codes of the matrix by block, `relative` the relative exponents of the
+        blocks (`_relative`). A row's sum is in units of the least exponent of the row's blocks.
         """
         sums = np.abs(integers(codes, self._matrix).astype(np.int32)).sum(axis=-1, dtype=np.int64)
         return float(_in_units(sums, relative).sum(axis=1).max(initial=0))
 
     def _sums(self, vectors: Quantised, is_single: bool) -> Reals:
-        """Return the exact products as floats of shape (iterations, rows · N).
+        """Return the exact products with `vectors` as floats of shape (iterations, rows · N).
 
         The caller ensures that no sum needs more than 53 binary digits, or 24 if `is_single`.
         """
@@ -186,7 +189,8 @@ class Tiles:
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
         """Return the accumulators of BFP long as V and exponent; V must fit in 64 bits.
 
-        Both have shape (iterations, rows · N).
+        The accumulators are those of the product with `vectors`. Both results have shape
+        (iterations, rows · N).
         """
         total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):
@@ -197,9 +201,9 @@ class Tiles:
         return total, exponent
 
     def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """Return V and exponent of the dot products of one column of tiles, number `column`.
+        """Return V and exponent of the dot products of `vectors` with column `column` of the tiles.
 
-        Both have shape (iterations, rows · N).
+        Both results have shape (iterations, rows · N).
         """
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
@@ -209,7 +213,7 @@ class Tiles:
         return scaled.astype(np.int64), exponent
 
     def _column_long(self, vectors: Quantised, column: int) -> Long:
-        """Return the dot products of one column of tiles, number `column`, in BFP long.
+        """Return the dot products of `vectors` with column `column` of the tiles, in BFP long.
 
         The result has shape (iterations, rows, N).
         """
@@ -229,7 +233,10 @@ class Tiles:
         return total
 
     def _exponent(self, of_column: Quantised, column: int) -> Ints:
-        """Return the exponents of one column's dot products, of shape (iterations, rows · N)."""
+        """Return the exponents of the dot products of one column, of shape (iterations, rows · N).
+
+        `of_column` has the vectors' blocks that are multiplied by tiles of column `column`.
+        """
         count = len(of_column.codes)
         if not self._shared:
             return np.full((count, self.rows * self.native), self._offset, np.int64)
@@ -243,7 +250,7 @@ class Tiles:
         return flat.reshape(-1, self.rows, self.native)
 
     def _dequantise(self, quantised: Quantised) -> Reals:
-        """Return the dequantised matrix of shape (rows · N, cols · N)."""
+        """Return the matrix `quantised`, dequantised, of shape (rows · N, cols · N)."""
         shape = self.rows, self.native, self.cols, self._width
         weights = np.empty(shape, self._type)
         units = quantised.exponents.astype(np.int32) + self._matrix.unit
@@ -253,7 +260,7 @@ class Tiles:
         return weights.reshape(self.rows * self.native, -1)
 
     def _split(self, quantised: Quantised) -> list[Reals]:
-        """Return the high and the low halves of the integers m that the codes represent.
+        """Return the high and low halves of the integers m that the codes of `quantised` represent.
 
         Both have shape (rows · N, cols · N).
         """
@@ -268,8 +275,9 @@ class Tiles:
 def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
     """Return the shift P of dot products: a dot product S adds V = S · 2**P to an accumulator.
 
-    If the elements of a block share an exponent, P moves the binary point of the products to the
-    binary point of q34.40. Otherwise, and if the products have 40 fraction bits or more, P is 0.
+    `matrix` and `vector` are the quantisers of the two factors. If the elements of a block share an
+    exponent, P moves the binary point of the products to the binary point of q34.40. Otherwise, and
+    if the products have 40 fraction bits or more, P is 0.
     """
     if not matrix.shares_exponents:
         return 0
@@ -282,7 +290,7 @@ def _half_shifts(size: int) -> tuple[int, int]:
 
 
 def _halves(whole: NDArray[Any], size: int) -> list[tuple[NDArray[np.float64], int]]:
-    """Return the high and the low half of integers of `size` bits.
+    """Return the high and the low half of the integers `whole`, which have `size` bits.
 
     Each half comes with its left shift in bits; the sum of both shifted halves is the integer.
     """

@@ -98,7 +98,7 @@ class Quantiser:
 
     @cached_property
     def size(self) -> int:
-        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
+        """The number g such that each code represents an integer m of magnitude at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
         return self.small_float.size if self.kind in ("float", "mx") else self.bits - 1
@@ -179,7 +179,7 @@ def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any
 
 
 def quantise(values: Host, quantiser: Quantiser) -> Quantised:
-    """Quantise host values of shape (..., N); infinities become the largest codes.
+    """Quantise host values of shape (..., N) with `quantiser`; infinities become the largest codes.
 
     Raises `NotANumber`.
     """
@@ -224,7 +224,8 @@ def _mx(
 ) -> Quantised:
     """Return blocks of mx, each scaled so that its largest element has the exponent emax.
 
-    `parts` has an axis for blocks if a vector has several; the codes have `shape`.
+    `parts` has the blocks' values; there is an axis for blocks if a vector has several. `largest`
+    has the greatest magnitude in each block. The codes have `shape` and the type `element`.
     """
     powers = np.frexp(largest)[1] - 1 - element.greatest_exponent
     powers = np.where(largest == 0, -GREATEST_SCALE, powers)
@@ -259,7 +260,7 @@ def _small_float(wide: NDArray[np.floating[Any]], element: Element) -> NDArray[n
 def integers(
     codes: NDArray[np.signedinteger[Any]], quantiser: Quantiser
 ) -> NDArray[np.signedinteger[Any]]:
-    """Return the integer m that each code represents.
+    """Return the integer m that each code of `quantiser` represents.
 
     In bfp and int, and for integers of mx, the result is `codes` itself; otherwise it is an int64
     array.
@@ -281,9 +282,9 @@ def integers(
 
 
 def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values of blocks, of shape (..., N), in the floating type `dtype`.
+    """Return the values that `quantised` blocks of `quantiser` represent, in the type `dtype`.
 
-    The caller chooses a type in which all values are exact.
+    They have shape (..., N). The caller chooses a type in which all values are exact.
     """
     scale = power_of_two(quantised.by_element.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)
@@ -291,12 +292,12 @@ def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDAr
 
 
 def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:
-    """Return the exact values of blocks as float64 of shape (..., N)."""
+    """Return the exact values of `quantised`, blocks of `quantiser`, as float64 (..., N)."""
     return values(quantised, quantiser, np.float64)
 
 
 def requantise(host: Host, quantiser: Quantiser) -> Host:
-    """Quantise host values and convert them back to their type, rounding once.
+    """Quantise host values with `quantiser` and convert them back to their type, rounding once.
 
     The instruction v_quantise does this, and the settings `nnp.quantise_mvm_out` and
     `nnp.quantise_mfu_in` make all chains do it. Raises `NotANumber`.

@@ -30,7 +30,7 @@ READY = {**{name: f"ready_{field}" for name, field in HOST_FILES.items()},
 
 
 def size(config: Mapping[str, Any], memory: str) -> int:
-    """Return the number of entries of a register file or queue."""
+    """Return the number of entries of the register file or queue `memory`."""
     return int(config[BY_NAME[memory].setting])
 
 
@@ -138,15 +138,15 @@ class NnpState(State):
         self.tile_exponents: NDArray[np.uint8] = exponents.reshape(shape)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """Return, for each entry of a register file, the cycle from which the entry can be read.
+        """Return, for each entry of the register file `memory`, when the entry can be read.
 
-        The result has shape (entries,).
+        The result has cycles, in shape (entries,).
         """
         cycles: NDArray[np.int64] = getattr(self, READY[memory.name])
         return cycles
 
     def host_file(self, memory: Memory) -> NDArray[Any]:
-        """Return the entries of a register file that stores host values, of shape (entries, N)."""
+        """Return the entries of `memory`, a register file of host values, of shape (entries, N)."""
         entries: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
         return entries
 

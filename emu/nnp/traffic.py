@@ -19,7 +19,7 @@ class Traffic:
         self.state, self.timing, self.memory, self.port = state, timing, memory, port
 
     def count(self, chain: Chain, first: int, count: int) -> None:
-        """Add to the port's counters the beats of `count` iterations from `first` on."""
+        """Add to the port's counters the beats of `count` iterations of a chain from `first` on."""
         for access in (chain.source, *chain.writes):
             if access.memory.setting:
                 continue
@@ -31,11 +31,14 @@ class Traffic:
                 self.port.external_reads += beats
 
     def beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many beats an access to Dram takes in `count` iterations from `first` on."""
+        """Return how many beats an access of a chain to Dram takes in iterations from `first` on.
+
+        There are `count` iterations.
+        """
         return int(self.timing.beats(*self.runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many beats of a write to Dram are narrower than external memory.
+        """Return how many beats of a chain's write to Dram, `access`, are narrower than the memory.
 
         The result is for all `count` iterations from number `first` on.
         """
@@ -50,7 +53,7 @@ class Traffic:
     def runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
         """Return the byte addresses that an access to Dram uses, and the number of bytes at each.
 
-        The result is for `count` iterations from number `first` on, without padding.
+        The result is for `count` iterations of the chain from number `first` on, without padding.
         """
         length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
         entries = chain.addresses(access, first, count)

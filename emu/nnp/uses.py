@@ -42,7 +42,10 @@ def uses(
     first: int,
     count: int,
 ) -> Iterator[Use]:
-    """Yield all uses of `count` iterations from number `first` on; `times` may be 0."""
+    """Yield all uses of `count` iterations of a chain, from number `first` on; `times` may be 0.
+
+    `schedule` has the times of the iterations, `traffic` counts their beats.
+    """
     begin = int(schedule.reads[0, 0])
     end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
     if chain.source.memory.setting:
@@ -72,7 +75,7 @@ def uses(
 
 
 def _operand_count(chain: Chain) -> int:
-    """Return how many vectors and tiles one iteration reads in addition to its source."""
+    """Return how many vectors and tiles one iteration of a chain reads besides its source."""
     count = sum(item.operand.count for item in chain.operations if item.operand is not None)
     return count + (chain.product.count if chain.product is not None else 0)
 
@@ -80,7 +83,8 @@ def _operand_count(chain: Chain) -> int:
 def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
     """Return how many reads of a register file or of NetInQ the source of a chain takes.
 
-    Padding is not read. From NetInQ each vector is one read, even if it is a part of a tile.
+    The result is for `count` iterations from number `first` on. Padding is not read. From NetInQ
+    each vector is one read, even if it is a part of a tile.
     """
     if chain.source.memory.queue:
         return count * chain.input_count * (timing.native if chain.is_tiles else 1)
@@ -90,7 +94,8 @@ def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
     """Return the first cycle in which the source is read, and the cycle after the last read.
 
-    Padding does not count. The result is (0, 0) if nothing is read.
+    The source is that of `chain`, the iterations are `count` from number `first` on, with the times
+    of `schedule`. Padding does not count. The result is (0, 0) if nothing is read.
     """
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)

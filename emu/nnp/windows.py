@@ -74,7 +74,8 @@ class WindowCore(Core, Startable, Windowed):
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
         """Return how many bytes may pass at cycle `time`, and the cycle from which `wanted` may.
 
-        The cycle is NEVER if it depends on a change that nnp will announce.
+        The bytes pass `window`, "netin", "netout" or "message". The cycle is NEVER if it depends on
+        a change that nnp will announce.
         """
         state, whole = self.state, self.timing.vector_bytes
         if window == "netin":
@@ -90,7 +91,10 @@ class WindowCore(Core, Startable, Windowed):
         return ready * whole - (state.leaving if ready else 0), again
 
     def push(self, window: str, data: bytes, time: int) -> None:
-        """Take bytes of a vector for NetInQ, or of a message, from another core at cycle `time`."""
+        """Take bytes of a vector for NetInQ, or of a message, from another core at cycle `time`.
+
+        `window` is the name of the window to which the core wrote.
+        """
         state, origins = self.state, self.chain_origins
         if origins is None:
             self._take(window, data, time)
@@ -117,7 +121,7 @@ class WindowCore(Core, Startable, Windowed):
                 self._deliver(time + 1)
 
     def _push_vectors(self, data: bytes, time: int) -> bytes:
-        """Push the complete vectors in `data` to NetInQ. Return the bytes after them."""
+        """Push the complete vectors in `data` to NetInQ in cycle `time`; return the other bytes."""
         whole = self.timing.vector_bytes
         while len(data) >= whole:
             self.state.net_in.append(data[:whole])
@@ -178,7 +182,10 @@ class WindowCore(Core, Startable, Windowed):
         )
 
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Remove the first `length` bytes of the vectors in NetOutQ, and return them."""
+        """Remove the first `length` bytes of the vectors in NetOutQ, and return them.
+
+        Another core reads them from `window` in cycle `time`.
+        """
         state, whole = self.state, self.timing.vector_bytes
         before = state.leaving
         result = b""

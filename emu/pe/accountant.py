@@ -102,7 +102,10 @@ class RowAccountant(Accountant):
         self._note_banks()
 
     def _note_step(self, number: int, address: int) -> None:
-        """Record the number of weights that each PE of a cluster has in its present mac."""
+        """Record the number of weights that each PE of a cluster has in its present mac.
+
+        `number` is the number of the cluster, `address` the address of the mac.
+        """
         cluster, state = self.core.context.clusters[number], self.core.state
         run = cluster.run_of(cluster.units[MAC])
         if run is None or self.latest[number] == (address, run["order"]):
@@ -114,7 +117,7 @@ class RowAccountant(Accountant):
             self.steps.setdefault(address, {})[key] = entries
 
     def _stall(self, number: int) -> Charge:
-        """Return the charge for the cycles in which a cluster runs no mac."""
+        """Return the charge for the cycles in which cluster `number` runs no mac."""
         stall = self.core.stall_report.unit(number)
         if stall.cause == "bus" and self._brings_results():
             return Charge("order", stall.address, _RESULTS)
@@ -185,8 +188,9 @@ class RowAccountant(Accountant):
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
         """Find how many cycles of the waits for the bus were avoidable.
 
-        The bus could have brought the data in earlier cycles of the list, in which it rested. Only
-        cycles in which the bus moves beats count as avoidable.
+        `fresh` has the charges of the last `cycles` cycles. The bus could have brought the data in
+        earlier cycles of the list, in which it rested. Only cycles in which the bus moves beats
+        count as avoidable.
         """
         beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
         moving = beats * self.core.divider
@@ -239,7 +243,7 @@ class RowAccountant(Accountant):
 
 
 def _lines(offset: int, size: int) -> range:
-    """Return the numbers of the lines (32 bytes of memory each) that contain some bytes."""
+    """Return the numbers of the lines (32 bytes each) that contain the `size` bytes at `offset`."""
     return range(offset // _LINE, (offset + size - 1) // _LINE + 1)
 
 

@@ -42,9 +42,10 @@ class Adder:
         self.overflow = overflow
 
     def product(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Return the products in the sum's type, and a mask of the products that overflow.
+        """Return the products of `left` and `right` in the sum's type, and a mask of overflows.
 
-        The mask is None if no product overflows, or if `overflow` is not "fault".
+        The mask has the products that overflow. It is None if no product overflows, or if
+        `overflow` is not "fault".
         """
         if not self.floating:
             return np.multiply(left, right, dtype=self.dtype), None
@@ -59,7 +60,7 @@ class Adder:
         return product, overflow
 
     def total(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Return the sums, and a mask of the sums that overflow.
+        """Return the sums of `left` and `right`, and a mask of the sums that overflow.
 
         The mask is None if no sum overflows, or if `overflow` is not "fault".
         """
@@ -83,7 +84,7 @@ _CURVES: dict[str, Callable[[Values], Values]] = {"sigmoid": sigmoid, "tanh": np
 
 
 def relu(values: Values) -> Values:
-    """Return the maximum of each value and 0; NaN stays NaN."""
+    """Return the maximum of each number in `values` and 0; NaN stays NaN."""
     return np.asarray(np.maximum(values, values.dtype.type(0)))
 
 
@@ -138,7 +139,7 @@ def looked_up(values: Values, table: Values) -> Values:
     """Return, for each integer in `values`, an entry of `table`, in the type of `values`.
 
     The integer is saturated to -128 to 127. Its byte in two's complement is the index of the entry:
-    0 to 127 for these integers, 128 to 255 for -128 to -1.
+    the integers 0 to 127 have the same index, and -128 to -1 have the indices 128 to 255.
     """
     return np.asarray(table[table_index(values)]).astype(values.dtype)
 

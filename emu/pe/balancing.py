@@ -25,10 +25,11 @@ Mask = NDArray[np.bool_]
 
 
 def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
-    """Add the helper sums to the sums of their owners, in the clusters of the mask `clusters`.
+    """Add the helper sums to the sums of their owners in the state, in the clusters `clusters`.
 
-    `clusters` has shape (clusters,). Return a mask of shape (clusters, PEs) of the PEs that take
-    part: each owner, and the left neighbour that helped it. Raises `Fault` (accumulator overflow).
+    `clusters` is a mask of shape (clusters,); `adder` adds the sums. Return a mask of shape
+    (clusters, PEs) of the PEs that take part: each owner, and the left neighbour that helped it.
+    Raises `Fault` (accumulator overflow).
     """
     owners = (state.given > 0) & clusters[:, None]
     taking_part = participants(owners)

@@ -42,7 +42,10 @@ def _load(word: int) -> dict[str, int | bool]:
 
 
 def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
-    """Return the loads in the load queue `name` of a PE, the head first."""
+    """Return the loads in the load queue `name` of PE (`c`, `p`), the head first.
+
+    `c` is the number of the cluster in the row, `p` the number of the PE in the cluster.
+    """
     state = row.state
     queue, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
     count = int(getattr(state, f"{name}_count")[c, p])
@@ -87,7 +90,10 @@ def _comparator(row: RowContext, c: int, p: int) -> Values:
 
 
 def _selected(row: RowContext, c: int, p: int) -> tuple[Any, Any] | None:
-    """Return the weight and the activation of the first load of load queue 2; None if empty."""
+    """Return the weight and the activation of the first load of load queue 2 of PE (`c`, `p`).
+
+    The result is None if the queue is empty.
+    """
     loads = _loads(row, "q2", c, p)
     if not loads:
         return None
@@ -165,7 +171,10 @@ def _balancer(row: RowContext, c: int, p: int) -> Values:
 
 
 def _neighbour(row: RowContext, c: int, p: int) -> Values:
-    """Return the sum that the right neighbour hands over in the next cycle, or None, as "sum"."""
+    """Return, as "sum", the sum that the right neighbour hands over to PE (`c`, `p`).
+
+    The PE gets the sum in the next cycle. "sum" is None if the neighbour hands over no sum.
+    """
     state = row.state
     right = p + 1
     hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])
@@ -212,7 +221,7 @@ def block_diagram(row: RowContext) -> Sequence[figures.Box]:
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
-    """Return the entries in a queue of a PE, the head first.
+    """Return the entries in a queue of PE `pe` of cluster `cluster` of a row, the head first.
 
     Return None if `queue` is not one of the three queues with a head (weights, q1, q2).
     """

@@ -130,7 +130,7 @@ class Cluster:
         return chain
 
     def address(self, run: Run, op: Op) -> int:
-        """Return the memory address of a step's instruction, without the half bit."""
+        """Return the memory address of the instruction of a run's step, without the half bit."""
         origin = int(self.state.origins[self.number, run["buffer"]])
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 
@@ -143,10 +143,10 @@ class Cluster:
         return next((self.address(run, op) for op in ops), None)
 
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the two operands of a step, each of shape (PEs,).
+        """Return the two operands of step `op` of a run, each of shape (PEs,).
 
-        The operands of an instruction are entries of register file 605. If flags imply the step, it
-        has its own operands.
+        The operands of an instruction are entries of register file 605. A step that follows from
+        flags has operands of its own.
         """
         pes = self.shape.pes
         if op["implied"] is not None:
@@ -191,7 +191,7 @@ class Cluster:
         due[self.number] = min(due[self.number], cycle)
 
     def set_activity(self, activity: int, cycle: int) -> None:
-        """Record what the PEs do from `cycle` on: IDLE, BUSY or COMPUTING."""
+        """Record the activity of the PEs from `cycle` on: IDLE, BUSY or COMPUTING."""
         self.count_to(cycle)
         self.state.doing[self.number] = activity
         self.state.computing[self.number] = activity == COMPUTING

@@ -84,7 +84,10 @@ class ClusterControls:
         return all(self.units[cluster].has_free_buffer(packet) for cluster in packet["clusters"])
 
     def open(self, packet: Packet, address: int) -> None:
-        """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`."""
+        """Reserve the buffer of an exe packet in all clusters of the packet.
+
+        `address` is the address of the packet. Raises `Fault`.
+        """
         units = [self.units[cluster] for cluster in packet["clusters"]]
         equal = units[0].lifecycle.equal_clusters(packet["clusters"], packet["buffer"])
         for unit, same in zip(units, equal, strict=True):
@@ -113,12 +116,12 @@ class ClusterControls:
             self.units[cluster].begin_segment(packet)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a segment, which was on the bus in `cycle`."""
+        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
         for cluster in packet["clusters"]:
             self.units[cluster].first_beat(packet, segment, cycle)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a segment, which was on the bus in `cycle`.
+        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
 
         The contents of the segment are already in the PEs.
         """
@@ -126,9 +129,9 @@ class ClusterControls:
             self.units[cluster].last_beat(packet, segment, cycle)
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write a segment of activations or partial sums, which has arrived completely, to the PEs.
+        """Write the `data` of a segment of activations or partial sums of a packet to the PEs.
 
-        Raises `Fault`.
+        All bytes of the segment have arrived. Raises `Fault`.
         """
         self.loading.fill_dense(packet, segment, data, self.targets(packet, segment))
 

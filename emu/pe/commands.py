@@ -10,7 +10,7 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 @dataclass(frozen=True)
 class Command:
-    """The rule for the packets of a command, and the units of a cluster that it needs."""
+    """The rule for packets with a command, and the units of a cluster that these packets need."""
 
     # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"

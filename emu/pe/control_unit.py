@@ -84,8 +84,9 @@ class ControlUnit:
     def open(self, packet: Packet, address: int, before: ControlUnit | None = None) -> None:
         """Create the run of a packet whose first beat is sent now; this reserves its buffer.
 
-        `before` is the control unit of another cluster with equal buffers that has just opened the
-        packet; None if there is no such cluster. Raises `Fault`.
+        `address` is the address of the packet. `before` is the control unit of another cluster with
+        equal buffers that has just opened the packet; None if there is no such cluster. Raises
+        `Fault`.
         """
         if before is None:
             self.cluster.runs.append(self.lifecycle.open(packet, address))
@@ -108,7 +109,7 @@ class ControlUnit:
     # Segments on the bus
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether the bus may send the first bytes of a segment.
+        """Return whether the bus may send the first bytes of segment `segment` of a packet.
 
         The segment's ld must be the next step of its run; before it there may only be lds whose
         segments the bus has already sent. The loader must be free, and so must the memory that the
@@ -132,18 +133,18 @@ class ControlUnit:
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """Occupy the loader for the run whose segment has its first bytes on the bus."""
+        """Occupy the loader for the run of a packet whose next segment begins on the bus."""
         self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a segment, which was on the bus in `cycle`."""
+        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
         run, op = self.cluster.taker(packet, segment)
         self.cluster.units[LOADER] = run["buffer"]
         op["first"] = min(op["first"], cycle)
         self.cluster.wake(cycle + 1)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a segment, which was on the bus in `cycle`.
+        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
 
         The contents of the segment are already in the PEs.
         """
@@ -265,7 +266,7 @@ class ControlUnit:
         return op["unit"] != MAC or not run["has_weights"] or self.lifecycle.heads_queue(run)
 
     def _conflict(self, run: Run, op: Op) -> bool:
-        """Return whether an earlier step still uses something that `op` needs."""
+        """Return whether a step before `op`, of `run` or another run, uses something `op` needs."""
         for other_run in self.cluster.runs:
             for other in other_run["ops"]:
                 if other is op:
@@ -318,7 +319,7 @@ class ControlUnit:
 
 
 def _next_steps(run: Run) -> list[Op]:
-    """Return the first waiting step of each lane that has waiting steps, in order of the lanes."""
+    """Return the first waiting step of each lane of a run that has waiting steps, by lane."""
     steps: list[Op | None] = [None] * len(LANES)
     for op in run["ops"]:
         if op["state"] == WAITING and steps[op["lane"]] is None:
@@ -331,7 +332,7 @@ def _buffer(run: Run) -> int:
 
 
 def _overlap(run: Run, other: Run) -> bool:
-    """Return whether stores of two different runs may write the same bytes."""
+    """Return whether stores of two runs, `run` and `other`, may write the same bytes."""
     span, other_span = run["span"], other["span"]
     if run is other or span is None or other_span is None:
         return False

@@ -48,10 +48,10 @@ class DataLoading:
     # Before the first beat
 
     def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
-        """Return whether the weight queues of a cluster have room for a segment.
+        """Return whether a cluster's weight queues have room for segment `segment` of a packet.
 
-        The result is True for segments that are not weights. Raises `Fault` if the run has more
-        weights than a queue can hold.
+        The result is True for segments that are not weights. Raises `Fault`, for the ld step `op`
+        of the run, if the run has more weights than a queue can hold.
         """
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
@@ -67,13 +67,16 @@ class DataLoading:
         return bool((self.state.weight_count[cluster] + counts <= self.shape.weight_queue).all())
 
     def _entry(self, packet: Packet, segment: int) -> np.dtype[Any]:
-        """Return the NumPy type of an entry of a segment of weights. Raises `Fault`."""
+        """Return the NumPy type of an entry of a packet's segment of weights. Raises `Fault`."""
         return entry_type(dtype_of(segment_type(self.context.clusters, packet, segment)))
 
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
-        """Return how many entries each PE gets from a segment of weights, of shape (PEs,)."""
+        """Return how many entries each PE of a cluster gets from a segment of weights, (PEs,).
+
+        The segment of the packet is taken by the run `run`.
+        """
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run) or described["form"] == DENSE:
             size = self._entry(packet, segment)["value"].itemsize
@@ -89,7 +92,8 @@ class DataLoading:
     def packed_bytes(self, packet: Packet, segment: int) -> int:
         """Return the number of bytes of the records (index + value) of a segment with `compress`.
 
-        The number follows from the present contents of the on-chip unit.
+        The segment belongs to `packet`. The number follows from the present contents of the on-chip
+        unit.
         """
         counts, _ = self._compressed(packet, segment)
         entry = self._entry(packet, segment)
@@ -100,8 +104,8 @@ class DataLoading:
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Compress a dense segment. Return the number of entries of each slice, and all entries.
 
-        An entry is the index and value of an element that is not zero. `data` are the bytes of the
-        segment; with None they are read from the on-chip unit.
+        The segment belongs to `packet`. An entry is the index and value of an element that is not
+        zero. `data` are the bytes of the segment; with None they are read from the on-chip unit.
         """
         described, entry = packet["segments"][segment], self._entry(packet, segment)
         if data is None:
@@ -114,7 +118,7 @@ class DataLoading:
         return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
-        """Return whether a run uses its weight queue as a sliding window over dense data."""
+        """Return whether a cluster's run has a sliding window over dense data as weight queue."""
         return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
@@ -132,7 +136,7 @@ class DataLoading:
     def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment of weights to the weight queues 503. Raises `Fault`.
 
-        If the run has a sliding window, the data are dense.
+        The segment belongs to `packet`. If the run has a sliding window, the data are dense.
         """
         groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:
@@ -145,10 +149,10 @@ class DataLoading:
     def fill_dense(
         self, packet: Packet, segment: int, data: bytes, starts: NDArray[np.int32]
     ) -> None:
-        """Write activations or partial sums to the PEs. Raises `Fault`.
+        """Write the `data` of a segment of activations or partial sums of a packet to the PEs.
 
-        `starts` has, for each PE, the first element of its buffer that its slice fills. Its shape
-        is (clusters, PEs).
+        Raises `Fault`. `starts` has, for each PE, the first element of its buffer that its slice
+        fills. Its shape is (clusters, PEs).
         """
         kind = packet["segments"][segment]["type"]
         values = self.dense_values(packet, segment, data)
@@ -169,7 +173,7 @@ class DataLoading:
     def dense_values(
         self, packet: Packet, segment: int, data: bytes, segments: int = 0
     ) -> NDArray[Any]:
-        """Return the elements of a segment of activations or partial sums.
+        """Return the elements of a packet's segment of activations or partial sums.
 
         The shape is (slices, elements). If `data` has the bytes of several segments that are like
         this one, `segments` is their number, and the shape is (segments, slices, elements).
@@ -189,9 +193,10 @@ class DataLoading:
     # Weights
 
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
-        """Return the start byte and the number of entries of each weights record. Raises `Fault`.
+        """Return the start byte and the number of entries of each weights record in `data`.
 
-        If there are fewer records than slices, the last slices are empty.
+        `data` are the bytes of a segment of `packet`. Raises `Fault`. If there are fewer records
+        than slices, the last slices are empty.
         """
         count = self._count(packet, segment)
         records, end = records_of(data, self._entry(packet, segment).itemsize)
@@ -208,7 +213,10 @@ class DataLoading:
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the first entry of each slice, the number of its entries, and all entries."""
+        """Return the first entry of each slice, the number of the slice's entries, and all entries.
+
+        `data` are the bytes of a segment of weights of `packet`.
+        """
         form = packet["segments"][segment]["form"]
         if form == COMPRESS:
             counts, entries = self._compressed(packet, segment, data)
@@ -226,7 +234,7 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the result of `_sparse_entries`, but for the dense data of a sliding window.
+        """Return the result of `_sparse_entries` for the dense data of a sliding window.
 
         The indices are 0; each mac sets the indices when it starts.
         """
@@ -251,7 +259,9 @@ class DataLoading:
         """Append the entries of each PE's slice to its weight queue. Raises `Fault`.
 
         `takers` has the clusters that take the segment, with the run and the ld step of each.
-        `data` are the bytes of the segment, which only the record of origins needs.
+        `entries_by_slice` is a result of `_sparse_entries` or `_dense_entries`; `sliding` says
+        whether the run has a sliding window. `data` are the bytes of the segment, which only the
+        record of origins needs.
         """
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
@@ -319,9 +329,10 @@ class DataLoading:
     def _mark_types(
         self, packet: Packet, segment: int, starts: NDArray[np.int32], elements: int
     ) -> None:
-        """Record the element type of the blocks that a segment of activations fills.
+        """Record the element type of the blocks that a packet's segment of activations fills.
 
-        `starts` has the first element of each PE, in shape (clusters, PEs).
+        `starts` has the first element that each PE writes, in shape (clusters, PEs), and `elements`
+        is the number of elements for each PE.
         """
         size, clusters = self.shape.input_block, packet["clusters"]
         loaded = self.state.block_types[clusters]
@@ -333,7 +344,8 @@ class DataLoading:
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
         """Write the input buffers of all clusters of the packet together.
 
-        All PEs write from the same element `first` on.
+        `values` has the slices of a segment of activations. All PEs write from the same element
+        `first` on.
         """
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
         if first % size:
@@ -350,17 +362,20 @@ class DataLoading:
         state.block_loaded[where, :, block_end // size - 1] -= block_end - end
 
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
-        """Return a segment's slices as an array that broadcasts to (clusters, PEs, elements)."""
+        """Return a segment's slices as an array that broadcasts to (clusters, PEs, elements).
+
+        `values` has the slices, in shape (slices, elements); the segment belongs to `packet`.
+        """
         mode = packet["segments"][segment]["mode"]
         if mode == BY_CLUSTER:
             return values[:, None]
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """Raise `Fault` if a load would leave a gap in a block.
+        """Raise `Fault` if a load to a cluster's input buffers would leave a gap in a block.
 
-        There is a gap if the load starts inside a block, and an earlier element of the block is not
-        loaded.
+        `starts` (PEs,) has the first element that each PE writes. There is a gap if the load starts
+        inside a block, and an earlier element of the block is not loaded.
         """
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
@@ -377,10 +392,10 @@ class DataLoading:
     # Partial sums
 
     def fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Write 1 to 4 partial sums to each PE's output queue, and add them to its accumulators.
+        """Write 1 to 4 partial sums to the output queue of each PE of a cluster, and add them up.
 
-        `values` has shape (PEs, sums); sum i is added to accumulator i. `start` has each PE's first
-        entry in the output queue, in shape (PEs,). Raises `Fault` if a sum overflows.
+        `values` has shape (PEs, sums); sum i is added to accumulator i of the PE. `start` has each
+        PE's first entry in the output queue, in shape (PEs,). Raises `Fault` if a sum overflows.
         """
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)
@@ -392,10 +407,11 @@ class DataLoading:
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
-        """Add up to four consecutive results in the output queue of each PE to accumulators 0 to 3.
+        """Add up to four results in the output queues of a cluster to accumulators 0 to 3.
 
-        `start` (PEs,) is the first entry of each PE. Entries that were never written are left out.
-        Raises `Fault` if all entries of all PEs are left out, or if a sum overflows.
+        The results are in consecutive entries; `start` (PEs,) is the first entry of each PE.
+        Entries that were never written are left out. Raises `Fault` if all entries of all PEs are
+        left out, or if a sum overflows.
         """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)

@@ -16,19 +16,22 @@ class Delivery:
         self.controls, self.units = controls, units
 
     def open(self, packet: Packet, address: int, now: int) -> None:
-        """Reserve what the packet needs; its first beat is sent in cycle `now`. Raises `Fault`."""
+        """Reserve what the packet needs; its first beat is sent in cycle `now`. Raises `Fault`.
+
+        `address` is the address of the packet.
+        """
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """React to the command byte, which was on the bus in `cycle`. Raises `Fault`."""
+        """React to a packet's command byte, which was on the bus in `cycle`. Raises `Fault`."""
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether the bus may send the first bytes of a segment."""
+        """Return whether the bus may send the first bytes of segment `number` of a packet."""
         return True
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Take bytes of a segment that were on the bus in `cycle`. Raises `Fault`.
+        """Take `piece`, bytes of segment `number` of a packet that were on the bus in `cycle`.
 
-        `last` says whether the segment ends with these bytes.
+        `last` says whether the segment ends with these bytes. Raises `Fault`.
         """
 
 
@@ -40,9 +43,9 @@ class ConfigDelivery(Delivery):
             self.controls.units[cluster].parser.begin(packet["buffer"], packet["segments"])
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether the bus may send the first bytes of a segment.
+        """Return whether the bus may send the first bytes of segment `number` of a config.
 
-        The bus must not send scales or a table while a run may still write to this segment.
+        The bus must not send scales or a table while a run may still write bytes of this segment.
         """
         segment = packet["segments"][number]
         return not number or not self.controls.may_still_write(packet["order"], segment)
@@ -72,13 +75,19 @@ class ExeDelivery(Delivery):
         self.controls.activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether all clusters can take the segment, and no run may still write to it."""
+        """Return whether the bus may send the first bytes of segment `number` of an exe.
+
+        All clusters must be able to take the segment, and no run may still write bytes of it.
+        """
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False
         return self.controls.can_take(packet, number)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Collect the bytes of a segment. After its last byte write it to the PEs."""
+        """Collect the bytes of a segment, as `Delivery.deliver` describes.
+
+        After the last byte write the segment to the PEs.
+        """
         if not packet["sent"]:
             self.controls.first_beat(packet, number, cycle)
         packet["chunks"].append(piece)

@@ -51,7 +51,10 @@ class Distribution:
     # The bus
 
     def cycle(self, now: int) -> None:
-        """Request the next beat if there is one and the clusters can take it. Raises `Fault`."""
+        """Request the next beat in cycle `now` if there is one and the clusters can take it.
+
+        Raises `Fault`.
+        """
         self.fetch()
         packet = self.state.packet
         if packet is None or self.state.beat is not None or not self._open(packet, now):
@@ -75,7 +78,7 @@ class Distribution:
             beat["data"] = b""  # only the command byte, which arrived with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
-        """Reserve the packet's buffers if all are free. Return whether they are reserved.
+        """Reserve the packet's buffers in cycle `now` if all are free; return whether they were.
 
         For a marker, which needs no buffer, the result is True.
         """
@@ -90,13 +93,13 @@ class Distribution:
         return True
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether the bus may send the first bytes of a segment now."""
+        """Return whether the bus may send the first bytes of segment `number` of a packet now."""
         return self.deliveries[packet["mnemonic"]].can_send(packet, number)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
-        """Return the beat that can be sent now, and the ranges that it reads from the half.
+        """Return the packet's beat that can be sent in cycle `now`, and the ranges that it reads.
 
-        A range is a pair: offset in the half, and number of bytes.
+        A range of the half is a pair: offset in the half, and number of bytes.
         """
         command = not packet["commanded"]
         carried = COMMAND_BYTES if command else 0
@@ -122,7 +125,7 @@ class Distribution:
         return beat, ranges
 
     def _bytes(self, packet: Packet, number: int) -> int:
-        """Return the number of bytes that the bus carries for a segment.
+        """Return the number of bytes that the bus carries for segment `number` of a packet.
 
         A compressed segment is sent as pairs of index + value. In each cycle the compressor reads
         at most one bus width of dense bytes, and sends at most one bus width. So the segment takes

@@ -33,11 +33,11 @@ def named_type(segment: Segment, types: tuple[int, int]) -> int:
 
 
 def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
-    """Return the element type of a segment of weights or activations, as an index in ELEMENTS.
+    """Return the element type of segment `number` of a packet, as an index in ELEMENTS.
 
-    `clusters` has all clusters of the row. The caller ensures that the runs of the packet are in
-    the buffers whose sequences take the segment. Raises `Fault` if the sequences of these clusters
-    have different types.
+    The segment has weights or activations. `clusters` has all clusters of the row. The caller
+    ensures that the runs of the packet are in the buffers whose sequences take the segment. Raises
+    `Fault` if the sequences of these clusters have different types.
     """
     segment = packet["segments"][number]
     lead = clusters[packet["clusters"][0]]
@@ -88,8 +88,9 @@ def check_mac(
 ) -> None:
     """Raise `Fault` if a mac would multiply numbers of other types than its sequence has.
 
-    `base` (PEs,) has the bases of the mac; `reach` is the greatest index of its weights. The
-    function checks the run's weights, and each block from the base up to the base plus `reach`.
+    The mac runs in the buffer `buffer` of a cluster. `base` (PEs,) has the bases of the mac;
+    `reach` is the greatest index of its weights. The function checks the run's weights, and each
+    block from the base up to the base plus `reach`.
     """
     if not shape.mixes:
         return

@@ -141,7 +141,10 @@ class Expansion:
         )
 
     def _check_range(self, place: int, row: Decoded) -> None:
-        """Raise `Fault` if an operand, with the increments of loopbacks, leaves its legal range."""
+        """Raise `Fault` if an operand of instruction number `place`, `row`, leaves its legal range.
+
+        The operand has the increments of earlier loopbacks.
+        """
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
                 if end and not low <= operand < end:
@@ -185,10 +188,10 @@ class Expansion:
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
-        """Return the step of an ld, with the next segments of the exe that it takes.
+        """Return the step of instruction number `place`, the ld `row`.
 
-        If no segment is left, `ld psums` reads the output queue, and any other ld becomes an empty
-        step.
+        The step takes the next segments of the exe. If no segment is left, `ld psums` reads the
+        output queue, and any other ld becomes an empty step.
         """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
@@ -232,8 +235,9 @@ class Expansion:
     def _check_dense(self, place: int) -> None:
         """Raise `Fault` if the next segment has dense weights that do not suit the sequence.
 
-        Weights are dense in three cases: the sequence slides a window, the distribution unit
-        compresses them, or the loading unit adds the indices.
+        `place` is the number of the ld that takes the segment. Weights are dense in three cases:
+        the sequence slides a window, the distribution unit compresses them, or the loading unit
+        adds the indices.
         """
         sliding = STATES[self.header["state"]] == "sw"
         form = self.segments[self.next_segment]["form"]
@@ -269,7 +273,10 @@ class Expansion:
         return DTYPES[ELEMENTS[named_type(self.segments[self.next_segment], self.types)]]
 
     def _take(self, place: int, kind: int) -> int:
-        """Take the next segment and return its number. Raises `Fault` unless its type is `kind`."""
+        """Take the next segment for instruction number `place`, and return the segment's number.
+
+        Raises `Fault` unless the segment's type is `kind`.
+        """
         if self._next_type() != kind:
             what = "is no segment left"
             if self.next_segment < len(self.segments):
@@ -280,7 +287,10 @@ class Expansion:
         return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """Return the number of elements in a slice of the next, dense segment. Raises `Fault`."""
+        """Return the number of elements of type `dtype` in a slice of the next, dense segment.
+
+        Raises `Fault` for instruction number `place`.
+        """
         segment = self.segments[self.next_segment]
         size = np.dtype(dtype).itemsize
         count = slices(self.shape, segment["mode"], self.clusters)
@@ -296,7 +306,7 @@ class Expansion:
     def _input_blocks(self, place: int) -> int:
         """Return the mask of the blocks that the next segment of activations fills.
 
-        Raises `Fault`.
+        `place` is the number of the ld that takes the segment. Raises `Fault`.
         """
         elements = self._elements(place, self._next_dtype())
         start, high = self._span(place, 0)
@@ -314,8 +324,8 @@ class Expansion:
     def _move_all(self, place: int) -> None:
         """Add a move for each accumulator that macs use: accumulator a moves to block a (pe.md).
 
-        The sum of a mac with `sfu` passes the activation function, unless the flags ask for raw
-        sums.
+        The moves count as steps of instruction number `place`, the last mac. The sum of a mac with
+        `sfu` passes the activation function, unless the flags ask for raw sums.
         """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):
@@ -335,7 +345,7 @@ class Expansion:
             )
 
     def _special(self, place: int, row: Decoded) -> list[Op]:
-        """Return the steps of an spu instruction.
+        """Return the steps of instruction number `place`, the spu `row`.
 
         If the flags ask for raw sums, the step moves them without the SFU, to the entries where the
         sequence expects the results of the spu.
@@ -393,7 +403,7 @@ class Expansion:
         return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
 
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
-        """Return the mask of the output-queue blocks that an instruction reads or writes.
+        """Return the mask of output-queue blocks that instruction number `place` reads or writes.
 
         These blocks contain `results` consecutive entries of each PE. Operand number `entry` (0 or
         1) of the instruction selects the first of them. With `results` 0, there are as many entries

@@ -12,7 +12,7 @@ _MOST = 4096  # the greatest number of iterations in the cache
 
 
 class ExpansionCache:
-    """A cache of the steps of iterations, by everything that they depend on.
+    """A cache of the steps of iterations; the key has everything on which the steps depend.
 
     `shape` has the dimensions of the row.
     """
@@ -75,7 +75,10 @@ class ExpansionCache:
 
 
 def _moved(op: Op, segments: int, iteration: int) -> Op:
-    """Return a copy of a step for another iteration, which takes segments with higher numbers."""
+    """Return a copy of step `op` for another iteration, with other segments.
+
+    `segments` is the number by which the numbers of its segments are higher.
+    """
     op = op.copy()
     op["segments"] = [number + segments for number in op["segments"]]
     op["beats"], op["iteration"] = [], iteration

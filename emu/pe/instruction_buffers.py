@@ -80,7 +80,8 @@ class InstructionBuffer:
     ) -> NDArray[np.int64]:
         """Return the value of one operand of PE 0 in each of `iterations`; both have shape (n,).
 
-        `place` is the index of the instruction, `entry` the number of the operand (0 or 1).
+        `initial` has the operands of iteration 0. `place` is the index of the instruction, `entry`
+        the number of the operand (0 or 1).
         """
         inner_step, outer_step = self.steps[place][entry]
         outer = iterations // self.header["inner"]
@@ -119,7 +120,7 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 def _buffer(
     header: bytes, words: bytes, steps: bytes, strides: bytes, types: tuple[int, int]
 ) -> InstructionBuffer:
-    """Build the contents of a buffer from bytes of the state.
+    """Return the contents of a buffer from the bytes of the fields of the state with these names.
 
     The result is cached, because most clusters have equal buffers.
     """
@@ -136,9 +137,10 @@ def _buffer(
 
 
 def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
-    """Return the contents of an instruction buffer.
+    """Return the contents of instruction buffer `number` of a cluster.
 
-    If the buffer is not configured, its header has count 0.
+    The contents are read from the state of the row. If the buffer is not configured, its header has
+    count 0.
     """
     return _buffer(
         state.headers[cluster, number].tobytes(),
@@ -150,7 +152,7 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return the operands of PE 0 in buffer `number` that the register file has now."""
+    """Return PE 0's operands in buffer `number` of a cluster that the register file has now."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
@@ -159,9 +161,9 @@ def initial_operands(state: State, cluster: int, number: int) -> Pairs:
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
     """Return all accumulators and blocks that the iterations of a buffer may use.
 
-    The result also says whether the iterations may store. `results` is the number of results of
-    each PE that one store takes. Do not change the result: it is cached, because most exes differ
-    only in data.
+    `initial` has the operands of iteration 0. The result also says whether the iterations may
+    store. `results` is the number of results of each PE that one store takes. Do not change the
+    result: it is cached, because most exes differ only in data.
     """
     operands = tuple((first, second) for first, second in initial)
     return _uses(shape, buffer, operands, results)
@@ -202,7 +204,7 @@ def _uses(
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """Return everything that `first` or `second` may use."""
+    """Return everything that `first` or `second` says may be used; `first` may be None."""
     if first is None:
         return second
     return Ahead(

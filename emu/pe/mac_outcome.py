@@ -108,7 +108,7 @@ class MacOutcome:
 
     @classmethod
     def concatenate(cls, parts: Sequence[MacOutcome]) -> MacOutcome:
-        """Join outcomes along the first axis. All must have the same fields."""
+        """Join the outcomes `parts` along the first axis. All must have the same fields."""
         arrays = [part._arrays() for part in parts]
         names = arrays[0]
         return replace(

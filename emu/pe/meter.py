@@ -69,7 +69,7 @@ class RowMeter(Meter):
         self._count_row()
 
     def _types(self, cluster: int, buffer: int) -> tuple[str, str]:
-        """Return the element types of the weights and activations of the sequence in a buffer."""
+        """Return the types of weights and activations of the sequence in a buffer of a cluster."""
         if buffer == FREE or not self.core.shape.mixes:
             return self.core.shape.element, self.core.shape.element
         weights, activations = self.core.state.types[cluster, buffer].tolist()

@@ -25,7 +25,7 @@ class OutputQueues:
     def mark_written(
         self, cluster: int, starts: NDArray[Any], count: int, pes: Pes = EVERY_PE
     ) -> None:
-        """Mark `count` entries of each PE in `pes` as written.
+        """Mark `count` entries of each PE in `pes` of a cluster as written.
 
         `starts`, of shape (PEs,), has the first entry of each PE. In the block that contains the
         last of these entries, the later entries are marked as not written.
@@ -45,7 +45,7 @@ class OutputQueues:
     def holders(
         self, cluster: int, starts: NDArray[Any], count: int, what: str
     ) -> NDArray[np.intp]:
-        """Return the numbers of the PEs that have results in all of `count` entries.
+        """Return the numbers of the PEs of a cluster that have results in all of `count` entries.
 
         `starts`, of shape (PEs,), has the first entry of each PE. `what` names the instruction in
         messages. Raises `Fault` if no PE has results there, or if a PE has only some of them.
@@ -68,10 +68,10 @@ class OutputQueues:
         return np.flatnonzero(complete)
 
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
-        """Move one accumulator of each PE through buffer 508 to the output queue (nonsf).
+        """Move one accumulator of each PE of a cluster to the PE's output queue (nonsf).
 
-        The accumulator is cleared. `source` is the accumulator of each PE and `target` its entry in
-        the queue, both of shape (PEs,).
+        The way is through buffer 508. The accumulator is cleared. `source` is the accumulator of
+        each PE and `target` its entry in the queue, both of shape (PEs,).
         """
         state = self.state
         value = state.accumulators[cluster, self.pes, source]
@@ -82,10 +82,11 @@ class OutputQueues:
         self.mark_written(cluster, target, 1)
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
-        """Copy `count` raw partial sums of each PE past the SFU, through selectors 514 and 515.
+        """Copy `count` raw partial sums of each PE of a cluster past the SFU.
 
-        `source` and `target`, of shape (PEs,), are the first entries to read and to write in each
-        output queue. PEs without results are left out. Raises the `Fault`s of `holders`.
+        The way is through selectors 514 and 515. `source` and `target`, of shape (PEs,), are the
+        first entries to read and to write in each output queue. PEs without results are left out.
+        Raises the `Fault`s of `holders`.
         """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)

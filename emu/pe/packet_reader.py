@@ -37,7 +37,10 @@ def _members(structure: Structure, data: bytes) -> dict[str, int]:
 
 @lru_cache(maxsize=256)
 def _command(word: int, where: int) -> Decoded:
-    """Return the command of a packet at the address `where`. Raises `DecodeError`."""
+    """Return the command that `word`, the command byte of a packet at `where`, encodes.
+
+    Raises `DecodeError`.
+    """
     return decode(CORE, word, COMMAND_BITS, where)
 
 
@@ -50,8 +53,8 @@ class PacketReader:
     def read(self, address: int, order: int) -> tuple[Packet, int]:
         """Return the packet at an offset of the half, and the offset after the packet.
 
-        `order` becomes the number of the packet. The method does not check whether the segments
-        suit the command. Raises `Fault`.
+        `address` is the offset. `order` becomes the number of the packet. The method does not check
+        whether the segments suit the command. Raises `Fault`.
         """
         where = self.shape.address(address)
         if address % PACKET_ALIGN:
@@ -134,7 +137,10 @@ class PacketReader:
         )
 
     def _check_element(self, members: dict[str, int], number: int, where: int) -> None:
-        """Raise `Fault` if a segment names an element type that it cannot have."""
+        """Raise `Fault` if segment `number` of a packet names an element type that it cannot have.
+
+        `members` are the members of the segment's record, `where` is its address.
+        """
         if not members["element"]:
             return
         kind, element = members["type"], ELEMENTS[members["element"] - 1]

@@ -80,8 +80,8 @@ class PeArrays:
         """Set the state of a cluster to the start of a mac.
 
         `base`, `total` (the accumulator) and `limit` (the end of the activations) have shape
-        (PEs,). The mac examines entries from the head of the weight queue on. The caller has set
-        their number, `mac_left`.
+        (PEs,). `balance` says whether the mac is balanced. The mac examines entries from the head
+        of the weight queue on. The caller has set their number, `mac_left`.
         """
         state = self.state
         state.mac_next[cluster] = state.weight_head[cluster]

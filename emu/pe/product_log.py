@@ -42,7 +42,7 @@ class ProductLog:
         self.count += rows.shape[1]
 
     def add_psum(self, total: int, source: Source) -> None:
-        """Add a partial sum to accumulator `total`."""
+        """Add the partial sum that came from `source` to accumulator `total`."""
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:

@@ -85,7 +85,7 @@ class RowProvenance(ProvenanceRecords):
         self, packet: Packet, segment: int, data: bytes, sliding: bool,
         places: NDArray[Any], entries: NDArray[Any],
     ) -> None:  # fmt: skip
-        """Record where a segment of weights was stored.
+        """Record where a segment of weights of a packet was stored.
 
         Number i of `entries` is the index of an entry in the segment. That entry went to index i of
         `places`, which counts through the weight queues of all PEs. `data` has the bytes of the
@@ -111,7 +111,10 @@ class RowProvenance(ProvenanceRecords):
         self._record_ld(packet["clusters"][0], packet, segment, size)
 
     def _record_ld(self, cluster: int, packet: Packet, segment: int, item: int) -> None:
-        """Record that the ld of a cluster has now taken a segment with elements of `item` bytes."""
+        """Record that a cluster's ld has taken segment `segment` of a packet.
+
+        The elements of the segment have `item` bytes.
+        """
         run, op = self.clusters[cluster].taker(packet, segment)
         chosen = packet["segments"][segment]
         place = packet["address"] + PACKET.size + SEGMENT.size * segment
@@ -130,13 +133,16 @@ class RowProvenance(ProvenanceRecords):
         self.segments.setdefault(self.number(), []).append(taken)
 
     def _packet(self, mnemonic: str, address: int) -> Origin:
-        """Return the packet at an address, without the half bit, as the origin of a setting."""
+        """Return the packet at `address`, without the half bit, as the origin of a setting.
+
+        `mnemonic` is the name of the packet's command.
+        """
         return Origin(self.number(), self.core.time, mnemonic, address)
 
     def record_dense(
         self, packet: Packet, segment: int, values: NDArray[Any], starts: NDArray[np.int32]
     ) -> None:
-        """Record where a segment of activations or partial sums was stored.
+        """Record where a packet's segment of activations or partial sums was stored.
 
         `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), has for each PE
         the first element of its buffer that its slice fills.
@@ -178,7 +184,7 @@ class RowProvenance(ProvenanceRecords):
     # Configuration
 
     def begin_config(self, cluster: int, buffer: int) -> None:
-        """Record that the packet on the bus begins to configure a buffer."""
+        """Record that the packet on the bus begins to configure buffer `buffer` of a cluster."""
         packet = self.state.packet
         at = self.shape.address(packet["address"])
         origin = Origin(self.number(), self.core.time, packet["mnemonic"], at)
@@ -190,7 +196,7 @@ class RowProvenance(ProvenanceRecords):
             self.config_data.pop((cluster, buffer, kind), None)
 
     def end_config(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
-        """Record that a buffer now contains the sequence at `offset` of the half."""
+        """Record that a buffer of `clusters` now contains the sequence at `offset` of the half."""
         for cluster in clusters:
             origin, _ = self.configs.get((cluster, buffer), (None, -1))
             if origin is None:  # it began before the record
@@ -200,7 +206,10 @@ class RowProvenance(ProvenanceRecords):
             self.configs[cluster, buffer] = origin, base + offset
 
     def record_config_data(self, cluster: int, buffer: int, packet: Packet, segment: int) -> None:
-        """Record that the scales or the table of a buffer came from this segment of its config."""
+        """Record that a cluster's buffer got scales or a table from segment `segment` of a config.
+
+        `packet` is the config.
+        """
         kind = packet["segments"][segment]["type"]
         size = np.dtype(SCALE_DTYPE).itemsize if kind == SCALES else 0
         addresses = self._base(packet, segment) + size * slices_of(
@@ -214,7 +223,8 @@ class RowProvenance(ProvenanceRecords):
         """Return an entry of a buffer's scales or table as a setting of an spu function.
 
         `key` is (cluster, buffer), and `kind` the type of the segment. `entry` is the number of the
-        entry in the table; for scales it is 0.
+        entry in the table; for scales it is 0, and `pe` is the number of the PE. `value` is the
+        value of the entry.
         """
         origin, _ = self.configs.get(key, (None, 0))
         number, addresses = self.config_data.get((*key, kind), (self.number(), []))
@@ -227,7 +237,8 @@ class RowProvenance(ProvenanceRecords):
     def _own_settings(self, key: tuple[int, int], op: Op, pe: int, value: Any) -> list[Source]:
         """Return the settings of an spu function that differ by PE or by value.
 
-        These are the scale of a PE, or the table entry for a value.
+        These are the scale of the PE `pe`, or the table entry for `value`. `key` is (cluster,
+        buffer), and `op` the step.
         """
         function, state = op["function"], self.state
         if function == REQUANTISE and state.scaled[key]:
@@ -239,9 +250,10 @@ class RowProvenance(ProvenanceRecords):
         return []
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
-        """Yield the members of a sequence's header that an spu function uses, as sources.
+        """Yield the members of a sequence's header that the spu step `op` uses, as sources.
 
-        Each source names the config packet that set the member.
+        The step belongs to a run of `cluster`. Each source names the config packet that set the
+        member.
         """
         key = cluster.number, run["buffer"]
         origin, base = self.configs.get(key, (None, 0))
@@ -278,8 +290,9 @@ class RowProvenance(ProvenanceRecords):
     # Steps of the clusters
 
     def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """Record the values that a step reads when it starts, and the step as the origin of its
-        results.
+        """Record the values that step `op` of a run reads when it starts.
+
+        Also record the step as the origin of its results. The run is one of `cluster`.
         """
         name = op["name"]
         if name == "mac":
@@ -294,9 +307,10 @@ class RowProvenance(ProvenanceRecords):
             act(cluster, run, op, source.tolist(), target.tolist())
 
     def _step(self, cluster: Cluster, run: Run, op: Op) -> Callable[[Any, Sources], Origin]:
-        """Return a function that makes the origin of one result of a step that starts now.
+        """Return a function that makes the origin of one result of step `op`, which starts now.
 
-        Its arguments are the result's value and sources.
+        The arguments of this function are the result's value and sources. The step belongs to a run
+        of `cluster`.
         """
         word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
         what, at = decode_word(word).row.mnemonic, cluster.address(run, op)
@@ -312,10 +326,10 @@ class RowProvenance(ProvenanceRecords):
             self.output[c, pe, place] = step(value, sources)
 
     def _sum_sources(self, cluster: int, pe: int, accumulator: int) -> Sources:
-        """Clear the record of an accumulator, and return a function that yields its sources.
+        """Clear the record of an accumulator of PE `pe` of a cluster, and return a function.
 
-        These are, as settings, the segments from which its weights and activations came, then its
-        partial sums and products.
+        The function yields the sources of the accumulator. These are, as settings, the segments
+        from which its weights and activations came, then its partial sums and products.
         """
         return partial(self._with_segments, self.products.take(self.flat(cluster, pe, accumulator)))
 
@@ -386,7 +400,7 @@ class RowProvenance(ProvenanceRecords):
     def _parts(
         self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
     ) -> dict[int, Source]:
-        """Return, for each PE number, the value that an spu takes from this PE.
+        """Return, for each PE number, the value that the spu step `op` of a run takes from this PE.
 
         `places` has, for each PE, the entry in its output queue. PEs without a written result are
         left out.
@@ -407,7 +421,7 @@ class RowProvenance(ProvenanceRecords):
         return parts
 
     def _to_scalars(self, cluster: Cluster, run: Run) -> bool:
-        """Return whether the reductions of a run's sequence go to the scalar unit."""
+        """Return whether reductions of the sequence of a cluster's run go to the scalar unit."""
         header = self.state.headers[cluster.number, run["buffer"]]
         return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
 
@@ -469,7 +483,7 @@ class RowProvenance(ProvenanceRecords):
         yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the origins of the present values in some elements of the state.
+        """Yield the origins of the present values in `place`, some elements of the state.
 
         `before` is ignored, because only the present is recorded.
         """

@@ -20,7 +20,7 @@ Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
 def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
-    """Yield the origin of each element of a part of the state that contains a recorded value."""
+    """Yield the origin of each element of `place`, a part of the state, with a recorded value."""
     values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
@@ -32,7 +32,11 @@ def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
 
 
 def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of an accumulator: its products and partial sums since the last move."""
+    """Return the origin of the accumulator `name` with this index.
+
+    The sources are its products and partial sums since the last move. The result is None if there
+    are none.
+    """
     sources = records.products.sources_in(records.flat(*index))
     if not sources:
         return None
@@ -50,7 +54,10 @@ def _output(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of a load in a load queue: its weight and its activation."""
+    """Return the origin of the load with this index in the load queue `name`.
+
+    The sources are its weight and its activation. The result is None if the entry has no load.
+    """
     state, (cluster, pe, place) = records.state, index
     depth = getattr(state, name).shape[-1]
     head, count = getattr(state, f"{name}_head"), getattr(state, f"{name}_count")
@@ -66,7 +73,10 @@ def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
 
 
 def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of a weight-queue or input-buffer entry: the segment that brought it."""
+    """Return the origin of an entry of the weight queue or input buffer `name`.
+
+    The origin is the segment that brought the entry with this index; None without a segment.
+    """
     state, (cluster, pe, place) = records.state, index
     what = "weight" if name.startswith("weight") else "activation"
     if what == "weight":
@@ -89,7 +99,7 @@ def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None
 
 
 def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of an accumulator of the scalar unit."""
+    """Return the origin of the scalar unit's accumulator with this index; None without one."""
     reductions = records.scalars.get((index[0], index[1], index[2]), [])
     if not reductions:
         return None
@@ -99,7 +109,10 @@ def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of an instruction word or header member: the config that brought it."""
+    """Return the origin of an instruction word or header member in the field `name`.
+
+    The origin is the config that brought the element with this index.
+    """
     config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None
@@ -127,7 +140,10 @@ def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _config_data(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of a scale or of a table entry: the config that brought it."""
+    """Return the origin of a scale or of a table entry in the field `name`.
+
+    The origin is the config that brought the element with this index.
+    """
     config, _ = records.configs.get((index[0], index[1]), (None, 0))
     kind = SCALES if name == "scales" else TABLE_SEGMENT
     number, addresses = records.config_data.get((index[0], index[1], kind), (0, []))

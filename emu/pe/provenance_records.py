@@ -79,7 +79,7 @@ class ProvenanceRecords(Origins):
         self.products.is_partial = True
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:
-        """Return the number of an accumulator, counted through all PEs of the row."""
+        """Return the number of an accumulator of PE (`cluster`, `pe`), counted through the row."""
         width = self.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 

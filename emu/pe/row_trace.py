@@ -59,7 +59,7 @@ class RowTrace:
         self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
-        """Report a marker that was on the bus in `cycle`. Raises `Fault` (bad mask).
+        """Report the marker `packet`, which was on the bus in `cycle`. Raises `Fault` (bad mask).
 
         `begins` says whether the marker starts or ends a recorded stretch.
         """
@@ -73,7 +73,7 @@ class RowTrace:
         self.state.macs_before[cluster] = self.state.macs[cluster].sum()
 
     def end_mac(self, cluster: int, run: Run, op: Op) -> None:
-        """Report a mac that has ended."""
+        """Report a mac that has ended: step `op` of a run of a cluster."""
         trace, divider, number = self.core.trace, self.divider, run["number"]
         begin, until = op["start"], op["end"] + 1
         uses = int(self.state.macs[cluster].sum() - self.state.macs_before[cluster])

@@ -137,7 +137,8 @@ class RunLifecycle:
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
         """Return a copy of the run that `other` has just opened in a cluster with equal buffers.
 
-        Raises `Fault` if the results of this cluster do not fit into the half.
+        `packet` is the packet of both runs, `address` its address. Raises `Fault` if the results of
+        this cluster do not fit into the half.
         """
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
@@ -167,7 +168,9 @@ class RunLifecycle:
     ) -> tuple[list[Op], int]:
         """Return the steps of one iteration of buffer `number`, and the next segment after it.
 
-        Raises `Fault`.
+        The other arguments are those of `Expansion`: the operands of the iteration, the number of
+        the first segment that no earlier iteration takes (`taken`), and whether the iteration must
+        take all remaining segments (`last`). Raises `Fault`.
         """
         return self.units.expansions.expand(
             self.cluster.buffer(number),
@@ -218,9 +221,9 @@ class RunLifecycle:
         return ahead
 
     def _stores(self, run: Run, number: int) -> int:
-        """Return the number of stores of all iterations of a buffer, streams included.
+        """Return the number of stores in all iterations of a run's buffer `number`.
 
-        Raises `Fault`.
+        Streams count as stores. Raises `Fault`.
         """
         if number == run["buffer"]:
             ops = run["ops"]
@@ -234,7 +237,7 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """Start the next iteration, or end the last one, if all necessary steps have been done.
+        """Start the next iteration of a run, or end the last one, if all necessary steps are done.
 
         The lds and macs of the present iteration must have ended. If an iteration follows, all
         other steps must have started. The state of the sequence determines which weights leave the
@@ -285,10 +288,10 @@ class RunLifecycle:
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """Move the sliding window by `pop` entries; at the end of an inner loop drop the whole
-        window.
+        """Move the sliding window of a run by `pop` entries; after an inner loop drop the window.
 
-        Raises `Fault` if a weight queue has fewer entries left.
+        `header` is the header of the run's sequence. Raises `Fault` if a weight queue has fewer
+        entries left.
         """
         if not run["held"]:
             return
@@ -309,8 +312,9 @@ class RunLifecycle:
     def _leave_queue(
         self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     ) -> None:
-        """Remove `entries` entries from the head of each PE's weight queue; `entries` has shape
-        (PEs,).
+        """Remove the weights of a run from the head of each PE's weight queue.
+
+        `entries` (PEs,) is the number of entries to remove.
         """
         state, c = self.state, self.cluster.number
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue

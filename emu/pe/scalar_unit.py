@@ -22,12 +22,12 @@ class ScalarUnit:
         self.pes = np.arange(cluster.shape.pes)
 
     def schedule_write_back(self, run: Run, op: Op) -> None:
-        """Schedule stages SU and WB of an instruction that has ended in a four-stage sequence."""
+        """Schedule stages SU and WB of a run's step `op`, which ended in a four-stage sequence."""
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
 
     def write_back(self, run: Run, now: int) -> None:
-        """Write the operands of each instruction whose stage WB is due in cycle `now`."""
+        """Write the operands of each instruction of a run whose stage WB is due in cycle `now`."""
         if not run["unwritten"]:
             return
         c, number = self.cluster.number, run["buffer"]
@@ -46,7 +46,7 @@ class ScalarUnit:
         run["unwritten"] = unwritten
 
     def next_start(self, run: Run, op: Op) -> int:
-        """Return the first cycle in which the operands of `op` allow it to start.
+        """Return the first cycle in which the operands of step `op` of a run allow it to start.
 
         NEVER means that the same instruction of the previous iteration has not ended yet.
         """
@@ -74,7 +74,7 @@ class ScalarUnit:
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
     def has_operands(self, run: Run, op: Op) -> bool:
-        """Return whether the register file has the operands of an ld.
+        """Return whether the register file has the operands of the ld step `op` of a run.
 
         Until it has them, the bus must not send the data of the ld.
         """

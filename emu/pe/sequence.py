@@ -108,7 +108,7 @@ def takes_weights(op: Op) -> bool:
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """Return the number of slices of a segment that `clusters` clusters get.
+    """Return the number of slices of a segment that `clusters` clusters of a row get.
 
     `mode` says how the segment is sliced.
     """

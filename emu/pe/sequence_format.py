@@ -50,17 +50,20 @@ class Records(NamedTuple):
 
 
 def instructions_offset(header: dict[str, int]) -> int:
-    """Return the number of bytes from a sequence's start to its first instruction."""
+    """Return the number of bytes before the instructions of a sequence with this header."""
     return SEQUENCE.size + RECORD_SIZE * header["records"]
 
 
 def sequence_length(header: dict[str, int]) -> int:
-    """Return the number of bytes of a sequence in memory."""
+    """Return the number of bytes in memory of a sequence with this header."""
     return instructions_offset(header) + INSTRUCTION_BYTES * header["count"]
 
 
 def parse_header(data: bytes, address: int) -> dict[str, int]:
-    """Return the header at the start of a sequence. Raises `Fault` (malformed packet)."""
+    """Return the header at the start of `data`, a sequence.
+
+    `address` is the address of the sequence. Raises `Fault` (malformed packet).
+    """
     try:
         header = unpack(SEQUENCE, data)
     except StructureError as error:
@@ -80,10 +83,10 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
 
 
 def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
-    """Return the strides of a sequence, of shape (instructions, operands, 2).
+    """Return the strides of a sequence with this header, of shape (instructions, operands, 2).
 
-    The last axis has the stride over PEs and the stride over clusters. The function skips wrong
-    records.
+    `data` are the bytes of the sequence. The last axis has the stride over PEs and the stride over
+    clusters. The function skips wrong records.
     """
     strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):
@@ -98,14 +101,14 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
 
 
 def _records(header: dict[str, int]) -> range:
-    """Return the offsets of the records of a sequence."""
+    """Return the offsets of the records of a sequence with this header."""
     return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
 
 
 def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str, int] | None:
     """Return the members of the record `types` of a sequence; None without such a record.
 
-    Raises `Fault`.
+    `data` are the bytes of the sequence, `address` is its address. Raises `Fault`.
     """
     found = None
     for number, at in enumerate(_records(header)):
@@ -132,9 +135,10 @@ def check_data(
 ) -> None:
     """Raise `Fault` if the segments of a config do not suit its sequence.
 
-    `brings` are the types of the segments that follow the sequence in the config. The sequence must
-    use all of them, and they must include the scales and the table that it needs. The function also
-    raises the fault if the sequence names an element type that the array does not have.
+    `data` are the bytes of the sequence, `address` is its address. `brings` are the types of the
+    segments that follow the sequence in the config. The sequence must use all of them, and they
+    must include the scales and the table that it needs. The function also raises the fault if the
+    sequence names an element type that the array does not have.
     """
     types = types_record(data, header, address)
     for number in operand_types(types):
@@ -162,7 +166,10 @@ def _is_scaled(types: dict[str, int] | None) -> bool:
 
 
 def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
-    """Return the contents of the records of a sequence. Raises `Fault`."""
+    """Return the contents of the records of a sequence. Raises `Fault`.
+
+    `data` are the bytes of the sequence, `address` is its address.
+    """
     types = types_record(data, header, address)
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
     strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
@@ -199,8 +206,8 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
     """Return which operands (0, 1) of an instruction may have a step, or may have a stride.
 
-    With `stepped`, the result is for steps, otherwise for strides. `place` is the number of the
-    instruction.
+    `data` are the bytes of the sequence. With `stepped`, the result is for steps, otherwise for
+    strides. `place` is the number of the instruction.
     """
     if place >= header["count"]:
         return ()
@@ -214,7 +221,10 @@ def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> 
 def parse_instruction(
     shape: Shape, header: dict[str, int], word: int, address: int
 ) -> tuple[int, int]:
-    """Return the numbers of the two register-file entries of an instruction. Raises `Fault`."""
+    """Return the numbers of the two register-file entries of the instruction `word`.
+
+    The instruction is at `address`, in a sequence with this header. Raises `Fault`.
+    """
     try:
         instruction = decode_word(word)
     except DecodeError as error:

@@ -93,7 +93,10 @@ class SequenceParser:
             self.context.provenance.record_config_data(self.cluster, buffer, packet, number)
 
     def _scales(self, packet: Packet, number: int, data: bytes) -> NDArray[np.float32]:
-        """Return the scale of each PE, of shape (PEs,). Raises `Fault`."""
+        """Return the scale of each PE from `data`, segment `number` of a config, of shape (PEs,).
+
+        Raises `Fault`.
+        """
         segment, dtype = packet["segments"][number], np.dtype(SCALE_DTYPE).newbyteorder("<")
         count = slices(self.shape, segment["mode"], len(packet["clusters"]))
         if len(data) != count * dtype.itemsize:
@@ -111,7 +114,10 @@ class SequenceParser:
         return values[slices_of(self.shape, self.cluster, packet, number)]
 
     def _table(self, packet: Packet, number: int, data: bytes) -> NDArray[Any]:
-        """Return the entries of a table, of shape (entries,). Raises `Fault`."""
+        """Return the entries of the table in `data`, segment `number` of a config: (entries,).
+
+        Raises `Fault`.
+        """
         data_before = self.state.parsers[self.cluster]["data"]
         types = types_record(data_before, parse_header(data_before, 0), 0)
         element = self._types(operand_types(types))[ACTIVATIONS_TYPE]
@@ -188,9 +194,10 @@ class SequenceParser:
     def _store_instruction(
         self, header: dict[str, int], clusters: list[int], place: int, data: bytes, base: int
     ) -> bool:
-        """Store instruction number `place` if its bytes are in `data`. Return whether they are.
+        """Store instruction number `place` of a sequence if its bytes are in `data`.
 
-        `base` is the address of the sequence. Raises `Fault`.
+        Return whether they are. `header` is the sequence's header, `base` its address. The
+        instruction is stored for all `clusters`. Raises `Fault`.
         """
         at = instructions_offset(header) + INSTRUCTION_BYTES * place
         if len(data) < at + INSTRUCTION_BYTES:

@@ -66,7 +66,7 @@ class SpecialUnits:
         self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
     def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
-        """Return the numbers of the results that enter in cycle `turn` of the instruction."""
+        """Return the numbers of the results that enter in cycle `turn` of the instruction `job`."""
         rate, total = self.shape.sfu_rate, job["count"] * len(job["pes"])
         return np.arange(turn * rate, min((turn + 1) * rate, total))
 
@@ -88,7 +88,10 @@ class SpecialUnits:
     def apply(
         self, cluster: int, job: SfuJob, values: NDArray[Any], pes: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Apply the instruction's function to each value; `pes` has the PE of each value."""
+        """Apply the function of the instruction `job` of a cluster to each number in `values`.
+
+        `pes` has the PE of each value.
+        """
         if job["function"] == REDUCE:
             return values
         value_type = dtype_of(job["element"])
@@ -120,7 +123,7 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """Combine a value with the present value of result number `result` of a reduction.
+        """Combine `value` with the present value of result number `result` of the reduction `job`.
 
         Raises `Fault`.
         """
@@ -144,7 +147,10 @@ class SpecialUnits:
         return total[0]
 
     def finish(self, cluster: int, job: SfuJob) -> None:
-        """End an instruction whose last result has left the unit. Raises `Fault`."""
+        """End a cluster's instruction `job`, whose last result has left the unit.
+
+        Raises `Fault`.
+        """
         if self.context.core.listeners:
             self.context.core.announce("sfu", cluster=cluster, buffer=job["buffer"])
         state = self.state
@@ -161,7 +167,7 @@ class SpecialUnits:
             self.give_to_first(cluster, target, job["partial"])
 
     def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
-        """Write `values` to the output queue of PE 0, from entry `target` on.
+        """Write `values` to the output queue of PE 0 of a cluster, from entry `target` on.
 
         In the other PEs, the same entries become empty.
         """
@@ -172,7 +178,7 @@ class SpecialUnits:
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
-        """Combine each result of a reduction with an accumulator of the scalar unit 604.
+        """Combine each result of the reduction `job` with an accumulator of the scalar unit 604.
 
         An accumulator without a value takes the result unchanged. Raises `Fault`.
         """
@@ -183,7 +189,7 @@ class SpecialUnits:
             sums[number], has_value[number] = new, True
 
     def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
-        """Move accumulator `number` of the scalar unit to the output queue of PE 0 (nonsf).
+        """Move accumulator `number` of a cluster's scalar unit to the output queue of PE 0 (nonsf).
 
         The accumulator belongs to instruction buffer `buffer`; `target` is the entry of the queue.
         Raises `Fault` if the accumulator has no value.

@@ -134,7 +134,7 @@ class StallReport:
     def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
         """Return `found` with the reason of the step's wait, and the runs that could end this wait.
 
-        The result is None if the step can start.
+        `op` is a step of a run of `cluster`. The result is None if the step can start.
         """
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"

@@ -59,25 +59,26 @@ IDLE, BUSY, COMPUTING = range(3)
 class Shape:
     """The dimensions and settings of a row, from the device configuration."""
 
-    row: int
+    row: int  # the number of the row
     divider: int  # device cycles in one cycle of the row
-    clusters: int
-    pes: int
+    clusters: int  # number of clusters of the row
+    pes: int  # number of PEs of a cluster
     element: str  # the setting pe.element
     types: tuple[str, ...]  # element types that sequences may name
     value_type: str  # NumPy type for weights and activations of all these types
     sum_type: str  # NumPy type of accumulators and of the output queue
-    weight_queue: int
-    input_buffer: int
-    output_queue: int
-    load_queue_1: int
-    load_queue_2: int
+    weight_queue: int  # entries
+    input_buffer: int  # elements
+    output_queue: int  # entries
+    load_queue_1: int  # loads
+    load_queue_2: int  # loads
+    # a PE gives a load if its queue 1 has this many more loads than that of its left neighbour
     balance_threshold: int
     direct: bool  # whether the design is 5a, which has no load queues
-    overflow: str
-    bus_bytes: int
-    sfu_rate: int
-    sfu_latency: int
+    overflow: str  # the setting pe.overflow
+    bus_bytes: int  # bytes of a beat of the bus
+    sfu_rate: int  # results that enter a special-function unit in a cycle
+    sfu_latency: int  # cycles from the entry of a result to its exit
 
     @property
     def mixes(self) -> bool:
@@ -253,7 +254,7 @@ class Ahead(TypedDict):
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks
     low: int  # the least base of their macs; low > high if they have no macs
-    high: int
+    high: int  # the greatest base of their macs
     stores: bool  # whether they store
 
 
@@ -265,12 +266,12 @@ class Run(TypedDict):
     number: int  # number of its exe in the trace
     chain: list[int]  # the buffers that it triggers, in order
     iteration: int  # the iteration whose steps are in `ops`, from 0 on
-    iterations: int
+    iterations: int  # number of iterations
     looped: bool  # whether the last iteration's lds and macs have ended
     initial: list[list[int]]  # operands of each instruction after the config
     written_back: list[int]  # pipeline=4: by instruction index, the cycle of WB of its last issue
     unwritten: list[tuple[int, int]]  # pipeline=4: instructions before their WB: index, iteration
-    ahead: Ahead | None
+    ahead: Ahead | None  # what later iterations and triggered buffers use; None: nothing
     segments: list[Segment]  # segments of the exe
     taken: int  # number of segments that the iterations so far take
     sharers: int  # number of clusters that share the packet
@@ -283,11 +284,14 @@ class Run(TypedDict):
     reach: int  # the greatest index among its weights; -1: no weights
     has_weights: bool  # whether the run, or a buffer that it triggers, uses the weight queue
     held: bool  # whether weights of earlier iterations are in the queue
-    ops: list[Op]
+    ops: list[Op]  # its steps that are not done, and those of the present iteration
 
 
 def fields(shape: Shape) -> tuple[StateField, ...]:
-    """Return the declaration of a row's state: one `StateField` for each array or value."""
+    """Return the declaration of a row's state, for a row with the dimensions `shape`.
+
+    It has one `StateField` for each array or value.
+    """
     c, k = shape.clusters, shape.pes
     pe = (c, k)
     head = "place of its first entry"

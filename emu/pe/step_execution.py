@@ -43,7 +43,7 @@ class StepExecution:
         }
 
     def start(self, run: Run, op: Op, now: int) -> None:
-        """Start `op` in cycle `now`. Raises `Fault`."""
+        """Start step `op` of a run in cycle `now`. Raises `Fault`."""
         if self.context.provenance is not None:
             self.context.provenance.record_step(self.cluster, run, op)
         self._by_name[op["name"]](run, op, now)
@@ -79,7 +79,7 @@ class StepExecution:
         self.context.arrays.start_mac(c, base, total, limit, balance)
 
     def _entries(self, run: Run) -> NDArray[Any]:
-        """Return the number of weight entries that a mac examines in each PE, of shape (PEs,).
+        """Return how many weight entries a mac of a run examines in each PE, of shape (PEs,).
 
         In a sliding window, also set the index of each entry to its position in the window. Raises
         `Fault`.

@@ -35,7 +35,10 @@ def store_layout(
 
 
 def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ranges]:
-    """Return each beat's ranges (address, bytes) if a beat carries a whole number of elements."""
+    """Return the ranges (address, bytes) of each beat, if a beat carries whole elements.
+
+    `addresses` has the sorted addresses of elements of `size` bytes; a beat has `width` bytes.
+    """
     a_beat = width // size
     begins = np.ones(addresses.size, np.bool_)
     begins[1:] = np.diff(addresses) != size
@@ -51,7 +54,10 @@ def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ran
 
 
 def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
-    """Return each beat's ranges (address, bytes) if an element may continue in the next beat."""
+    """Return the ranges (address, bytes) of each beat, if an element may continue in the next beat.
+
+    The arguments are those of `_cut_evenly`.
+    """
     beats: list[Ranges] = []
     ranges: Ranges = []
     room = 0

@@ -32,9 +32,9 @@ class Stores:
     def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
         """Return the range of bytes of the half that the stores of an exe may write.
 
-        The result is (low, high), where `high` is excluded. It is None if the exe stores nothing.
-        `stores` is the number of stores of the exe. Raises `Fault` at the packet's `address` if the
-        results do not fit into the half.
+        `out` is the out record of the exe. The result is (low, high), where `high` is excluded. It
+        is None if the exe stores nothing. `stores` is the number of stores of the exe. Raises
+        `Fault` at the packet's `address` if the results do not fit into the half.
         """
         pes = self._writers(cluster, out)
         elements = stores * out["count"]
@@ -63,7 +63,7 @@ class Stores:
         return pes[pes < out["pes"]] if out["pes"] else pes
 
     def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
-        """Return the beats of a store: all elements in the order of their addresses.
+        """Return the beats of a store of a cluster's run: all elements, ordered by address.
 
         `source` (PEs,) is the first entry in each output queue. PEs without results are left out.
         Raises `Fault` if no PE has results, if a PE has only some of them, or if a result does not
@@ -104,7 +104,10 @@ class Stores:
         ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Raise `Fault` if a store would mix integer results with floating elements."""
+        """Raise `Fault` if a store of a cluster would mix integer results with floating elements.
+
+        `element` is the type of the elements.
+        """
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (memory_type(element).kind == "f"):
             raise Fault(

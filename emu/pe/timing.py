@@ -26,8 +26,9 @@ WB = 1  # cycles for writing operands back
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
     """Return the row's cycle in which a dispatched list sends its first beat.
 
-    `dispatched` is the device cycle of the dispatch. After the dispatch, the on-chip unit fetches
-    the first packet, which takes at least the latency of memory.
+    `dispatched` is the device cycle of the dispatch; a cycle of the row has `divider` device
+    cycles. After the dispatch, the on-chip unit fetches the first packet, which takes at least the
+    latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
@@ -56,7 +57,8 @@ def next_start(write_back_cycle: Cycles) -> Cycles:
 def ld_end(last_beat: int, start: int) -> int:
     """Return the last cycle of a load from the bus.
 
-    The loading unit makes the bitmask in the cycle after the last beat.
+    `last_beat` is the cycle of the last beat, `start` the first cycle of the load. The loading unit
+    makes the bitmask in the cycle after the last beat.
     """
     return max(last_beat + 1, start)
 
@@ -64,7 +66,7 @@ def ld_end(last_beat: int, start: int) -> int:
 def psums_end(start: Cycles) -> Cycles:
     """Return the last cycle of a load of partial sums from the output queue.
 
-    It loads one element in each cycle.
+    The load starts in cycle `start`, and loads one element in each cycle.
     """
     return start + ACCUMULATORS - 1
 
@@ -72,7 +74,7 @@ def psums_end(start: Cycles) -> Cycles:
 def move_end(start: Cycles, results: int) -> Cycles:
     """Return the last cycle of a move of results from accumulators or past the SFU.
 
-    Each PE moves one result in a cycle.
+    The move starts in cycle `start`; each PE moves one result in a cycle.
     """
     return start + results - 1
 
@@ -80,6 +82,7 @@ def move_end(start: Cycles, results: int) -> Cycles:
 def sfu_end(start: int, results: int, rate: int, latency: int) -> int:
     """Return the last cycle of a special function.
 
-    In each cycle `rate` of its `results` enter the unit; each takes `latency` cycles.
+    The function starts in cycle `start`. In each cycle `rate` of its `results` enter the unit; each
+    result takes `latency` cycles.
     """
     return start - (-results // rate) - 1 + latency - 1

@@ -28,17 +28,20 @@ class UnitMemory:
         return self.read_port.busy or self.return_port.busy
 
     def peek(self, offset: int, length: int) -> bytes:
-        """Return bytes of the half; this takes no simulated time. Raises `Fault`."""
+        """Return `length` bytes at `offset` of the half, in no simulated time. Raises `Fault`."""
         return self.memory.peek(self.base + offset, length)
 
     def read(self, ranges: Ranges, instruction: int) -> None:
-        """Request the read of a beat. `instruction` is the number of the exe in the trace."""
+        """Request the read of a beat from `ranges` of the half.
+
+        A range is a pair (offset, bytes). `instruction` is the number of the exe in the trace.
+        """
         base = self.base
         self.read_port.instruction = instruction
         self.read_port.beat(self.core.time, [(base + at, length) for at, length in ranges])
 
     def write(self, ranges: Ranges, data: bytes) -> None:
-        """Request the write of a beat of the return bus."""
+        """Request the write of `data`, a beat of the return bus, to `ranges` of the half."""
         base = self.base
         ranges = [(base + at, length) for at, length in ranges]
         self.return_port.beat(self.core.time, ranges, data)

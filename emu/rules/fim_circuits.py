@@ -44,7 +44,7 @@ class AluTimings:
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """Return the latency of an operation.
+        """Return the latency of an operation; `accumulates` says whether it adds to Rz.
 
         `function`, `arrangement` and `form` (the number format) are numbers as `mmr` writes them.
         """
@@ -72,7 +72,8 @@ def column_lead(operation: Operation, t_column: int, step: int) -> int:
     """Return the cycles from the command of an operation until it reads its registers.
 
     If an operation reads a column, this column needs `t_column` cycles from the sense amplifiers to
-    the circuit. For other operations the result is 0.
+    the circuit. This time is rounded up to a multiple of `step`. For other operations the result is
+    0.
     """
     return align_up(t_column, step) if IOSA in operation.reads else 0
 
@@ -81,8 +82,9 @@ def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tu
     """Return two distances in cycles between repeats of an operation.
 
     The first distance is the time that the circuit alone needs. The second distance also includes
-    the waits for the column commands of the bank. `busy` is the time for which the ALU is busy, in
-    cycles of the island's clock; the results are device cycles.
+    the waits for the column commands of the bank. `t_ccdl` is the constraint for column commands of
+    one bank. `busy` is the time for which the ALU is busy, in cycles of the island's clock; the
+    results are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
@@ -102,7 +104,10 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
 
 def all_stored(arrivals: Sequence[int]) -> int:
-    """Return the cycle from which all pushed columns of a buffer are stored."""
+    """Return the cycle from which all pushed columns of a buffer are stored.
+
+    `arrivals` is as in `columns_stored`.
+    """
     return arrivals[-1] if arrivals else 0
 
 
@@ -122,7 +127,7 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
     """Return the first cycle in which a block may end: it then has all results and columns.
 
-    Its pushed columns are stored at `push_end`, its pulled columns have arrived at `pull_end`, and
-    its writes have ended at `write_ends`.
+    Its results in Rz are ready at `rz_ready`, its pushed columns are stored at `push_end`, its
+    pulled columns have arrived at `pull_end`, and its writes have ended at `write_ends`.
     """
     return max(rz_ready, push_end, pull_end, *write_ends)

@@ -54,7 +54,10 @@ class Timings:
         return cls(**timings(config))
 
     def data_end(self, time: int, writes: bool) -> int:
-        """Return the first cycle after the data of a column command that is issued at `time`."""
+        """Return the first cycle after the data of a column command that is issued at `time`.
+
+        `writes` says whether the command writes.
+        """
         return time + (self.wl if writes else self.rl) + self.burst
 
     @property
@@ -78,8 +81,8 @@ def activate_bounds(
 ) -> tuple[Bound, ...]:
     """Return the bounds of an activation.
 
-    `last_precharge` and `last_activation` are the times of the bank's last precharge and last
-    activation.
+    `timings` are the constraints. `last_precharge` and `last_activation` are the times of the
+    bank's last precharge and last activation.
     """
     return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
@@ -89,7 +92,8 @@ def precharge_bounds(
 ) -> tuple[Bound, ...]:
     """Return the bounds of a precharge.
 
-    `write_end` is the first cycle after a write's data, `last_read` the time of a read command.
+    `last_activation` and `last_read` are the times of the bank's last activation and read command,
+    `write_end` is the first cycle after the data of its last write.
     """
     bounds = (last_activation + timings.t_ras, "t_ras"), (write_end + timings.t_wr, "t_wr")
     return (*bounds, (last_read + timings.t_rtp, "t_rtp")) if timings.t_rtp else bounds
@@ -98,10 +102,10 @@ def precharge_bounds(
 def column_bounds(
     timings: Timings, writes: bool, last_activation: int, column: int, write_end: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds that a bank sets for a column command.
+    """Return the bounds that a bank sets for a column command; `writes` says whether it writes.
 
-    `column` is the time of the bank's last column command, `write_end` the first cycle after the
-    data of its last write.
+    `last_activation` is the time of the bank's last activation, `column` the time of the bank's
+    last column command, `write_end` the first cycle after the data of its last write.
     """
     delay = timings.t_rcdwr if writes else timings.t_rcdrd
     bounds = (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
@@ -129,10 +133,11 @@ class Channel(NamedTuple):
 def channel_bounds(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, channel: Channel
 ) -> tuple[Bound, ...]:
-    """Return the bounds that the channel sets for a column command of a bank.
+    """Return the bounds that the channel sets for a column command of `bank`.
 
-    If ranks share one command bus (DIMM), tCCD applies only within a rank, because ranks are
-    different chips. tWTR always applies only within a rank.
+    `writes` says whether the command writes, `geometry` in which rank and group the bank is. If
+    ranks share one command bus (DIMM), tCCD applies only within a rank, because ranks are different
+    chips. tWTR always applies only within a rank.
     """
     group, rank = geometry.group(bank), geometry.rank(bank)
     first, end = rank * geometry.groups, (rank + 1) * geometry.groups
@@ -154,14 +159,17 @@ def channel_bounds(
 
 
 def _latest(times: Sequence[int], but: int) -> int:
-    """Return the greatest of `times`, without the item at index `but`."""
+    """Return the greatest of `times` except the item at index `but`; `PAST` if none is left."""
     return max((*times[:but], *times[but + 1 :]), default=PAST)
 
 
 def use_channel(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
 ) -> Channel:
-    """Return the channel's state after a column command in cycle `time` whose data it carries."""
+    """Return the channel's state after a column command in cycle `time` whose data it carries.
+
+    `writes` says whether the command writes. `channel` is the state before the command.
+    """
     group, end = geometry.group(bank), timings.data_end(time, writes)
     ends, last_read = channel.write_ends, time
     if writes:
@@ -180,7 +188,8 @@ def _replaced(times: tuple[int, ...], index: int, time: int) -> tuple[int, ...]:
 def refresh_due(timings: Timings, geometry: Geometry, bank: int, done: int) -> int:
     """Return the cycle in which the next refresh of a bank is due, after `done` refreshes.
 
-    If each bank has refreshes of its own, they are spread evenly over tREFI.
+    `timings` has the interval tREFI. If each bank has refreshes of its own, they are spread evenly
+    over tREFI.
     """
     phase = bank * timings.t_refi // geometry.banks if geometry.refreshes_banks else 0
     return (done + 1) * timings.t_refi + phase
@@ -212,7 +221,7 @@ KEPT_ACTIVATIONS = 64  # more are never so near that a constraint applies: 4 in 
 
 
 def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
-    """Return a mask with one bit for each bank group of these banks, counted over all ranks."""
+    """Return a mask of the bank groups that contain `banks`, counted over all ranks."""
     groups = 0
     for bank in banks:
         groups |= 1 << geometry.group(bank)
@@ -222,7 +231,7 @@ def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
 def activation_commands(geometry: Geometry, banks: Sequence[int]) -> list[Sequence[int]]:
     """Return the banks of each activation command that opens a row in all of `banks`.
 
-    The list has the order of the commands.
+    `geometry` says how many banks one command activates. The list has the order of the commands.
     """
     size = geometry.act_banks
     return [banks[start : start + size] for start in range(0, len(banks), size)]
@@ -256,7 +265,11 @@ def activation_start(
 def _next_allowed(
     timings: Timings, geometry: Geometry, near: Sequence[Activation], groups: int, time: int
 ) -> Bound:
-    """Return a cycle before which no activation may be issued; `time` if one may be issued then."""
+    """Return the bound of an activation in the bank groups `groups`, planned for cycle `time`.
+
+    The cycle of the bound is `time` if the activation may be issued then; otherwise no cycle before
+    the bound is allowed. `near` has the other activations that may delay it.
+    """
     for other, others in near:
         gap, name = (timings.t_rrdl if others & groups else timings.t_rrds), "t_rrd"
         if abs(time - other) < gap:
@@ -273,7 +286,7 @@ def _next_allowed(
 
 
 def _ranks(geometry: Geometry, groups: int) -> int:
-    """Return the mask of the ranks that contain the bank groups of a mask."""
+    """Return the mask of the ranks that contain the bank groups in the mask `groups`."""
     ranks, every = 0, (1 << geometry.groups) - 1
     for rank in range(geometry.ranks):
         if groups >> rank * geometry.groups & every:

@@ -16,7 +16,8 @@ def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
 def channel_beats(offset: int, length: int, width: int) -> int:
     """Return for how many cycles an access of `length` bytes occupies the external channel.
 
-    The access takes one cycle for each aligned block of `width` bytes that it touches.
+    `offset` is the offset of the bytes in the memory. The access takes one cycle for each aligned
+    block of `width` bytes that it touches.
     """
     return (offset + length - 1) // width - offset // width + 1 if length else 0
 

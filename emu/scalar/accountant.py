@@ -42,10 +42,10 @@ class ScalarAccountant(Accountant):
         return self.blocked - before[0], self.channel - before[1]
 
     def note_branch(self, address: int, found: Decoded) -> None:
-        """Record whether a program needs an instruction even if its jump does not take place.
+        """Record `address`, where `found` is, if programs need this branch even if it never jumps.
 
-        This is so for branches forward, which decide something. A program that unrolls a loop does
-        without branches backward, and one that moves code does without jumps.
+        Programs need branches forward, because these decide something. A program needs no branch
+        backward after its loop is unrolled, and no jump after its code is moved.
         """
         if found.row.family == "branch" and found.values["target"] > 0:
             self.needed.add(address)

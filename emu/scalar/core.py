@@ -120,12 +120,12 @@ class ScalarCore(Core, Startable, Instrumented):
         self.shared = True
 
     def _wake(self, sleeper: Sleeper) -> None:
-        """Wake a sleeping core that has yet to write the memory from which this core fetches."""
+        """Wake `sleeper`, a core that has yet to write the memory from which this core fetches."""
         sleeper.interrupt(self.time)
         self.ask()
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of a control and status register, without the effects of a read.
+        """Return the bits of the control and status register `address`, without effects of a read.
 
         The result is None for a register of a group that the trace block does not have.
         """
@@ -170,9 +170,9 @@ class ScalarCore(Core, Startable, Instrumented):
                 probe.met(self.pc)
 
     def note_access(self, address: int) -> None:
-        """Make `advance` return after an access to a window or register of another core.
+        """Make `advance` return if `address` is in a window or register of another core.
 
-        That core may have to act now.
+        The access may be the reason for that core to act now.
         """
         region = address >> REGION_SHIFT
         if region == MAPPED or region in self.device.memory.windowed:
@@ -205,7 +205,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)
 
     def write_file(self, number: int, address: int, length: int) -> None:
-        """Write bytes of memory to file 1 or 2 of the host.
+        """Write `length` bytes at `address` to file `number` of the host: 1 or 2.
 
         Raises `Fault` (out-of-range access).
         """
@@ -232,7 +232,10 @@ class ScalarCore(Core, Startable, Instrumented):
             super().mark(begins, group, time, until)
 
     def record_end(self, until: int, uses: int) -> None:
-        """Report to trace and listeners that the instruction ends in cycle `until`."""
+        """Report to trace and listeners that the instruction ends in cycle `until`.
+
+        `uses` is the number of compute units that it used.
+        """
         if self.is_marker:
             self.is_marker = False
         elif self.tracing:
@@ -259,7 +262,10 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Add `count` occurrences of `what` to the tally, in the cycles `time` to `until` - 1."""
+        """Add `count` occurrences of `what` to the tally, in the cycles `time` to `until` - 1.
+
+        `number` is ignored: the instruction is the present one.
+        """
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:

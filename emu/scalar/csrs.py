@@ -14,7 +14,7 @@ _TRACE = frozenset(row.address for row in trace.csrs())
 
 
 def read(core: ScalarCore, address: int) -> int:
-    """Return the 32-bit value of a register. Raises `Fault` (illegal instruction)."""
+    """Return the 32-bit value of the register `address`. Raises `Fault` (illegal instruction)."""
     row = core.specials.get(address)
     if row is None:
         raise _fault(address, "does not exist")
@@ -24,9 +24,10 @@ def read(core: ScalarCore, address: int) -> int:
 
 
 def write(core: ScalarCore, address: int, value: int) -> None:
-    """Set a parameter of the trace block; programs cannot write any other register.
+    """Set the register `address`, a parameter of the trace block; programs can write no other.
 
-    Raises `Fault`: illegal instruction, or a value that the parameter cannot have.
+    Raises `Fault` for another register (illegal instruction), and for a value that the parameter
+    cannot have.
     """
     row = core.specials.get(address)
     if row is None or row.access != "rw":
@@ -35,7 +36,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 
 
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
-    """Return a register of the trace block.
+    """Return the register `name` of the trace block, whose number is `address`.
 
     For the trace, the instruction that reads the register has started.
     """

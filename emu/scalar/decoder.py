@@ -31,7 +31,10 @@ class Decoder:
         return self.decode(address, pages.words[offset >> 2])
 
     def locate(self, address: int) -> tuple[Pages, int]:
-        """Return the memory that contains an instruction, and its offset there. Raises `Fault`."""
+        """Return the memory that contains the instruction at `address`, and its offset there.
+
+        Raises `Fault`.
+        """
         if address & 3:
             raise Fault(
                 "misaligned access",

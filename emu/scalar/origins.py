@@ -77,7 +77,7 @@ class RegisterOrigins(Origins):
         return getattr(self.core.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:
-        """Return the number of bytes of one register of a file."""
+        """Return the number of bytes of one register of the file `name`."""
         return int(getattr(self.core.state, name)[0].nbytes)
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
@@ -119,7 +119,10 @@ class RegisterOrigins(Origins):
                 yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands in `names` that are registers, as (operand, (file, number))."""
+        """Yield the operands of an instruction that are registers, as (operand, (file, number)).
+
+        Only operands in `names`, a text with names, count.
+        """
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):
                 file = self._files.get(operand.kind.names)

@@ -111,9 +111,9 @@ def decode_from(
 ) -> Iterator[Decoded]:
     """Yield up to `longest` instructions from `address` on, within one page.
 
-    The instructions end before a word that is not an instruction and, if `longest` is more than 1,
-    before a break. With `inlines`, they continue at a break whose test is text, because blocks
-    contain such tests.
+    The first instruction is at `offset` in `pages`. The instructions end before a word that is not
+    an instruction and, if `longest` is more than 1, before a break. With `inlines`, they continue
+    at a break whose test is text, because blocks contain such tests.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):
@@ -128,7 +128,7 @@ def decode_from(
 
 
 def drop_at(cache: dict[int, Any], address: int) -> None:
-    """Remove the runs or blocks that contain the instruction at an address."""
+    """Remove from `cache` the runs or blocks that contain the instruction at an address."""
     for start in [x for x, item in cache.items() if _contains(x, item.code, address)]:
         del cache[start]
 

@@ -94,7 +94,10 @@ def bind_run(
 
 
 def arguments(found: Decoded) -> dict[str, int]:
-    """Return the operands for functions of `semantics`. A destination x0 becomes `SINK`."""
+    """Return the operands of an instruction, as arguments for functions of `semantics`.
+
+    A destination x0 becomes `SINK`.
+    """
     values = dict(found.values)
     if values.get("rd") == 0:
         values["rd"] = SINK
@@ -102,7 +105,7 @@ def arguments(found: Decoded) -> dict[str, int]:
 
 
 def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
-    """Return the fault of a jump or branch at `pc` to an address that is not a multiple of 4."""
+    """Return the fault of `found`, a jump or branch at `pc` whose target is no multiple of 4."""
     values = found.values
     if "target" in values:
         target = core.pc + values["target"] & MASK
@@ -118,7 +121,7 @@ def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
 def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
     """Return the act of an instruction that neither branches nor jumps.
 
-    `place` is the index of the instruction in the run.
+    The instruction is at `address`; `place` is its index in the run.
     """
     more: dict[str, object] = {}
     if found.row.family in ("load", "store"):
@@ -133,7 +136,8 @@ def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
 def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before: int) -> Decision:
     """Return the act of a branch or jump, which ends a run.
 
-    `place` is the number of instructions before it in the run, `before` their cost in cycles.
+    The instruction is at `address`. `place` is the number of instructions before it in the run,
+    `before` their cost in cycles.
     """
     make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
     values = arguments(found)
@@ -150,7 +154,10 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument `target` for the function of a jump; empty if it has no target."""
+    """Return the argument `target` for the function of a jump with this syntax.
+
+    The result is empty if the syntax has no target.
+    """
     return {"target": target} if "target" in syntax else {}
 
 
@@ -163,7 +170,11 @@ def _leave_at_once() -> Exit:
 
 
 def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
-    """Return the act of a branch to a misaligned target; if taken, it raises `Leave`."""
+    """Return the act of a branch whose target is misaligned.
+
+    It does what `decide` does, but if the branch is taken (the result is `taken`), it raises
+    `Leave(place)`.
+    """
 
     def act() -> Exit:
         chosen = decide()

@@ -54,13 +54,16 @@ class Leave(Exception):
 
 
 def meaning(module: ModuleType, mnemonic: str) -> Any:
-    """Return the function for a mnemonic: `and_` for `and`, `fence_tso` for `fence.tso`."""
+    """Return the function of a module for a mnemonic.
+
+    The function for `and` is `and_`, the one for `fence.tso` is `fence_tso`.
+    """
     name = mnemonic.replace(".", "_")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
 
 
 def signed(value: int) -> int:
-    """Return the signed number that 32 bits represent in two's complement."""
+    """Return the signed number that the 32 bits of `value` represent in two's complement."""
     return (value ^ SIGN) - SIGN
 
 
@@ -457,7 +460,10 @@ def bgeu(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decisio
 
 
 def jal(x: Registers, rd: int, target: int, link: int, leave: int, cost: int) -> Decision:
-    """Return the act of jal; `target` is an address, not an offset."""
+    """Return the act of jal; `target` is an address, not an offset.
+
+    The module's docstring explains the other parameters.
+    """
     exit_ = (target, cost)
 
     def act() -> Exit:

@@ -79,7 +79,10 @@ def csrrci(core: ScalarCore, rd: int, csr: int, uimm: int) -> None:
 
 
 def fence(core: ScalarCore, pred: int, succ: int) -> None:
-    """Do nothing, because accesses are in program order even without a fence."""
+    """Do nothing, because accesses are in program order even without a fence.
+
+    So the operands `pred` and `succ` have no effect.
+    """
 
 
 def fence_tso(core: ScalarCore) -> None:

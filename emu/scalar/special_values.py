@@ -7,7 +7,11 @@ from typing import Protocol
 
 
 class Counting(Protocol):
-    """The counts of a scalar core that determine the values of these registers."""
+    """The data of a scalar core that determine the values of the registers in this module.
+
+    `time` is in device cycles, of which a cycle of the core has `divider`. `retired` counts the
+    instructions; `number` is the core's number.
+    """
 
     time: int
     divider: int

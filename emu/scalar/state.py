@@ -15,6 +15,9 @@ FIELDS = (
 
 
 def sign_extend(value: int, size: int, is_signed: bool) -> int:
-    """Return the 32 bits of a register for a loaded number of `size` bytes."""
+    """Return the 32 bits of a register after a load of `value`, a number of `size` bytes.
+
+    The number is sign-extended if `is_signed`, otherwise zero-extended.
+    """
     sign = 1 << 8 * size - 1
     return (value ^ sign) - sign & MASK if is_signed else value

@@ -29,7 +29,7 @@ class Accesses:
         self.core = core
 
     def execute(self, found: Decoded) -> None:
-        """Execute a load or store.
+        """Execute the load or store `found`.
 
         Raises `Fault` or `WindowNotReady`, in both cases before any change.
         """
@@ -57,7 +57,10 @@ class Accesses:
             self._store(address, STORES[mnemonic], core.x[values["rs2"]])
 
     def _load(self, address: int, size: int, place: int, is_signed: bool) -> None:
-        """Load `size` bytes into the register with the scoreboard place `place`."""
+        """Load `size` bytes at `address` into the register with the scoreboard place `place`.
+
+        A general register gets the bytes sign-extended if `is_signed`.
+        """
         core, port = self.core, self.core.port
         before = port.external_blocked
         core.record_try(address)
@@ -89,7 +92,8 @@ class Accesses:
     def _strided(self, found: Decoded, register: int, is_load: bool, size: int) -> None:
         """Load or store the lanes of a vector register at addresses that differ by a stride.
 
-        On-chip memory takes all lanes in one request, other memory takes one lane in each cycle.
+        The instruction `found` has the base and the stride; a lane has `size` bytes. On-chip memory
+        takes all lanes in one request, other memory takes one lane in each cycle.
         """
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]
@@ -125,7 +129,8 @@ class Accesses:
     def _are_onchip(self, addresses: list[int], size: int, what: str) -> bool:
         """Return whether these addresses of lanes are all in on-chip memory.
 
-        Raises `Fault` if a lane cannot be accessed, or if the lanes are in several memories.
+        A lane has `size` bytes. Raises `Fault`, whose message begins with `what`, if a lane cannot
+        be accessed, or if the lanes are in several memories.
         """
         core = self.core
         for address in addresses:

@@ -29,8 +29,9 @@ class VectorAccountant(ScalarAccountant):
     the bytes of the previous store, and one store of a vector register could write the bytes of
     both stores.
 
-    While an instruction waits for a result, the cycles since the issue of the instruction that
-    makes it are hidden: without these cycles, the wait would be longer by their number.
+    If an instruction waits for a result, the cycles since the issue of the instruction that makes
+    the result are hidden. A hidden cycle costs nothing: without it, the wait would be one cycle
+    longer.
     """
 
     core: VectorCore

@@ -56,7 +56,7 @@ def _pmac(core: VectorCore, found: Decoded, name: str) -> Act:
 
 
 def order_of(core: VectorCore, found: Decoded) -> Callable[[], pmac.Order]:
-    """Return a function that returns the order of a pmac: a view of bytes, or a list."""
+    """Return a function that returns the order of the pmac `found`: a view of bytes, or a list."""
     number, form = found.values["rs3"], PMAC_FORMATS[OPERATIONS[found.row.mnemonic].element]
     if number < GENERAL:
         entries = core.vr[number].data[: form.lanes]
@@ -80,7 +80,10 @@ def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:
 
 
 def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
-    """Return a function that returns the value of a general register, or of a pair of them."""
+    """Return a function that returns the value of general register `number`.
+
+    If `paired`, the value has 64 bits: those of this register and the next one.
+    """
     x = core.x
     if paired:
         return lambda: x[number] | x[number + 1] << 32
@@ -118,7 +121,10 @@ def _lanes(core: VectorCore, found: Decoded) -> Act:
 
 
 def _destination(core: VectorCore, found: Decoded, dtype: np.dtype[Any]) -> Callable[[Any], None]:
-    """Return a function that writes a result to the destination register."""
+    """Return a function that writes a result of an instruction to its destination register.
+
+    `dtype` is the type of the lanes.
+    """
     target, number = found.row.operands[0], found.values["rd"]
     assert target.name == "rd"
     if target.kind is VECTOR:

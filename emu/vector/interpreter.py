@@ -38,10 +38,10 @@ from macaw.isa.vector import OPERATIONS
 class Bound(NamedTuple):
     """An instruction bound to its address and to the registers of the core."""
 
-    word: int
+    word: int  # the instruction word
     found: Decoded
-    waits: tuple[int, ...]  # places on the scoreboard
-    writes: tuple[int, ...]
+    waits: tuple[int, ...]  # places on the scoreboard that must be ready before it issues
+    writes: tuple[int, ...]  # places on the scoreboard that it writes
     latency: int  # in device cycles
     act: Act | None  # the act of an instruction that waits only for registers and does not branch
     decide: Decision | None  # the act of a branch or jump
@@ -177,7 +177,7 @@ class VectorInterpreter(VectorCore):
         return Bound(word, found, waits(found), writes(found), latency, act, decide, products, used)
 
     def _branch(self, bound: Bound) -> None:
-        """Execute a branch or jump."""
+        """Execute the branch or jump `bound`."""
         assert bound.decide is not None
         try:
             following, cost = bound.decide()

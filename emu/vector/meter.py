@@ -40,7 +40,7 @@ def vector_work(row: Instruction) -> Work:
 
 
 def _pmac(name: str) -> Work:
-    """Return the operations of a pmac: its products, and as many additions.
+    """Return the operations of a pmac of the format `name`: its products, and as many additions.
 
     For each result, one addition is that of the old sum. It counts even for a pmac without old sum.
     """

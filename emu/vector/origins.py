@@ -20,10 +20,10 @@ class VectorOrigins(RegisterOrigins):
     """The record of vc's instructions, which finds the origins of values in it."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield those operands named in `names` that are registers, as (operand, (file, number)).
+        """Yield the operands of an instruction that are registers, as (operand, (file, number)).
 
-        A product without `acc` does not read its destination, so the method leaves that operand
-        out.
+        Only operands in `names`, a text with names, count. A product without `acc` does not read
+        its destination, so the method leaves that operand out.
         """
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:

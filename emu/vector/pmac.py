@@ -59,22 +59,22 @@ def _permutation(order: bytes) -> itemgetter[tuple[int, ...]]:
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
-    """Return the fault for the first entry of an order that is not a lane's index."""
+    """Return the fault for the first entry of `order` that is `lanes` or more."""
     place, index = next(x for x in enumerate(order) if x[1] >= lanes)
     return bad_index(place, int(index), lanes)
 
 
 def entries(value: int, form: PmacFormat) -> list[int]:
-    """Decode a permutation of lanes from `value`, which comes from general registers.
+    """Return the entries of an order that `value`, from general registers, contains.
 
-    Return its entries; the first one is in the lowest bits.
+    `form` is the format of the pmac. The first entry is in the lowest bits.
     """
     bits = form.order_bits
     return [value >> bits * place & (1 << bits) - 1 for place in range(form.lanes)]
 
 
 def _integers(form: PmacFormat, source: str) -> Function:
-    """Return the pmac function for a format of integers.
+    """Return the pmac function for a format of integers, with sources of the NumPy type `source`.
 
     It uses Python's integers, which are faster than NumPy's for so few lanes.
     """
@@ -101,7 +101,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
 
 
 def _floating(form: PmacFormat, source: str) -> Function:
-    """Return the pmac function for a format of floats.
+    """Return the pmac function for a format of floats, with sources of the NumPy type `source`.
 
     It computes `old + (((m0 + m1) + m2) + m3)`, where the m are the products of a group. Each step
     is rounded to binary32.
@@ -118,19 +118,29 @@ def _floating(form: PmacFormat, source: str) -> Function:
 
 
 def _sum_groups(first: NDArray[Any], second: NDArray[Any], order: Order) -> NDArray[np.float32]:
-    """Return `((m0 + m1) + m2) + m3` of each group; the last axis of the sources are lanes."""
+    """Return `((m0 + m1) + m2) + m3` for each group of products m of two sources.
+
+    The last axis of the sources `first` and `second` are lanes; `order` permutes the lanes of
+    `second`.
+    """
     m = first.astype(np.float32) * permute(second, order).astype(np.float32)
     m = m.reshape(*m.shape[:-1], -1, GROUP)
     return np.asarray(((m[..., 0] + m[..., 1]) + m[..., 2]) + m[..., 3])
 
 
 def _sums_in(register: Bytes, form: PmacFormat) -> NDArray[np.float32]:
-    """Return the sums of floats that a register has: the first number of each lane."""
+    """Return the sums that a register has in the format `form` of floats.
+
+    A sum is the first number of each lane.
+    """
     return np.frombuffer(register, np.float32)[:: GROUP // form.results]
 
 
 def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uint8]:
-    """Return the register with sums of floats, with zeros above each of them."""
+    """Return the register with these sums in the format `form` of floats.
+
+    Each sum has zeros above it.
+    """
     result = np.zeros((form.results, GROUP // form.results), np.float32)
     result[:, 0] = np.where(np.isnan(sums), _NAN, sums)
     return result.reshape(-1).view(np.uint8)
@@ -140,7 +150,7 @@ def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uin
 
 
 def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
-    """Return the function for many pmac of a format of floats."""
+    """Return the function for many pmac of a format of floats; sources have the type `source`."""
 
     def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
         sums = _sum_groups(first.view(source), second.view(source), order)
@@ -153,7 +163,7 @@ def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
 
 
 def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
-    """Return the function for many pmac of a format of integers.
+    """Return the function for many pmac of a format of integers, with sources of the type `source`.
 
     It multiplies matrices of floats: a product of two pieces of 16 bits has 32 bits, so the sum of
     up to 2**19 groups of products is exact.
@@ -206,7 +216,7 @@ def _reduction(name: str, form: PmacFormat) -> Reduction:
 
 
 def _source(name: str, form: PmacFormat) -> str:
-    """Return the NumPy type of a source's lanes."""
+    """Return the NumPy type of the lanes of a source in the format `name`, which is `form`."""
     return f"<{ {'u': 'u', 's': 'i', 'f': 'f'}[name[0]] }{form.bits // 8}"
 
 
@@ -219,8 +229,9 @@ REDUCTIONS = {name: _reduction(name, form) for name, form in PMAC_FORMATS.items(
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:
     """Return the result of pmac.gr, of 32 bits.
 
-    It multiplies four bytes of each source and adds the products to `old`. The low 8 bits of
-    `order` are the permutation, two bits for each byte.
+    It multiplies the four bytes of `first` by those of `second`, signed or unsigned as `signed`
+    says, and adds the products to `old`. The low 8 bits of `order` are the permutation, two bits
+    for each byte.
     """
     sign = 0x80 if signed else 0
     total = old

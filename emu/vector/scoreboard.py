@@ -36,7 +36,7 @@ class Timing(ScalarTiming):
 
 
 def registers(kind: Kind, value: int) -> tuple[int, ...]:
-    """Return the scoreboard places of an operand's registers.
+    """Return the scoreboard places of the registers of an operand with this kind and value.
 
     x0 and constants have none.
     """

@@ -309,6 +309,6 @@ def vsumu(a: Lanes) -> Lanes:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """Return the function of an operation, for example `vcvt_w` for `vcvt.w`."""
+    """Return the function of the operation `name`, for example `vcvt_w` for `vcvt.w`."""
     found: Callable[..., Any] = globals()[name.replace(".", "_")]
     return found

@@ -126,7 +126,10 @@ class Burst:
 
 
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
-    """Return the burst that starts in cycle `now`; None if its beats would not be evenly spaced."""
+    """Return the burst of beats over `route` that the dma could move from cycle `now` on.
+
+    The result is None if the beats would not be evenly spaced.
+    """
     state, step = dma.state, dma.divider
     memory = route.src.memory
     channel = memory.channel

@@ -85,7 +85,8 @@ class FastDma(DmaCore):
     def _may_skip(self) -> bool:
         """Return whether no listener and no other core can notice single acts of a transfer.
 
-        The search for its period then begins again, because other cores may have acted.
+        The method also restarts the search for the period of the transfer, because other cores may
+        have acted.
         """
         self._periods.restart()
         memory, transfer = self.device.memory, self.copy
@@ -164,7 +165,7 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Return whether a core may write trace records to external memory of the transfer."""
+        """Return whether a core may write trace records to external memory that `route` uses."""
         side = route.src if route.src.external else route.dst
         if not side.external:
             return False
@@ -183,7 +184,7 @@ class FastDma(DmaCore):
     # What other cores call while the dma sleeps
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped cycles before `time`, and wake: another core needs the memories."""
+        """Do the skipped cycles before `time`, and wake up: another core needs the memories."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -193,7 +194,7 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def note_use(self, time: int) -> None:
-        """Do the skipped cycles before `time`, because another core uses the same memory then.
+        """Do the skipped cycles before `time`, in which another core uses the same memory.
 
         That core reads what the transfer writes, or uses the channel. The dma continues to sleep:
         such a use may delay the transfer's last write, but cannot make this write earlier.
@@ -237,7 +238,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether each other use of the transfer's memories would interrupt the sleep."""
+        """Return whether each other use of the memories of `route` would interrupt the sleep."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:
@@ -303,7 +304,7 @@ class FastDma(DmaCore):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Request a beat of on-chip memory.
+        """Request a beat of on-chip memory, as `DmaCore.request_beat` does.
 
         While the dma sleeps, this method stores the request for `_act_and_grant`, which grants it.
         """

@@ -69,7 +69,10 @@ class Periods:
             self._slack = min(self._slack, time - state.buffer[0][0])
 
     def _compare(self, earlier: _Present, limit: int) -> None:
-        """Skip whole periods if the present state is the earlier one, with the next bytes."""
+        """Skip whole periods if the present state is the `earlier` one, with the next bytes.
+
+        The skipped acts stay before cycle `limit`.
+        """
         buffer = self.dma.state.buffer
         is_late = self._slack < self.dma.divider  # whether a write has waited for its beat
         if is_late and buffer and buffer[0][0] - self.dma.time != earlier.ready[0]:
@@ -81,7 +84,10 @@ class Periods:
             self._repeat(earlier, present, limit)
 
     def _is_ready(self, earlier: _Present, present: _Present) -> bool:
-        """Return whether each beat in the buffer is ready before its write in later periods."""
+        """Return whether each beat in the buffer is ready before its write in later periods.
+
+        A period lasts from the state `earlier` to the state `present`.
+        """
         writes, cycles = self._writes, present.time - earlier.time
         count = len(writes)
         if not 0 < count <= len(present.ready):
@@ -93,7 +99,10 @@ class Periods:
         )
 
     def _first(self) -> tuple[int, ...]:
-        """Return the part of the relative state in which most states differ: `_FIRST` numbers."""
+        """Return the numbers of the relative state that differ most often between states.
+
+        There are `_FIRST` of them.
+        """
         state, time = self.dma.state, self.dma.time
         return len(state.buffer), state.row, state.read_free - time, state.write_free - time
 

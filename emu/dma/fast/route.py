@@ -129,10 +129,10 @@ class Route:
         dst.write(place, src.bytes[offset : offset + end - begin])
 
     def _move_rows(self, dst: Side, first: int, end: int) -> None:
-        """Copy rows `first` to `end` - 1, by one NumPy assignment if possible.
+        """Copy rows `first` to `end` - 1 to `dst`, by one NumPy assignment if possible.
 
-        That needs a source and a destination in one memory each, and rows of the destination that
-        do not overlap.
+        One assignment is possible if the source is in one memory, the destination is in one memory,
+        and the rows of the destination do not overlap.
         """
         src, size = self.src, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):

@@ -60,7 +60,7 @@ class ReferenceArithmetic(NumberFormats):
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return quantised numbers as host values, rounded once."""
+        """Return quantised numbers as host values, rounded once; `quantiser` has quantised them."""
         exponents = np.broadcast_to(quantised.by_element, quantised.codes.shape)
         shared = quantiser.shares_exponents
         numbers = [
@@ -118,7 +118,7 @@ class ReferenceArithmetic(NumberFormats):
         return dot << places, shared + _FRACTION + unit - places
 
     def _plus(self, total: tuple[int, int], term: tuple[int, int]) -> tuple[int, int]:
-        """Return the sum of an accumulator and the term of the next block.
+        """Return `total`, the sum in an accumulator, plus the term of the next block.
 
         Both are pairs (V, exponent) of BFP long, and are aligned to the larger exponent.
         """
@@ -155,7 +155,7 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """Return e**x, rounded to the host format or to 2**-40, whichever is coarser."""
+        """Return e**number, rounded to the host format or to 2**-40, whichever is coarser."""
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]

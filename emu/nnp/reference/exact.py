@@ -22,8 +22,8 @@ class Number(NamedTuple):
     """A host value: a finite number, an infinity or NaN."""
 
     kind: str  # "finite", "inf", "nan"
-    value: Fraction = Fraction(0)  # for an infinity, its sign; for a zero, whether it is -0
-    negative: bool = False
+    value: Fraction = Fraction(0)
+    negative: bool = False  # whether an infinity is negative, or a zero is -0
 
     @property
     def is_zero(self) -> bool:
@@ -35,7 +35,7 @@ NAN = Number("nan")
 
 
 def finite(value: Fraction, zero_is_negative: bool = False) -> Number:
-    """Return a finite number; a zero is -0 if `zero_is_negative`."""
+    """Return `value` as a finite number; a zero is -0 if `zero_is_negative`."""
     return Number("finite", value, value < 0 or (not value and zero_is_negative))
 
 
@@ -96,7 +96,7 @@ FORMATS = {np.dtype(np.float16): Format(5, 10), np.dtype(np.float32): Format(8, 
 
 
 def add(a: Number, b: Number) -> Number:
-    """Return the exact sum."""
+    """Return the exact sum of `a` and `b`."""
     if "nan" in (a.kind, b.kind) or (a.kind == b.kind == "inf" and a.value != b.value):
         return NAN
     if "inf" in (a.kind, b.kind):
@@ -110,7 +110,7 @@ def opposite(a: Number) -> Number:
 
 
 def multiply(a: Number, b: Number) -> Number:
-    """Return the exact product."""
+    """Return the exact product of `a` and `b`."""
     negative = a.negative != b.negative
     if "nan" in (a.kind, b.kind):
         return NAN
@@ -122,7 +122,10 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def maximum(a: Number, b: Number) -> Number:
-    """Return the maximum by IEEE 754-2019: NaN if an operand is NaN; +0 is greater than -0."""
+    """Return the maximum of `a` and `b` by IEEE 754-2019.
+
+    The maximum is NaN if `a` or `b` is NaN; +0 is greater than -0.
+    """
     if "nan" in (a.kind, b.kind):
         return NAN
     if a.is_zero and b.is_zero:
@@ -143,7 +146,7 @@ def exp(x: Fraction) -> Fraction:
 
 
 def sigmoid(a: Number) -> Number:
-    """Return 1 / (1 + e**-a)."""
+    """Return 1 / (1 + e**-a), precise enough to be rounded to fp16 or fp32."""
     if a.kind == "nan":
         return NAN
     if a.kind == "inf" or abs(a.value) > 200:  # beyond this, both formats round to 0 or 1
@@ -152,7 +155,7 @@ def sigmoid(a: Number) -> Number:
 
 
 def tanh(a: Number) -> Number:
-    """Return tanh a."""
+    """Return tanh a, precise enough to be rounded to fp16 or fp32."""
     if a.kind == "nan" or a.is_zero:
         return a
     sign = -1 if a.negative else 1
@@ -168,7 +171,10 @@ def tanh(a: Number) -> Number:
 
 
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """Return the codes of a block and their shared exponent, which is 0 except in bfp and mx."""
+    """Return the codes of a block of numbers and their shared exponent.
+
+    The exponent is 0 except in the kinds bfp and mx of `quantiser`.
+    """
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
     if quantiser.kind == "mx":
@@ -214,7 +220,10 @@ def _log(number: Number, quantiser: Quantiser) -> int:
 
 
 def _mx(numbers: list[Number], element: Element) -> tuple[list[int], int]:
-    """Return the codes of a microscaled block and the exponent of its scale."""
+    """Return the codes of a block of numbers in the kind mx, and the exponent of the block's scale.
+
+    The codes have the type `element`.
+    """
     largest = max(abs(number.value) for number in numbers)
     exponent = -127
     if any(number.kind == "inf" for number in numbers):

@@ -29,8 +29,9 @@ class ReferenceScheduler:
     ) -> int:
         """Return the first cycle from `earliest` on in which both conditions are true.
 
-        Only cycles of the core's clock are tried. A cycle in which `arrives` is true, but
-        `is_ready` is false, counts as a wait for entries.
+        The arguments `arrives` and `is_ready` are the conditions. Only cycles of the core's clock
+        are tried. A cycle in which `arrives` is true, but `is_ready` is false, counts as a wait for
+        entries.
         """
         step = self.timing.divider
         cycle = -(-earliest // step) * step
@@ -53,7 +54,10 @@ class ReferenceScheduler:
         return int(self.state.ready(access.memory)[place])
 
     def _rate(self, access: Access, place: int | None) -> int:
-        """Return the cycles for which a vector occupies the unit that reads it."""
+        """Return the cycles for which a vector occupies the unit that reads it.
+
+        `access` reads the vector from the entry `place`; None means padding.
+        """
         timing = self.timing
         if access.memory.setting or place is None:
             return timing.rate
@@ -153,10 +157,10 @@ class ReferenceScheduler:
     ) -> list[int]:  # fmt: skip
         """Return the cycles in which vectors enter a unit.
 
-        `times` has the cycles in which they entered the previous unit, whose depth is `depth`.
-        `before` has their rates in that unit; `rate` is their rate in the unit that they enter.
-        `ready` has the cycles from which their operands can be read. With `together` the first
-        vector waits for all others (softmax).
+        `unit` is the index of the unit that they enter. `times` has the cycles in which they
+        entered the previous unit, whose depth is `depth`. `before` has their rates in that unit;
+        `rate` is their rate in the unit that they enter. `ready` has the cycles from which their
+        operands can be read. With `together` the first vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []
@@ -181,8 +185,9 @@ class ReferenceScheduler:
     ) -> tuple[list[int], int]:
         """Return when the multiplier starts the last pass of each row of tiles, and when it ends.
 
-        `times` has the cycles in which the vectors entered the reading unit, `before` their rates
-        there. `depth` is the depth of that unit.
+        The product is that of iteration `first` of the chain. `times` has the cycles in which the
+        vectors entered the reading unit, `before` their rates there. `depth` is the depth of that
+        unit.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
@@ -221,7 +226,10 @@ class ReferenceScheduler:
         return starts, max(starts) + cycles
 
     def _write_rates(self, chain: Chain, first: int, count: int) -> list[int]:
-        """Return the cycles for which each of `count` vectors occupies the writing unit."""
+        """Return the cycles for which each of `count` vectors occupies the writing unit.
+
+        The chain writes these vectors in iteration `first`.
+        """
         timing = self.timing
         rates = [0] * count
         for access in chain.writes:

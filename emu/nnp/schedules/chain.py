@@ -70,9 +70,9 @@ class Chain:
     def depends_on_order(self, first: int, count: int) -> bool:
         """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Only iterations `first` to `first` + `count` - 1 are tested, but after a result of True, all
-        later results are True. Two writes of one instruction to the same entry are no dependence,
-        because the last value remains.
+        Only iterations `first` to `first` + `count` - 1 are tested. But once the result is True, it
+        is True for all later calls. Two writes of one instruction to the same entry are no
+        dependence, because the last value remains.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -86,7 +86,8 @@ class Chain:
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
         """Return whether the order of iterations matters for two accesses to the same memory.
 
-        `one` is a read or a write; `write` is a write by another instruction.
+        The iterations are `first` to `first` + `count` - 1. `one` is a read or a write; `write` is
+        a write by another instruction.
         """
         if one.memory.queue:
             return True
@@ -129,8 +130,9 @@ class Chain:
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
         """Return the entries of each iteration's convolution window, (iterations, vectors).
 
-        Within a window the vectors are sorted by y, then x, then depth. `PADDING` stands for a
-        vector outside the volume.
+        `base` is the entry of the volume's first vector, `iterations` has the numbers of the
+        iterations. Within a window the vectors are sorted by y, then x, then depth. `PADDING`
+        stands for a vector outside the volume.
         """
         down, over = np.divmod(iterations, volume.across)
         lines = volume.dilation_y * np.arange(volume.kernel_y)

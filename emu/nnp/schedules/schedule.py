@@ -42,7 +42,10 @@ class Progress(Protocol):
     used_matrix: NDArray[np.int64]  # by tile of MatrixRf: the cycle from which no product needs it
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """Return, for each entry of a register file, the cycle from which it can be read."""
+        """Return, for each entry of the register file `memory`, when the entry can be read.
+
+        The result has cycles, in shape (entries,).
+        """
 
 
 class Scheduler(Protocol):
@@ -52,17 +55,17 @@ class Scheduler(Protocol):
     """
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when the vectors of `count` iterations are read, and how long each read takes.
+        """Return when the vectors of a chain's iterations are read, and how long each read takes.
 
-        These are the iterations from number `first` on. No vector is read before cycle `now`. The
-        second array has the cycles for which each vector occupies the reading unit. Both arrays
+        These are `count` iterations from number `first` on. No vector is read before cycle `now`.
+        The second array has the cycles for which each vector occupies the reading unit. Both arrays
         have shape (iterations, vectors).
         """
 
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations from number `first` on, for vectors read at `reads`.
+        """Return the schedule of a chain's iterations from `first` on, for vectors read at `reads`.
 
         `rates` are the cycles for which each of these vectors occupies the reading unit. `reads`
         and `rates` have shape (iterations, vectors). Without `counts_waits` the schedule need not
@@ -76,10 +79,11 @@ SchedulerFactory = Callable[[Any, Timing], Scheduler]
 def tile_schedule(
     state: Progress, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
 ) -> Schedule:
-    """Return the schedule of one iteration that moves tiles and starts at cycle `now` or later.
+    """Return the schedule of an iteration of `chain` that moves tiles, from cycle `now` on.
 
-    `arrivals` has the cycles in which each tile from NetInQ was complete; it is empty for another
-    source. Without `counts_waits` the waits are 0.
+    The iteration starts at cycle `now` or later, after the accesses of earlier chains (`state`) on
+    which it depends. `arrivals` has the cycles in which each tile from NetInQ was complete; it is
+    empty for another source. Without `counts_waits` the waits are 0.
     """
     write = chain.writes[0]
     sources = chain.addresses(chain.source, 0, 1)[0]
@@ -122,9 +126,10 @@ def tile_schedule(
 
 
 def entries_ready(state: Progress, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """Return the cycle from which each entry can be read.
+    """Return the cycle from which an access can read each of the entries at `addresses`.
 
-    The result has the shape of `addresses`. Its element is 0 for padding (a negative address).
+    The result has the shape of `addresses`. An element is 0 for padding (a negative address).
+    `state` has the cycles.
     """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]

@@ -39,7 +39,7 @@ class FastScheduler:
         return times.reshape(count, -1), rates
 
     def _rates(self, access: Access, addresses: NDArray[np.int64]) -> Times:
-        """Return how many cycles each vector's read takes, in the shape of `addresses`."""
+        """Return how many cycles each read by `access` takes, in the shape of `addresses`."""
         timing = self.timing
         if access.memory.setting:
             return np.full(addresses.shape, timing.rate, np.int64)
@@ -100,8 +100,9 @@ class FastScheduler:
     ) -> tuple[Times, int]:
         """Return when each iteration's product starts, and the total of waits for tiles in cycles.
 
-        `arrivals` (iterations, vectors) are the cycles in which the vectors can enter the
-        multiplier. Without `counts_waits` the second result is 0.
+        The iterations are those of `chain` from number `first` on. `arrivals` (iterations, vectors)
+        are the cycles in which the vectors can enter the multiplier. Without `counts_waits` the
+        second result is 0.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
@@ -117,7 +118,10 @@ class FastScheduler:
         return times, waits
 
     def _write_rates(self, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
-        """Return the cycles for which each vector occupies the writing unit, of shape `shape`."""
+        """Return the cycles for which each vector occupies the writing unit, of shape `shape`.
+
+        The shape is (iterations, vectors); the iterations are those of `chain` from `first` on.
+        """
         timing = self.timing
         total = np.zeros(shape, np.int64)
         for access in chain.writes:

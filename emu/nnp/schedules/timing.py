@@ -93,7 +93,7 @@ class Timing:
         return np.asarray((row * cols + column) // self.engines)
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return, for each row of tiles, the number of the pass that multiplies its last tile.
+        """Return, for each row of a chain's tiles, the number of the pass with the row's last tile.
 
         The result has shape (rows,).
         """
@@ -101,11 +101,14 @@ class Timing:
         return np.asarray(self.tile_passes(scalars["rows"], scalars["cols"]).max(axis=1))
 
     def product(self, chain: Chain) -> int:
-        """Return the cycles for which a product occupies the multiplier."""
+        """Return the cycles for which the product of a chain occupies the multiplier."""
         return (int(self.passes(chain).max()) + 1) * self.pass_cycles
 
     def beats(self, addresses: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """Return how many beats of external memory each access of `length` bytes takes."""
+        """Return how many beats of external memory accesses of `length` bytes at `addresses` take.
+
+        The result has the shape of `addresses`.
+        """
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:

@@ -84,7 +84,10 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 
 
 def _move(state: int, depth_2: int) -> int:
-    """Return the state after a cycle in which the comparator finds no load."""
+    """Return the state after `state` and a cycle in which the comparator finds no load.
+
+    Load queue 2 has room for `depth_2` loads.
+    """
     q1, q2 = divmod(state, 2)
     moves = int(q1 > 0 and q2 < depth_2)
     return (q1 - moves) * 2 + moves
@@ -100,7 +103,8 @@ def _drain(state: int, depth_2: int) -> int:
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the effect of one pair as two arrays of shape (states, outcomes).
 
-    The first array has the state after the cycle in which the pair is examined. The second has the
+    `depth_1` and `depth_2` are the depths of the load queues, `states` is the number of states. The
+    first array has the state after the cycle in which the pair is examined. The second has the
     number of cycles that the comparator waits before this cycle.
     """
     next_state = np.zeros((states, OUTCOMES), np.int64)

@@ -127,8 +127,8 @@ class LockstepControls(ClusterControls):
     def open(self, packet: Packet, address: int) -> None:
         """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`.
 
-        A lockstep group continues if the new runs can do nothing but wait for the bus. Otherwise
-        this method splits the group.
+        `address` is the address of the packet. A lockstep group continues if the new runs can do
+        nothing but wait for the bus. Otherwise this method splits the group.
         """
         super().open(packet, address)
         if self._meets_group(packet):
@@ -212,7 +212,7 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append(call)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a segment, which was on the bus in `cycle`."""
+        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
         group = self._taker(packet)
         if group is None:
             super().first_beat(packet, segment, cycle)
@@ -221,7 +221,7 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.first_beat(segment, cycle))
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a segment, which was on the bus in `cycle`.
+        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
 
         The contents of the segment are already in the PEs.
         """
@@ -233,10 +233,10 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.last_beat(segment, cycle))
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write a segment of activations or partial sums, which has arrived completely, to the PEs.
+        """Write the `data` of a segment of activations or partial sums of a packet to the PEs.
 
-        Raises `Fault`. A group adds partial sums to its own accumulators, and records the call for
-        a split.
+        All bytes of the segment have arrived. Raises `Fault`. A group adds partial sums to its own
+        accumulators, and records the call for a split.
         """
         group = self._taker(packet)
         if group is None or packet["segments"][segment]["type"] != PSUMS:

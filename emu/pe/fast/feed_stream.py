@@ -26,18 +26,21 @@ class FeedStream:
 
     @classmethod
     def of(cls, context: RowContext, stream: Stream) -> FeedStream:
-        """Return the beats of a stream whose first segment is the next one on the bus."""
+        """Return the beats of `stream`, whose first segment is the next one on the bus of a row.
+
+        `context` has the data of the row.
+        """
         return cls(cls.half_of(context), stream, stream.end)
 
     @staticmethod
     def half_of(context: RowContext) -> int:
-        """Return the number of the half that feeds the row now."""
+        """Return the number of the half that feeds the row of `context` now."""
         memory = context.memory
         return memory.memory.locate_half(memory.base, 1)[0]
 
     @staticmethod
     def fits(context: RowContext) -> bool:
-        """Return whether the banks can serve each beat of a segment in one cycle."""
+        """Return whether the banks can serve each beat of a segment of this row in one cycle."""
         return context.memory.memory.banks.serve_at_once(context.shape.bus_bytes)
 
     def has_beat(self, cycle: int) -> bool:
@@ -103,7 +106,10 @@ class FeedStream:
             loading.fill_dense(packet, stream.first + number, data, starts)
 
     def _record(self, group: LockstepGroup, number: int, now: int) -> None:
-        """Record the calls of the bus for a segment before cycle `now`."""
+        """Record the calls of the bus before cycle `now` for segment `number` of the stream.
+
+        A split of `group` repeats these calls.
+        """
         stream = self.stream
         packet, segment, cycle = stream.packet, stream.first + number, stream.cycles[number]
         last = cycle + stream.beats - 1
@@ -119,9 +125,9 @@ class FeedStream:
             )
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
-        """Send the beats of an open segment before cycle `now`. Return the number of these beats.
+        """Send the beats before cycle `now` of segment `number` of the stream, which is open.
 
-        The last one stays on the bus.
+        Return the number of these beats. The last beat stays on the bus.
         """
         stream, state, width = self.stream, bus.state, bus.shape.bus_bytes
         packet, cycle = stream.packet, stream.cycles[number]

@@ -26,14 +26,15 @@ Ints = NDArray[np.int64]
 
 
 class LockstepMac(NamedTuple):
-    """One mac of all clusters of the group: mac number `at` of `batch`, which were computed
-    together.
+    """One mac of all clusters of the group: mac number `at` of `batch`.
+
+    The macs of `batch` were computed together.
     """
 
     batch: ResidentMacs
     at: int
-    base: int
-    accumulator: int
+    base: int  # its base address, the same in all PEs
+    accumulator: int  # the number of the accumulator to which it adds
     limit: Ints  # (clusters,): the element at which its loaded activations end
 
 
@@ -77,7 +78,7 @@ class LockstepAccumulator:
         self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
-        """Add the sums of the next mac. Raises `Unplannable` if they might leave their range."""
+        """Add the sums of `mac`, the next mac. Raises `Unplannable` if a sum may overflow."""
         old = self.accumulators[..., mac.accumulator]
         greatest = self._greatest(old) + self.most
         if self.adder.overflow != "wrap" and greatest > self._end(mac.batch.balances):
@@ -86,9 +87,9 @@ class LockstepAccumulator:
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """Move accumulator `source` of each PE to entry `target` of its output queue, and clear it.
+        """Move accumulator `source` of each PE to entry `target` of the output queue of the PE.
 
-        The later entries of the same block become "not written".
+        The accumulator becomes 0, and the later entries of the same block become "not written".
         """
         values = self.accumulators[..., source]
         self.buffer[...] = values
@@ -212,9 +213,10 @@ class LockstepAccumulator:
         return True
 
     def _places(self, source: int) -> dict[int, NDArray[Any]]:
-        """Return, by accumulator, the sums that a load from output queues adds, (clusters, PEs).
+        """Return, by accumulator, the sums that a load from the output queues adds.
 
-        Raises `Unplannable` if a cluster has written none of the entries.
+        The load begins at entry `source`; the sums have shape (clusters, PEs). Raises `Unplannable`
+        if a cluster has written none of the entries.
         """
         written = self.output_written[..., source : source + ACCUMULATORS]
         if not written.any(axis=(1, 2)).all():
@@ -228,10 +230,10 @@ class LockstepAccumulator:
         return max(abs(int(values.max())), abs(int(values.min())))
 
     def _end(self, balances: bool) -> int:
-        """Return the limit for the magnitude of a sum of a mac in a group.
+        """Return the greatest magnitude that sums may reach after a mac of the group.
 
-        For balanced macs it is the limit of `BalancedPlan`, which replaces the group's computation
-        if the group splits during the mac.
+        `balances` says whether the mac is balanced. For balanced macs this is the limit of
+        `BalancedPlan`, which replaces the group's computation if the group splits during the mac.
         """
         end = int(np.iinfo(self.adder.dtype).max)
         return end // 2 - 1 if balances else end

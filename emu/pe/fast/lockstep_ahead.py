@@ -33,12 +33,12 @@ class ComingActivations:
         self.context, self.loading, self.clusters = context, loading, clusters
 
     def predict(self, numbers: Sequence[int], weights: ResidentWeights) -> NDArray[Any] | None:
-        """Return the activations of macs, each of which reads one of the segments from its base on.
+        """Return the activations of macs; mac i reads segment number `numbers[i]` of the packet.
 
-        `numbers` are segments of the packet on the bus. The activations have the shape that
-        `ResidentWeights.multiply` takes. The result is None if there are too few segments, if
-        their forms differ or are wrong, or if a mac reads more elements than a segment has. Raises
-        `Fault`.
+        The packet is the one on the bus. Each mac reads its segment from the mac's base on.
+        `weights` are the weights of the macs; the activations have the shape that their method
+        `multiply` takes. The result is None if there are too few segments, if their forms differ or
+        are wrong, or if a mac reads more elements than a segment has. Raises `Fault`.
         """
         if len(numbers) < _FEWEST:
             return None
@@ -58,12 +58,15 @@ class ComingActivations:
         return weights.read(contents, np.concatenate(parts))
 
     def elements(self, packet: Packet, number: int) -> int:
-        """Return how many activations each PE gets from a segment of `packet`."""
+        """Return how many activations each PE gets from segment `number` of `packet`."""
         length = packet["segments"][number]["length"]
         return length // self._element_bytes(packet, number)
 
     def _element_bytes(self, packet: Packet, number: int) -> int:
-        """Return how many bytes a segment has for each activation of a PE: one for each slice."""
+        """Return how many bytes segment `number` of a packet has for one activation of each PE.
+
+        This is one element for each slice.
+        """
         kind = dtype_of(segment_type(self.context.clusters, packet, number))
         mode = packet["segments"][number]["mode"]
         return slices(self.context.shape, mode, len(packet["clusters"])) * np.dtype(kind).itemsize

@@ -43,12 +43,12 @@ def lockstep_group(
 ) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
-    The group gets `next_packet` (`lockstep_iterations.repetition`).
+    The group gets `trace` and `next_packet` (`lockstep_iterations.repetition`).
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a
-    loop in which the weights stay, or of one iteration. The runs must be equal in everything that
-    the group computes only once for all clusters.
+    loop in which the weights stay, or macs of one iteration. The runs must be equal in everything
+    that the group computes only once for all clusters.
     """
     context = controls.context
     state = context.state
@@ -71,7 +71,10 @@ def lockstep_group(
 
 
 def _starts_macs(context: RowContext, cluster: int, run: Run, now: int) -> bool:
-    """Return whether a run is about to begin the first of several macs over the same weights."""
+    """Return whether a cluster's run will now begin the first of several macs.
+
+    The macs are over the same weights. `now` is the present cycle.
+    """
     state = context.state
     if (
         run["iteration"] > 0
@@ -120,10 +123,10 @@ def _common(run: Run) -> dict[str, Any]:
 
 
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
-    """Return whether all clusters are in the same state, and all PEs have equal operands.
+    """Return whether the first runs of all `clusters`, in buffer `buffer`, are in equal states.
 
-    The same blocks must be loaded in all PEs. (An earlier ld with a stride may have loaded
-    different blocks in each PE.)
+    All PEs must have equal operands, and the same blocks must be loaded in all PEs. (An earlier ld
+    with a stride may have loaded different blocks in each PE.)
     """
     state, lead = context.state, clusters[0]
     if any(state.units[cluster] != state.units[lead] for cluster in clusters):
@@ -150,7 +153,7 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
 
 
 def _types_match(context: RowContext, clusters: list[int], run: Run) -> bool:
-    """Return whether all data of a run have the element types that its sequence multiplies.
+    """Return whether all data of a run of `clusters` have the types that its sequence multiplies.
 
     The data are the weights, the activations in the blocks that the macs of the loop may read, and
     the segments of activations.

@@ -6,10 +6,11 @@ rules are those of `control_unit` and `run_lifecycle`. Times here are arrays of 
 The group computes them as far ahead as the data that the bus has delivered allow.
 
 The declared state of the clusters stays as it was in the cycle in which the group formed. When the
-run of a cluster ends, the cluster leaves the group, and the group writes its state of that cycle.
-The group splits if the state is read earlier, or if something happens that the group does not
-handle. Then the control units of the remaining clusters repeat their cycles up to the present one
-(`lockstep_split`). So the state is always that which the control units would have computed.
+run of a cluster ends, the cluster leaves the group, and the group writes the cluster's state of
+that cycle. The group splits if the state is read earlier, or if something happens that the group
+does not handle. Then the control units of the remaining clusters repeat their cycles up to the
+present one (`lockstep_split`). So the state is always that which the control units would have
+computed.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ Ints = NDArray[np.int64]
 class BusCall(NamedTuple):
     """A call of the bus to the control units, recorded so that a split can repeat it."""
 
-    cycle: int
+    cycle: int  # the cycle of the call
     before_control: bool  # whether the call is made before the control units act in that cycle
-    call: Callable[[ControlUnit], None]
+    call: Callable[[ControlUnit], None]  # repeats the call for one control unit
 
 
 class LockstepGroup:
@@ -278,7 +279,7 @@ class LockstepGroup:
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Compute when the run ends: every step has ended, and every operand is written back."""
+        """Set the end of the run: all steps have ended, all operands are written back."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
@@ -300,9 +301,10 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return the base addresses of a mac and of later macs that can be computed with it.
+        """Return the base addresses of the mac `step` and of later macs.
 
-        The caller ensures that all activations have arrived.
+        The later macs can be computed together with this one. The caller ensures that all
+        activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]
@@ -341,7 +343,7 @@ class LockstepGroup:
         return bool(self.run["chain"])
 
     def reserves(self, packet: Packet, segment: int) -> bool:
-        """Return whether the group prevents the bus from sending a segment of another packet.
+        """Return whether the group keeps the bus from sending segment `segment` of another packet.
 
         It does so if a run of the group may still use something that the segment's ld needs.
         """
@@ -364,7 +366,7 @@ class LockstepGroup:
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Compute the result of `opens`, by the rules of `ControlUnit.can_take`."""
+        """Compute the result of `opens` for `segment`, by the rules of `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER

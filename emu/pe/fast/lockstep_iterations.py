@@ -41,20 +41,20 @@ class Loop:
     """The loop that the clusters of a group execute."""
 
     shape: Shape
-    run: Run
+    run: Run  # the run of the first cluster
     buffer: InstructionBuffer
-    lifecycle: RunLifecycle
+    lifecycle: RunLifecycle  # of the first cluster
     conflicts: StepConflicts
-    long_pipeline: bool
+    long_pipeline: bool  # whether the sequence has four stages
 
 
 @dataclass(frozen=True)
 class Start:
     """The state of a group at the start of an iteration; see `LockstepGroup`."""
 
-    known: Ints
-    issue: Ints
-    ends: dict[int, Ints]
+    known: Ints  # (clusters,): the first cycle of the iteration
+    issue: Ints  # (clusters,): the earliest cycle of the next issue
+    ends: dict[int, Ints]  # by instruction: (clusters,), the end of its last execution
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def repetition(
     start: Start,
     next_packet: Callable[[], Packet | None],
 ) -> Repetition | None:
-    """Return the next iterations if the group can compute them at once; None otherwise.
+    """Return the next iterations of `loop` if the group can compute them at once; None otherwise.
 
-    `steps` are the steps of the previous iteration. `next_packet` returns the packet on the bus if
-    the row can send its segments without asking memory for each beat, or None. The last two
-    iterations of a run are never included, because the run's last state contains some of their
-    steps.
+    `start` is the state of the group before these iterations. `steps` are the steps of the previous
+    iteration; `macs` computes the macs. `next_packet` returns the packet on the bus if the row can
+    send its segments without asking memory for each beat, or None. The last two iterations of a run
+    are never included, because the run's last state contains some of their steps.
     """
     run = loop.run
     if run["taken"] < len(run["segments"]):
@@ -123,7 +123,10 @@ def repetition(
 def _streamed(
     loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
 ) -> Repetition | None:
-    """Return the next iterations, each of which takes a segment that the bus has yet to bring."""
+    """Return the next iterations if each takes a segment that the bus has yet to bring, or None.
+
+    The arguments are those of `repetition`.
+    """
     run, shape = loop.run, loop.shape
     first, taken = run["iteration"], run["taken"]
     segments = run["segments"][taken : taken + _MOST]
@@ -170,10 +173,11 @@ def _are_alike(segments: Sequence[Segment]) -> bool:
 
 
 def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
-    """Return the steps of the present iteration if `count` iterations have equal steps, or None.
+    """Return the steps of the loop's present iteration if `count` iterations have equal steps.
 
-    The steps may differ in the addresses of loads, macs and moves, but not in which steps conflict.
-    Each iteration must have one mac, and one load, which takes one segment.
+    Otherwise return None. The steps may differ in the addresses of loads, macs and moves, but not
+    in which steps conflict. Each iteration must have one mac, and one load, which takes one
+    segment.
     """
     run, buffer = loop.run, loop.buffer
     lead = _ops(loop, 0)
@@ -196,14 +200,17 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
 
 
 def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
-    """Return the steps of iteration `number` from the present one on if it takes one segment."""
+    """Return the steps of an iteration of the loop that takes one segment; None for another one.
+
+    The present iteration of the loop has the `number` 0.
+    """
     run, taken = loop.run, loop.run["taken"] + number
     ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)
     return ops if end == taken + 1 else None
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
-    """Return the data that must be equal in all iterations.
+    """Return the data about `ops`, the steps of an iteration, that must be equal in all iterations.
 
     None means that a group cannot compute iterations with these steps at once.
     """

@@ -42,7 +42,7 @@ class PatternStep:
     """
 
     op: Op
-    explicit: bool
+    explicit: bool  # whether the step is an instruction, not one that follows from flags
     after: tuple[int, ...]
     opens_after: tuple[int, ...] = ()
 
@@ -172,8 +172,8 @@ class Pattern:
         """Return when the bus sends the first beat of a step's segment, of shape (n,).
 
         The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
-        the step's operands are ready, `known` the cycle in which the iteration begins. `starts` and
-        `ends` are the times of the earlier steps.
+        the step's operands are ready, `known` (n, clusters) the cycle in which the iteration
+        begins. `starts` and `ends` are the times of the earlier steps.
         """
         opens = reduce(np.maximum, starts, known)
         for at in step.opens_after:
@@ -189,7 +189,7 @@ class Pattern:
 
 
 def _waits(op: Op, other: Op) -> bool:
-    """Return whether a step waits for an earlier step of its iteration.
+    """Return whether step `op` waits for the earlier step `other` of its iteration.
 
     `repeats` has made sure that the two steps share no blocks of the output queue.
     """
@@ -207,8 +207,10 @@ def repeats(
 ) -> bool:
     """Return whether all of `iterations` have the same steps, except for bases and targets.
 
-    All iterations must use the same accumulators and read the same entries of the output queue. The
-    targets of all moves must be different entries, outside of the blocks that are read.
+    `steps` are the steps of one iteration of the sequence in `buffer`, and `initial` has the
+    operands of iteration 0. All iterations must use the same accumulators and read the same entries
+    of the output queue. The targets of all moves must be different entries, outside of the blocks
+    that are read.
     """
     blocks_read, targets = 0, [np.zeros(0, np.int64)]
     for step in steps:
@@ -240,7 +242,10 @@ def repeated_sums(
     iterations: Ints,
     macs: LockstepMacs,
 ) -> RepeatedSums:
-    """Return the effect of `iterations` on accumulators and output queues, with macs of `macs`."""
+    """Return the effect of `iterations` on accumulators and output queues.
+
+    `macs` has the macs of the iterations. The other arguments are those of `repeats`.
+    """
     bases, rows = [], []
     for step in steps:
         place = step.op["place"]

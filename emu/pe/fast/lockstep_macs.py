@@ -79,7 +79,10 @@ class LockstepMacs:
         self._bases, self._limits, self._first = bases, limits, self._at
 
     def _compute(self, activations: NDArray[Any], coming: Sequence[int]) -> None:
-        """Compute the macs that read `activations`, and predicted macs. Raises `Fault`."""
+        """Compute the macs that read `activations`, and macs that read segments in `coming`.
+
+        The latter are only a prediction. Raises `Fault`.
+        """
         read, predicted = activations.shape[1], None
         if self._at == self._read < self._activations.shape[1]:
             self._predicts = False
@@ -96,7 +99,7 @@ class LockstepMacs:
         return self._batch.cycles[self._at : self._at + count]
 
     def take(self, base: int, accumulator: int) -> LockstepMac:
-        """Return the next mac, which has the base address `base`."""
+        """Return the next mac, which has the base address `base` and adds to `accumulator`."""
         at, self._at = self._at, self._at + 1
         assert self._batch is not None
         number = at - self._first
@@ -106,8 +109,9 @@ class LockstepMacs:
     def foresee(self, bases: Sequence[int], coming: Sequence[int]) -> int:
         """Compute macs ahead of the bus. Return how many of them could be computed.
 
-        The first one reads the input buffers from its base on, and each later one reads the next
-        segment of `coming`, whose contents memory has now. Raises `Unplannable` or `Fault`.
+        `bases` are the base addresses of the macs. The first mac reads the input buffers from its
+        base on, and each later mac reads the next segment of `coming`, whose contents memory has
+        now. Raises `Unplannable` or `Fault`.
         """
         before = self._batch
         self.multiply(bases[:1], coming)
@@ -140,7 +144,7 @@ class LockstepMacs:
         self._bases, self._limits, self._first = bases, np.array(limits), self._at
 
     def record(self, start: Ints, end: Ints) -> None:
-        """Record the first and last cycles of macs, two arrays of shape (macs, clusters)."""
+        """Record the first and last cycles of macs, `start` and `end` (macs, clusters)."""
         free = np.concatenate([self.since[None], end[:-1] + 1])
         self.waits += (start - free).sum(axis=0)
         self.since = end[-1] + 1
@@ -169,7 +173,10 @@ class LockstepMacs:
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return the limits if the blocks have `loaded` elements, of shape (clusters, blocks)."""
+        """Return the result of `_find_limits` if the blocks have `loaded` elements.
+
+        `loaded` has shape (clusters, blocks).
+        """
         size = self.shape.input_block
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)
         ends[:, :-1] = np.where(loaded < size, np.arange(BLOCKS) * size + loaded, BLOCKS * size)

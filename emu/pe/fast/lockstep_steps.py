@@ -44,8 +44,8 @@ class EndedStep(NamedTuple):
     """
 
     op: Op
-    start: list[int]
-    end: list[int]
+    start: list[int]  # the first cycle of the step
+    end: list[int]  # the last cycle of the step
     reads: list[int]
     remains: list[bool]
 
@@ -74,7 +74,7 @@ class StepConflicts:
         return [masks[reach] for reach in self.reaches]
 
     def shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
-        """Return whether two steps conflict, by the rules of `ControlUnit`.
+        """Return whether the steps `op` and `other` conflict, by the rules of `ControlUnit`.
 
         The result is one bool for all clusters, or an array of shape (clusters,).
         """

@@ -137,9 +137,10 @@ class Plan:
                 raise Unplannable
 
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
-        """Set `running` by adding one product after the other.
+        """Set `running` by adding one `product` of each PE after the other.
 
-        -0 stands for a missing product of a PE, because it changes no sum.
+        `owner` has the index of the PE of each product. -0 stands for a missing product of a PE,
+        because it changes no sum.
         """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old
@@ -224,7 +225,7 @@ class Plan:
         return outcome
 
     def _whole_macs(self, rows: slice) -> MacOutcome:
-        """Return the outcome of whole macs. The caller sets the cycle counts."""
+        """Return the outcome of whole macs in the PEs of `rows`; the caller sets cycle counts."""
         new = self.new[rows]
         return _loads(
             weights_examined=self.entries_left[rows],
@@ -235,7 +236,10 @@ class Plan:
         )
 
     def _first_cycles(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return the outcome of the first `cycles` cycles. The caller sets the cycle counts."""
+        """Return the outcome of the first `cycles` cycles in the PEs of `rows`.
+
+        The caller sets the cycle counts.
+        """
         products_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]
         if self.tables is None:
@@ -261,7 +265,7 @@ class Plan:
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
         """Return the cycle of each pair, and the number of loads in queue 1 after this cycle.
 
-        Both arrays have shape (PEs, pairs).
+        Both arrays have shape (PEs, pairs); the PEs are those of `rows`.
         """
         table = self.tables
         assert table is not None
@@ -275,8 +279,8 @@ class Plan:
         """Return when each load moves from queue 1 to queue 2, and a mask of the loads.
 
         Both arrays have a column for each entry of queue 1 (loads that are there at the start),
-        then a column for each weight. `entry` (PEs, weights) is the cycle in which each weight is
-        examined.
+        then a column for each weight. The PEs are those of `rows`. `entry` (PEs, weights) is the
+        cycle in which each weight is examined.
         """
         table = self.tables
         assert table is not None
@@ -319,7 +323,7 @@ def _loads(
     products: Ints,
     q1_most: Ints | int,
 ) -> MacOutcome:
-    """Return an outcome without cycle counts, which the caller sets."""
+    """Return an outcome with these numbers and without cycle counts, which the caller sets."""
     none = np.zeros_like(products)
     return MacOutcome(
         products, weights_examined, effectual_loads, queue_moves, none, none, q1_most=q1_most

@@ -63,7 +63,7 @@ class MacPlans:
             plans.unsettled.clear()
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Write the macs' state of `clusters` at the start of cycle `now`, and drop their plans."""
+        """Write the state of the clusters' macs at the start of cycle `now`; drop their plans."""
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:
             groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)

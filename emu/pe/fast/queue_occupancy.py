@@ -45,7 +45,10 @@ class LoadCounts:
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
-        """Return counts for `cycles` cycles, which the caller fills in; `gives` is all False."""
+        """Return counts for `cycles` cycles of `pes` PEs, which the caller fills in.
+
+        `kind` is the type of the counts; `gives` is all False.
+        """
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
         q1_loads, gives = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)

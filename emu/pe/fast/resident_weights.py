@@ -82,11 +82,11 @@ class ResidentWeights:
         return activations
 
     def read(self, contents: NDArray[Any], slices: NDArray[np.intp]) -> NDArray[Any] | None:
-        """Return the activations that macs would read if their bases held `contents`.
+        """Return the activations that macs would read from `contents`, not from input buffers.
 
-        `contents` has shape (macs, slices, elements), and `slices` has the slice of each PE. The
-        result has the shape that `gather` returns. It is None if a mac would read more elements
-        than `contents` has.
+        `contents`, of shape (macs, slices, elements), has for each mac the elements from its base
+        on; `slices` has the number of the slice of each PE. The result has the shape that `gather`
+        returns. It is None if a mac would read more elements than `contents` has.
         """
         if int(self.reach.max()) >= contents.shape[2]:
             return None
@@ -136,8 +136,9 @@ class ResidentWeights:
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5a for each PE of each mac, as three arrays.
 
-        The arrays are the busy cycles, the cycles before the first product, and zeros in place of
-        the greatest numbers of loads in queue 1, which design 5a does not have.
+        `hit` is a mask of the effectual entries, `entries` the number of entries of each PE. The
+        arrays are the busy cycles, the cycles before the first product, and zeros in place of the
+        greatest numbers of loads in queue 1, which design 5a does not have.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
@@ -149,8 +150,9 @@ class ResidentWeights:
     ) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5b for each PE of each mac, as three arrays.
 
-        The arrays are the busy cycles, the cycles before the first product, and the greatest number
-        of loads in queue 1. Each block of pairs takes one look-up in `table`.
+        `hit` and `entries` are those of `_direct`. The arrays are the busy cycles, the cycles
+        before the first product, and the greatest number of loads in queue 1. Each block of pairs
+        takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
@@ -177,7 +179,7 @@ class ResidentWeights:
 
 
 def _before(counts: NDArray[np.uint8]) -> Ints:
-    """Return, for each column, how many zeros come before the first number that is not 0."""
+    """Return, for each column of `counts`, how many zeros come before the first other number."""
     still = np.ones(counts.shape[1], np.bool_)
     count = np.zeros(counts.shape[1], np.int64)
     for row in counts[:_NEAR]:

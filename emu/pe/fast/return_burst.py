@@ -32,8 +32,8 @@ class ReturnBurst(Burst):
     def after(cls, context: RowContext, cycle: int, limit: int) -> ReturnBurst | None:
         """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
-        A burst needs two or more beats before cycle `limit` that the banks can each serve in one
-        cycle, and no other request for the half.
+        The burst is that of the row of `context`. A burst needs two or more beats before cycle
+        `limit` that the banks can each serve in one cycle, and no other request for the half.
         """
         state, memory, count = context.state, context.memory.memory, context.shape.clusters
         current = state.returning

@@ -27,7 +27,7 @@ class FastSpecialUnits(SpecialUnits):
         self._next: dict[int, int] = {}
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """Start the instruction `job`, and skip its cycles if possible. Raises `Fault`."""
+        """Start a cluster's instruction `job`, and skip its cycles if possible. Raises `Fault`."""
         super().begin(cluster, job)
         self._take(cluster, job, job["start"])
 
@@ -85,7 +85,7 @@ class FastSpecialUnits(SpecialUnits):
                 self._advance(cluster, job, now)
 
     def _last(self, job: SfuJob) -> int:
-        """Return the cycle in which the last result of an instruction leaves the unit."""
+        """Return the cycle in which the last result of the instruction `job` leaves the unit."""
         turns = -(-job["count"] * len(job["pes"]) // self.shape.sfu_rate)
         last: int = job["start"] + turns - 1 + self.shape.sfu_latency - 1
         return last

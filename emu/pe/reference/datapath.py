@@ -158,7 +158,12 @@ class Datapath:
     def _outcome(
         self, is_busy: Mask, multiplies: Mask, counts: NDArray[Any], hits: NDArray[Any], moves: Mask
     ) -> MacOutcome:
-        """Return the outcome of this cycle for all PEs."""
+        """Return the outcome of this cycle for all PEs; the arguments have shape (PEs,).
+
+        `is_busy`, `multiplies` and `moves` are masks of the PEs that have work, that multiply, and
+        that move a load to queue 2. `counts` and `hits` are results of `_compare`: the examined and
+        the effectual weights.
+        """
         return MacOutcome(
             products=multiplies.view(np.int8),
             weights_examined=counts,
@@ -179,7 +184,7 @@ class Datapath:
         return [int(cluster) for cluster in np.flatnonzero(ends)] if ends.any() else []
 
     def _check_indices(self, index: NDArray[Any], examines: Mask) -> None:
-        """Raise `Fault` if an input index is past the loaded activations."""
+        """Raise `Fault` if, where `examines` is true, `index` is past the loaded activations."""
         arrays = self.arrays
         wrong = (index >= arrays.mac_limit) & examines
         if not wrong.any():
@@ -210,7 +215,10 @@ class Datapath:
         )
 
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
-        """Return a fault of a PE, to which the caller adds the address."""
+        """Return a fault of PE number `pe`, to which the caller adds the address.
+
+        `kind`, `message` and `values` are those of `Fault`.
+        """
         cluster, place = divmod(pe, self.shape.pes)
         return Fault(
             kind,

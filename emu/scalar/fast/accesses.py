@@ -33,20 +33,20 @@ class Access(NamedTuple):
 
     place: int  # index of the instruction
     register: int  # the base of the address
-    immediate: int
+    immediate: int  # the distance from the base to the first byte
     size: int  # bytes
-    stores: bool
+    stores: bool  # whether it is a store
 
     @property
     def is_odd(self) -> bool:
-        """Whether the base of an aligned address is not aligned."""
+        """Whether the base is not aligned if the address of the access is aligned."""
         return self.immediate % self.size != 0
 
 
 class Group(NamedTuple):
-    """Accesses with one register as base, which does not change between them."""
+    """Accesses whose base is the same register, which does not change between them."""
 
-    number: int
+    number: int  # the index of the group in its block
     accesses: tuple[Access, ...]
 
     @property
@@ -56,12 +56,12 @@ class Group(NamedTuple):
 
     @property
     def place(self) -> int:
-        """The index of the first instruction."""
+        """The index of the first access's instruction in the block."""
         return self.accesses[0].place
 
     @property
     def stores(self) -> tuple[Access, ...]:
-        """The stores, except those to the place of an earlier store."""
+        """The stores, but only one of those that write the same bytes."""
         kinds = {(x.immediate, x.size): x for x in self.accesses if x.stores}
         return tuple(kinds.values())
 
@@ -141,7 +141,7 @@ class AccessWriter:
     def look_ahead(self, steps: Steps, steady: int) -> None:
         """Test accesses before several passes, if possible.
 
-        Each pass changes registers by `steps`, and takes `steady` cycles.
+        `steps` are the changes of registers in each pass, and a pass takes `steady` cycles.
         """
         self.steady = steady
         for group in dict.fromkeys(self._groups.values()):
@@ -165,9 +165,10 @@ class AccessWriter:
         ]
 
     def head(self, leave: Leave) -> list[str]:
-        """Return the lines before each pass, which end the function at the time `bound`.
+        """Return the lines before each pass, which test for the limit and test accesses.
 
-        Before the time `near`, no pass begins whose accesses have not been tested.
+        From the time `bound` on, they end the function with the lines of `leave`. From the time
+        `near` on, they test the accesses of further passes.
         """
         bound = ["if t >= bound:", *indent_lines(leave())]
         if not self._ahead:
@@ -196,8 +197,9 @@ class AccessWriter:
     def test(self, place: int, spans: Spans, leave: Leave) -> Iterable[str]:
         """Yield the lines before the instruction at `place` that test the accesses of its group.
 
-        There are none unless the instruction is the first access of a group that `head` does not
-        test. Afterwards `spans` knows which values the base may have.
+        The lines of `leave` end the function if a test fails. There are no lines unless the
+        instruction is the first access of a group that `head` does not test. Afterwards `spans`
+        knows which values the base may have.
         """
         group = self._groups.get(place)
         if group is None or group.place != place:
@@ -218,7 +220,11 @@ class AccessWriter:
             yield f"{at} = {_sum(at, by)}"
 
     def _test(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
-        """Yield the lines that test a group; `at` is the distance from the memory to its base."""
+        """Yield the lines that test a group.
+
+        `at` is the distance from the memory's start to the group's base, as text. The lines of
+        `leave` end the function if a test fails.
+        """
         least, most = self._limits(group)
         outside = f"{at} > {most}"
         if self.base or least > 0:
@@ -239,7 +245,11 @@ class AccessWriter:
         yield from indent_lines(self._set_window(group, at, leave))
 
     def _set_window(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
-        """Yield the lines that set the window of a group with stores, or end the function."""
+        """Yield the lines that set the window of a group with stores, or else end the function.
+
+        `at` is the distance from the memory's start to the base, as text. The lines of `leave` end
+        the function.
+        """
         first, until = _extent(group.stores)
         low, high = f"low{group.number}", f"high{group.number}"
         begin, end = f"(page << {SHIFT}) - {first}", f"(page << {SHIFT}) + {PAGE + 1 - until}"
@@ -267,7 +277,10 @@ class AccessWriter:
         yield from indent_lines(indent_lines(leave()))
 
     def load(self, found: Decoded, spans: Spans, place: int) -> str:
-        """Return the line of a load into a general register, and update `spans`."""
+        """Return the line of the load `found` into a general register, and update `spans`.
+
+        `place` is the index of the load in the block.
+        """
         size, signed = LOADS[found.row.mnemonic]
         value, to = self._element(place), f"x{found.values['rd']}"
         spans.pop(to, None)
@@ -279,20 +292,23 @@ class AccessWriter:
         return f"{to if found.values['rd'] else 'sink'} = {value}"
 
     def store(self, found: Decoded, spans: Spans, place: int) -> str:
-        """Return the line of a store of a general register."""
+        """Return the line of the store `found` of a general register.
+
+        `place` is the index of the store in the block, `spans` has the known ranges of registers.
+        """
         source, most = _register(found.values["rs2"]), (1 << 8 * self._access[place].size) - 1
         masked = "" if spans.of(source)[1] <= most else f" & {most:#x}"
         return f"{self._element(place)} = {source}{masked}"
 
     def row(self, place: int) -> str:
-        """Return the expression of all bytes of an access by a vector register."""
+        """Return the expression of the bytes of a vector register's access with index `place`."""
         access, at = self._access[place], self._at(self._groups[place])
         data = name_for(self.names, "data", self.pages.bytes)
         end = _sum(at, access.immediate + access.size)
         return f"{data}[{_sum(at, access.immediate)}:{end}]"
 
     def _element(self, place: int) -> str:
-        """Return the expression of the element of memory that an access loads or stores."""
+        """Return the expression of the memory element that the access with index `place` uses."""
         access, pages = self._access[place], self.pages
         at = _sum(self._at(self._groups[place]), access.immediate)
         if access.size == 1:
@@ -302,7 +318,7 @@ class AccessWriter:
         return f"{name_for(self.names, 'words', pages.words)}[{at} >> 2]"
 
     def _limits(self, group: Group) -> tuple[int, int]:
-        """Return the least and the greatest distance from the memory's start to the base.
+        """Return the least and the greatest distance from the memory's start to a group's base.
 
         From the least distance on, a base that decreases in each pass does not wrap.
         """
@@ -311,7 +327,7 @@ class AccessWriter:
         return max(-begin, -by - self.base), self.pages.size - end
 
     def _at(self, group: Group) -> str:
-        """Return the variable with the distance from the memory's start to the base."""
+        """Return the variable with the distance from the memory's start to the base of a group."""
         if not self.base:
             return _register(group.register)
         if any(group is other for other, _, _ in self._ahead):
@@ -320,13 +336,16 @@ class AccessWriter:
 
 
 def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
-    """Return the distances from the base to the first byte, and to the byte after the last one."""
+    """Return the distances from the base to the first byte of `accesses`, and to their end."""
     known = list(accesses)
     return min(x.immediate for x in known), max(x.immediate + x.size for x in known)
 
 
 def _words(watched: str, at: str, store: Access) -> str:
-    """Return an expression that is true if a word that `store` would change is watched."""
+    """Return an expression that is true if a word that `store` would change is watched.
+
+    `watched` is the name of the marks of watched words, `at` the distance to the base, as text.
+    """
     first = _sum(at, store.immediate)
     if store.size <= 4:
         return f"{watched}[{first} >> 2]"
@@ -338,5 +357,5 @@ def _register(number: int) -> str:
 
 
 def _sum(text: str, number: int) -> str:
-    """Return the text of the sum of `text` and `number`; if `number` is 0, return `text`."""
+    """Return the text of the sum of `text` and `number`; `text` itself if `number` is 0."""
     return f"{text} {'-' if number < 0 else '+'} {abs(number)}" if number else text

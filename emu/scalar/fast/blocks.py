@@ -119,7 +119,8 @@ class BlockCache:
     def _collect(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """Return the instructions of a block at `address`.
 
-        The last one is a jump, or it is followed by an instruction that a block cannot contain.
+        The code is at `offset` in `pages`. The last instruction is a jump, or it is followed by an
+        instruction that a block cannot contain.
         """
         instructions: list[Decoded] = []
         for found in decode_from(self.core, address, pages, offset, LONGEST, inlines=True):

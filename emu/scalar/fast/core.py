@@ -100,9 +100,10 @@ class TranslatingCore(ScalarCore):
     ) -> None:
         """Count what a block has executed, up to the present instruction.
 
-        It began in cycle `begun`, and did `passes` complete passes, each up to the branch back, and
-        `place` instructions of a further one. `taken` says whether the last of these is a branch
-        that was taken. Borders of the trace may be among the instructions.
+        `times` has the times of the block. The block began in cycle `begun`, and did `passes`
+        complete passes, each up to the branch back, and `place` instructions of a further pass.
+        `taken` says whether the last of these instructions is a branch that was taken. Borders of
+        the trace may be among the instructions.
         """
         trace, tally, retired = self.trace, self.tally, self.retired
         count = passes * times.length + place
@@ -117,10 +118,11 @@ class TranslatingCore(ScalarCore):
             at = border - start
 
     def _may_cross(self, times: PassTimes, limit: int) -> bool:
-        """Return whether borders may be among the instructions of a block that reports its passes.
+        """Return whether borders may be among the instructions of a block with the times `times`.
 
-        The records are then written after the passes. So the records must not change the code, and
-        the passes up to cycle `limit` must not access the memory to which the records go.
+        Such a block reports its passes at its end, so the records are then written after the
+        passes. So the records must not change the code, and the passes up to cycle `limit` must not
+        access the memory to which the records go.
         """
         begin, end = self.trace.area
         if begin >= end:
@@ -177,8 +179,8 @@ class TranslatingCore(ScalarCore):
     def _run_up_to_border(self, block: Block, limit: int, room: int) -> int:
         """Execute a block as `run_traced_block` does.
 
-        Only a block with `crosses` continues across borders; any other block stops before the next
-        border.
+        A block with `crosses` continues across borders. Any other block stops before the next
+        border, which is `room` instructions away.
         """
         pc, before = self.pc, self.retired
         if block.times is None:

@@ -42,7 +42,10 @@ class FastHart(Hart, TranslatingCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Return the block of the instructions from `address` on, whose words are `code`."""
+        """Return the block of the instructions from `address` on, in the edition `edition`.
+
+        `code` has the words of the instructions.
+        """
         return translate(Translator, self, address, instructions, edition, code)
 
     def accepts(self, found: Decoded) -> bool:

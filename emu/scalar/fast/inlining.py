@@ -42,11 +42,11 @@ class Spans(dict[str, tuple[int, int]]):
     """The least and the greatest value that variables may have, if the text determines them."""
 
     def of(self, name: str) -> tuple[int, int]:
-        """Return the least and the greatest value of a register's variable."""
+        """Return the least and the greatest value of `name`, a register's variable."""
         return self.get(name, (0, MASK))
 
     def find(self, node: ast.expr) -> tuple[int, int] | None:
-        """Return the least and the greatest value of an expression, or None if it is not known."""
+        """Return the least and the greatest value of the expression `node`; None if unknown."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node.value, node.value
         if isinstance(node, ast.Name):
@@ -73,7 +73,10 @@ def _hull(values: Iterable[int]) -> tuple[int, int]:
 def _combined(
     op: ast.operator, left: tuple[int, int], right: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return the least and the greatest result of an operation on numbers of two spans."""
+    """Return the least and the greatest result of the operation `op` on two spans.
+
+    The operands are any numbers in the spans `left` and `right`.
+    """
     if isinstance(op, ast.Add):
         return left[0] + right[0], left[1] + right[1]
     if isinstance(op, ast.Sub):
@@ -151,7 +154,8 @@ def inline(
 
 
 def _simplify(line: str, spans: Spans) -> list[str]:
-    """Return lines with the same effect as an assignment, whose value may be masked to 32 bits.
+    """Return lines with the same effect as `line`, an assignment that may mask its value to 32
+    bits.
 
     A mask without effect is left out. A sum wraps only if it does not fit into 32 bits: Python
     takes longer for `&` with a mask of 32 bits than for an addition and a comparison. The function

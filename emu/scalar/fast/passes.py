@@ -21,7 +21,7 @@ class Timed(NamedTuple):
     """The begin, the end and the uses of an instruction; times are as in `Use`."""
 
     begin: int
-    until: int
+    until: int  # its end; for a branch, the end if it is not taken
     taken: int  # its end if it is a branch that is taken
     uses: Sequence[Use]
 
@@ -99,7 +99,10 @@ class PassTimes:
     def _add(
         self, tally: Tally, time: int, first: int, end: int, taken: bool, passes: int = 1
     ) -> None:
-        """Add instructions `first` to `end` - 1 of `passes` passes, which begin in cycle `time`."""
+        """Add instructions `first` to `end` - 1 of each of `passes` passes to the tally.
+
+        The first pass begins in cycle `time`. `taken` is as in `add`.
+        """
         part = self._part(first, end, taken)
         tally.add_passes(part, time, time + (passes - 1) * self.cycles, passes)
 

@@ -100,7 +100,7 @@ class Translator(Counting):
         return None if self.sizes[self.place] is None else [self.access(found)]
 
     def access(self, found: Decoded) -> str:
-        """Return the line of a load or store of a general register."""
+        """Return the line of the instruction `found`, a load or store of a general register."""
         move = self.accesses.load if found.row.family == "load" else self.accesses.store
         return move(found, self.spans, self.place)
 
@@ -325,7 +325,7 @@ class Translator(Counting):
         return self.address + found.values["target"] & 0xFFFF_FFFF
 
     def condition(self, found: Decoded) -> str:
-        """Return the expression that says whether a branch is taken."""
+        """Return the expression that says whether the branch `found` is taken."""
         exits = {"taken": (0, 0), "fallen": (0, 0)}
         make = semantics.meaning(semantics, found.row.mnemonic)
         registers = {name: found.values[name] for name in ("rs1", "rs2")}
@@ -340,7 +340,7 @@ class Translator(Counting):
         self.count_branch(timing.alu)
 
     def _take_branch(self, target: int, cost: int) -> list[str]:
-        """Return the lines for a branch that is taken."""
+        """Return the lines for a branch to `target` that is taken and takes `cost` cycles."""
         otherwise = dict(self.counts)
         self.count_branch(cost)
         lines = self._end_branch(target, cost)
@@ -385,8 +385,9 @@ def translate(
 ) -> Block:
     """Return the block of instructions from `address` on, whose words are `code`.
 
-    A block whose passes take different times cannot report them, so it becomes a COUNTING block.
-    Raises `OSError` if Python cannot read the source of the functions of these instructions.
+    `writer` is the class that writes the text, `edition` the edition of the block. A block whose
+    passes take different times cannot report them, so it becomes a COUNTING block. Raises `OSError`
+    if Python cannot read the source of the functions of these instructions.
     """
     made = writer(core, address, instructions, edition)
     if edition == REPORTING and not made.is_timed:
@@ -411,5 +412,5 @@ def _wrap_once(lines: Sequence[str]) -> list[str]:
 
 
 def _with_variables(text: str) -> str:
-    """Return an expression in which variables (`x10`) replace registers (`x[10]`)."""
+    """Return the expression `text` with variables (`x10`) in place of registers (`x[10]`)."""
     return re.sub(r"\bx\[(\d+)\]", r"x\1", text)

@@ -39,7 +39,7 @@ Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one 
 class Series(NamedTuple):
     """A number that depends on a general register, and changes by a constant in each pass."""
 
-    register: int
+    register: int  # the number of the general register
     distance: int  # the number in the first pass, minus the value of the register before it
     by: int  # what each pass adds
 
@@ -47,7 +47,7 @@ class Series(NamedTuple):
 class Load(NamedTuple):
     """A load of a whole vector register."""
 
-    register: int
+    register: int  # the number of the vector register
     address: Series  # from the start of the memory
 
 
@@ -55,10 +55,10 @@ class Product(NamedTuple):
     """A pmac that adds to a vector register."""
 
     name: str  # of its format
-    result: int
-    first: int
-    second: int
-    order: Callable[[], pmac.Order]
+    result: int  # the number of the vector register to which it adds
+    first: int  # the number of the first source, a vector register
+    second: int  # the number of the second source
+    order: Callable[[], pmac.Order]  # returns the order of the lanes of the second source
 
 
 class _Uses:
@@ -167,7 +167,10 @@ class Reduction:
         return MOST if taken[first] else first
 
     def _rows(self, rows: dict[int, Rows], register: int, passes: int) -> Rows:
-        """Return the values of a vector register in all passes."""
+        """Return the values of a vector register in all passes, of shape (passes, bytes).
+
+        If a pass loads the register, `rows` has the values; otherwise all passes have the same one.
+        """
         if register in rows:
             return rows[register]
         row = np.frombuffer(self.vr[register], np.uint8)

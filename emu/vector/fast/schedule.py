@@ -33,7 +33,7 @@ class Schedule(NamedTuple):
 
 
 def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
-    """Return the schedule of the instructions of a block.
+    """Return the schedule of the instructions of a block, whose waits and results are `issues`.
 
     Without `is_timed`, all waits for late results are tested. A block that branches to its start
     may also demand that late results are ready when it begins, if they are ready at the end of each
@@ -55,8 +55,9 @@ def _follow(
 ) -> tuple[list[tuple[int, ...]], list[int], set[int]]:
     """Follow the scoreboard through a pass at whose start the places `demanded` are ready.
 
-    Return three things: the tested places of each instruction, its stall in cycles, and the set of
-    demanded places that may not be ready when a further pass begins.
+    `issues` and `is_timed` are as in `find_schedule`. Return three things: the tested places of
+    each instruction, its stall in cycles, and the set of demanded places that may not be ready when
+    a further pass begins.
     """
     ready, known = set(demanded), dict[int, int]()  # known: the cycle of each late result
     tested, stalls, unready = list[tuple[int, ...]](), list[int](), set[int]()

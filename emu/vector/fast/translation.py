@@ -397,7 +397,7 @@ class VectorTranslator(Translator):
         return lines
 
     def _access(self, found: Decoded) -> list[str]:
-        """Return the lines of an access to external memory."""
+        """Return the lines of the instruction `found`, an access to external memory."""
         size = self.sizes[self.place] or 0
         is_load = "memory" in found.row.reads.split()
         self.counts["external_reads" if is_load else "external_writes"] += 1
@@ -407,7 +407,7 @@ class VectorTranslator(Translator):
         return [self.access(found), *self._take_channel(found, is_load)]
 
     def access(self, found: Decoded) -> str:
-        """Return the line that moves the bytes of an access."""
+        """Return the line that moves the bytes of the access `found`."""
         if found.row.mnemonic not in OPERATIONS:
             return super().access(found)
         row, values = self.accesses.row(self.place), found.values
@@ -425,7 +425,8 @@ class VectorTranslator(Translator):
     def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
         """Yield the lines that occupy the channel for one beat, from the present cycle on.
 
-        The channel is free: `enter` has tested it, and each access begins after the previous one.
+        The access is the instruction `found`. The channel is free: `enter` has tested it, and each
+        access begins after the previous one.
         """
         begin = _later(self.offset)
         of, last = ("external_reads", "read") if is_load else ("external_writes", "written")
