@@ -44,9 +44,10 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 
 
 def _source(value: object) -> str | None:
-    """Check a source argument: it must be a path, or a `Source` with members of the right types.
+    """Return None for a path or a correct `Source`, else a description of such values.
 
-    Like each kind of `macaw.arguments`, the function returns None or a description of good values.
+    A `Source` is correct if its members have the right types. The function is a kind of
+    `macaw.arguments`.
     """
     from macaw.asm.source import Source
 
@@ -157,16 +158,17 @@ _RELOCATABLE = arguments.instance("a Relocatable", "macaw.asm.relocatable:Reloca
 
 @check_arguments(path=arguments.path)
 def is_object(path: FilePath) -> bool:
-    """Return whether a file starts like an ELF file. Raises `InputError` if it is unreadable."""
+    """Return whether a file begins like an ELF file. Raises `InputError` if it cannot be read."""
     return read_bytes(path)[:4] == ELF_MAGIC
 
 
 @check_arguments(path=arguments.path)
 def load_object(path: FilePath) -> Program:
-    """Return the program of an ELF file. Raises `ElfError` and `InputError`.
+    """Return the program of an ELF file.
 
-    If a source is missing at its path, but is in the folder of the ELF file, the program gives the
-    path in that folder instead.
+    If a source is missing at its path, but is in the folder of the ELF file, the program has the
+    path in that folder instead. Raises `InputError` if the file cannot be read or is no ELF file,
+    `ElfError` if it is no program for Macaw.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable
@@ -189,7 +191,7 @@ def load_object(path: FilePath) -> Program:
 def read_elf(path: FilePath) -> Program | ObjectFile:
     """Return the contents of an ELF file: a program, or the sections of an object for a linker.
 
-    Raises `ElfError` and `InputError`.
+    Raises the same errors as `load_object`.
     """
     from macaw.asm import elf, elf_headers
 
@@ -202,7 +204,7 @@ def read_elf(path: FilePath) -> Program | ObjectFile:
 
 
 def _elf_bytes(path: FilePath) -> bytes:
-    """Return the bytes of an ELF file. Raises `InputError` for any other file."""
+    """Return the bytes of an ELF file. Raises `InputError` for a file that is no ELF file."""
     data = read_bytes(path)
     if data[:4] != ELF_MAGIC:
         raise InputError(f"{os.fspath(path)} is no ELF file", "`macaw asm` makes one from a source")
@@ -238,7 +240,10 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
-    """Load a program from a pipe, which can be read only once."""
+    """Return the program in a pipe: an ELF file, or a source.
+
+    A pipe can be read only once.
+    """
     from macaw.asm import elf
     from macaw.asm.source import Source
 
@@ -269,10 +274,10 @@ def save(
 ) -> None:
     """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    With `lines`, an ELF file contains the source lines and the arrays of parts. `memory`, one of
-    `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file that
-    cannot be written, an unknown format and an unknown memory. Raises `ElfError` for a program that
-    ELF cannot represent.
+    With `lines`, an ELF file also contains the source lines and the arrays that parts of the
+    program define. `memory`, one of `macaw.asm.images.MEMORIES`, limits an image to this memory.
+    Raises `InputError` for a file that cannot be written, an unknown format and an unknown memory.
+    Raises `ElfError` for a program that ELF cannot represent.
     """
     from macaw.asm import elf, images
 

@@ -26,9 +26,9 @@ MOST_CHARACTERS = 60  # characters of a value in a message
 
 
 def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that checks each call's arguments.
+    """Return a decorator that checks the arguments of each call of a function.
 
-    `kinds` has a kind for each parameter except `self`.
+    `kinds` has a kind for each parameter of the function except `self`.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -56,9 +56,9 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
-    """Return each value of a parameter with its name in messages.
+    """Return pairs (name in messages, value) for the value of a parameter.
 
-    A parameter `*name` has several values.
+    A parameter `*name` gives several pairs.
     """
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
@@ -68,7 +68,7 @@ def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str
 
 
 def _quote(value: object) -> str:
-    """Return a value as short printable text. For an unusual object, return its type."""
+    """Return a short printable text for a value; for an unusual object, the name of its type."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
     try:
@@ -94,7 +94,7 @@ def python_numbers(value: Any) -> Any:
 
 
 def anything(_value: Any) -> None:
-    """Return None for any value, for arguments that the function itself checks."""
+    """Return None for any value: the kind of arguments that the function itself checks."""
 
 
 def optional(kind: Kind) -> Kind:
@@ -103,7 +103,10 @@ def optional(kind: Kind) -> Kind:
 
 
 def either(description: str, *kinds: Kind) -> Kind:
-    """Return a kind that accepts a value of any of the `kinds`."""
+    """Return a kind that accepts a value of any of the `kinds`.
+
+    `description` says which values these are.
+    """
     return lambda value: None if any(kind(value) is None for kind in kinds) else description
 
 
@@ -185,7 +188,7 @@ def function(value: Any) -> str | None:
 
 
 def instance(description: str, home: str) -> Kind:
-    """Return a kind that accepts an object of the class `home`, written `module:Class`.
+    """Return a kind that accepts an object of the class that `home` names as `module:Class`.
 
     The module is not imported: an object of the class can exist only if the module is loaded.
     """
@@ -203,7 +206,10 @@ def instance(description: str, home: str) -> Kind:
 
 
 def sequence(kind: Kind, description: str) -> Kind:
-    """Return a kind that accepts a collection of values of `kind`, but not a string."""
+    """Return a kind that accepts a collection of values of `kind`, but not a string.
+
+    `description` says which values these are.
+    """
 
     def several(value: Any) -> str | None:
         good = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
@@ -213,7 +219,10 @@ def sequence(kind: Kind, description: str) -> Kind:
 
 
 def mapping(kind: Kind, description: str) -> Kind:
-    """Return a kind that accepts a mapping from names to values of `kind`."""
+    """Return a kind that accepts a mapping from names to values of `kind`.
+
+    `description` says which values these are.
+    """
 
     def by_name(value: Any) -> str | None:
         good = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)

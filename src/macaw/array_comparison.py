@@ -16,9 +16,9 @@ MOST_SHOWN = 8  # elements listed for an output
 
 
 def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
-    """Return the differences between the bits of two arrays as lines of text.
+    """Return the differences between the bits of an output and of its recording, as lines.
 
-    `name` is the output's name in the lines.
+    `expected` is the recording, `got` the output, and `name` the output's name in the lines.
     """
     if expected.dtype != got.dtype or expected.shape != got.shape:
         before = f"{expected.dtype.name} {shape_text(expected.shape)}"
@@ -74,15 +74,14 @@ def reference_differences(
 
 @dataclass(frozen=True)
 class _Errors:
-    """The error of each element, the allowed error, and the unit of the tolerance.
+    """The errors of an output against its reference, as arrays of the output's shape.
 
-    Each is an array of the output's shape. If two numbers differ and one of them is not finite, the
-    error is infinite.
+    If two numbers differ and one of them is not finite, the error is infinite.
     """
 
-    sizes: NDArray[Any]
-    allowed: NDArray[np.float64]
-    units: NDArray[np.float64]
+    sizes: NDArray[Any]  # the error of each element, at least 0
+    allowed: NDArray[np.float64]  # the greatest allowed error of each element
+    units: NDArray[np.float64]  # the unit of the tolerance for each element
 
     def text(self, place: int, tolerance: Tolerance) -> str:
         """Return the end of a line with the error of the element whose flat index is `place`."""
@@ -120,7 +119,10 @@ def _errors(reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance) ->
 def _units(
     magnitudes: NDArray[np.float64], dtype: np.dtype[Any], tolerance: Tolerance
 ) -> NDArray[np.float64]:
-    """Return the unit (see `Tolerance`) of each element, in the shape of `magnitudes`."""
+    """Return the unit (see `Tolerance`) of each element, in the shape of `magnitudes`.
+
+    `magnitudes` are the absolute values of the reference, `dtype` is the output's type.
+    """
     if tolerance.block is not None and tolerance.bits is not None:
         return _block_units(magnitudes, tolerance.block, tolerance.bits)
     if dtype.kind != "f":
@@ -160,7 +162,7 @@ def _count_text(count: int, size: int) -> str:
 
 
 def _pair_text(name: str, expected: NDArray[Any], got: NDArray[Any], place: int) -> str:
-    """Return `y[3]: expected 1, got 2` for the element with the flat index `place`."""
+    """Return a text such as `y[3]: expected 1, got 2` for the element with flat index `place`."""
     index = np.unravel_index(place, expected.shape)
     at = "".join(f"[{int(number)}]" for number in index)
     before, now = expected[index], got[index]

@@ -77,7 +77,7 @@ EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2
 
 
 class ReaderGone(Exception):
-    """Raised if the process that reads the command's output has closed the pipe.
+    """The process that reads the command's output has closed the pipe.
 
     This happens with `macaw dis x | head`. The command then ends without a message.
     """
@@ -85,7 +85,10 @@ class ReaderGone(Exception):
 
 @contextlib.contextmanager
 def _raise_reader_gone() -> Iterator[None]:
-    """Raise `ReaderGone` in place of BrokenPipeError, for which click would exit with status 1."""
+    """Raise `ReaderGone` if the `with` block raises BrokenPipeError.
+
+    For BrokenPipeError, click would exit with status 1.
+    """
     try:
         yield
     except BrokenPipeError as error:
@@ -93,7 +96,7 @@ def _raise_reader_gone() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a subcommand when it is used.
+    """A click group that imports a subcommand when the user calls the subcommand.
 
     The pattern is from click's manual, "Complex Applications".
     """
@@ -207,9 +210,9 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _run_click(arguments: list[str]) -> int:
-    """Run the command and return its exit status.
+    """Run the command line `arguments` and return its exit status.
 
-    Print the errors that click finds in the command line. The status does not change if such a
+    Prints the errors that click finds in the command line. The status does not change if such a
     message cannot be written.
     """
     try:
@@ -231,7 +234,11 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _explain_option(error: click.ClickException) -> None:
-    """Print the purpose of a missing option, or a hint that options follow the command's name."""
+    """Print a hint for an error of the command line.
+
+    For a missing option it is the option's help. For an unknown option before the name of the
+    command it says where options belong.
+    """
     if isinstance(error, click.NoSuchOption) and error.ctx is not None and not error.ctx.parent:
         click.echo("hint: the options of a command come after its name", err=True)
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
@@ -241,7 +248,10 @@ def _explain_option(error: click.ClickException) -> None:
 
 
 def _replace_missing_streams() -> None:
-    """Replace standard streams that the caller has closed (`>&-`) by the null device."""
+    """Replace standard output and error by the null device if the caller has closed them (`>&-`).
+
+    Python has None in place of such a stream.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
@@ -251,8 +261,9 @@ def _replace_missing_streams() -> None:
 def _flush_streams(status: int) -> int:
     """Write the buffered output and return the exit status.
 
-    A closed pipe is not an error. If a stream cannot be written, it is replaced; otherwise Python
-    would try again at exit and choose another status.
+    That is `status`, or another one if standard output cannot be written; a closed pipe is no
+    error. A stream that cannot be written is replaced by the null device, because Python would
+    write to it again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

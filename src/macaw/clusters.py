@@ -45,7 +45,7 @@ def map_on_cluster(
 
 
 def _check_address(scheduler: str) -> None:
-    """Raise `OSError` or `ValueError` unless a server accepts connections at the address."""
+    """Raise `OSError` or `ValueError` unless a server accepts connections at `scheduler`."""
     address = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
     if address is None:
         raise ValueError("it is no PROTOCOL://HOST:PORT")
@@ -56,9 +56,10 @@ def _check_address(scheduler: str) -> None:
 
 
 def _connect(scheduler: str) -> Any:
-    """Return a client of a Dask scheduler.
+    """Return a client of the Dask scheduler at the address `scheduler`.
 
-    Raises `OSError`, `ValueError`, and `ImportError` if Dask is not installed.
+    Raises `OSError` or `ValueError` if no scheduler answers, `ImportError` if Dask is not
+    installed.
     """
     import distributed
 

@@ -53,17 +53,17 @@ class DebuggerFiles:
         self.scripts: list[str] = []  # files that were read
 
     def read_array(self, path: str) -> NDArray[Any]:
-        """Return the array in a .npy file. Raises `CommandError`."""
+        """Return the array in a .npy file. Raises `CommandError` if it cannot be read."""
         return _raise_command_errors(lambda: files.read_array(path))
 
     def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
-        """Return the arrays in a .npz file by name. Raises `CommandError`."""
+        """Return the arrays in a .npz file by name. Raises `CommandError` if it cannot be read."""
         return _raise_command_errors(lambda: files.read_archive(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy. If that fails, the old file is unchanged.
+        """Write an array as .npy. If that fails, raise `CommandError`.
 
-        Raises `CommandError`.
+        An old file at `path` is then unchanged.
         """
         _raise_command_errors(
             lambda: files.refuse_overwriting([path], [*self.protected, *self.scripts], ANOTHER)
@@ -71,7 +71,7 @@ class DebuggerFiles:
         _raise_command_errors(lambda: files.write_array(path, array))
 
     def read_text(self, path: str) -> str:
-        """Return the text of a file in UTF-8. Raises `CommandError`."""
+        """Return the text of a file in UTF-8. Raises `CommandError` if it cannot be read."""
         data = _raise_command_errors(lambda: files.read_bytes(path, reading.MOST_TEXT))
         self.scripts.append(str(Path(path).absolute()))
         try:
@@ -84,13 +84,13 @@ class DebuggerFiles:
         return os.path.lexists(path)
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text. If that fails, the old file is unchanged. Raises `CommandError`."""
+        """Write a text. If that fails, raise `CommandError`; an old file is then unchanged."""
         _raise_command_errors(lambda: files.refuse_overwriting([path], self.protected, ANOTHER))
         _raise_command_errors(lambda: files.write_bytes(path, text.encode()))
 
 
 def _raise_command_errors(act: Callable[[], _Value]) -> _Value:
-    """Return the result of `act`; raise its `InputError` as `CommandError`."""
+    """Return the result of `act()`; if the call raises `InputError`, raise `CommandError`."""
     try:
         return act()
     except InputError as error:
@@ -146,7 +146,11 @@ def _make_session(
     engine: str,
     on_output: Callable[[str, bytes], object] | None = None,
 ) -> Session:
-    """Return a session of a program with one item of its inputs. Raises `InputError`."""
+    """Return a session of a program with one item of its inputs.
+
+    `item` is the index on the batch axis. `on_output` is called with the name of a stream and the
+    bytes that the program writes to it. Raises `InputError` for inputs that do not fit.
+    """
     binding = bind(program, inputs)
     if item is not None and item >= (binding.items or 0):
         if binding.items is None:
@@ -169,8 +173,9 @@ def make_interpreter(
 ) -> Interpreter:
     """Return an interpreter of debugger commands for a program with its inputs.
 
-    `item` is the index on the batch axis, 0 by default. Commands do not overwrite the `protected`
-    files or the files that the program reads. Raises `InputError`.
+    `item` is the index on the batch axis, 0 by default. `allow_shell` permits shell commands.
+    `streams` receive the program's output. Commands do not overwrite the `protected` files or the
+    files that the program reads. Raises `InputError` for inputs that do not fit.
     """
 
     def pass_output(stream: str, data: bytes) -> None:
@@ -183,10 +188,11 @@ def make_interpreter(
 
 
 def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
-    """Return names for two runs: the names of their files if these differ.
+    """Return names for two runs that the debugger compares.
 
-    The first run has the name of its first source. `differing` are the option values that only the
-    other run has; the first value that is not empty gives the other run its name.
+    The first run has the name of the first file of `sources`. `differing` are the values of the
+    options that are only for the other run; the first one that is not empty names the other run. If
+    both names are the same, they are "this" and "other".
     """
     other = next((Path(x).name for x in differing if x), "other")
     this = Path(sources[0]).name if sources else "this"
@@ -196,10 +202,10 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Join two debuggers, so that `this` passes lines for both runs on to `other`.
+    """Join the interpreters of two runs: `this` passes command lines for both runs on to `other`.
 
-    The answer to such a line has the answers of both debuggers, with the two names as headings.
-    Ctrl-C stops both runs.
+    The answer to such a line has the answers of both runs, with the two names as headings. Ctrl-C
+    stops both runs.
     """
     other.session.share_interrupts(this.session)
     this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)
@@ -207,7 +213,7 @@ def join_runs(
 
 @contextlib.contextmanager
 def interruptible(session: Session) -> Iterator[None]:
-    """Within the `with` block, let Ctrl-C stop the session's run without KeyboardInterrupt."""
+    """Within the `with` block, Ctrl-C stops the session's run and raises no KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -220,7 +226,7 @@ def interruptible(session: Session) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Within the `with` block, raise SystemExit on SIGTERM, so that the terminal is restored."""
+    """Within the `with` block, SIGTERM raises SystemExit, so that the terminal is restored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -232,7 +238,10 @@ def exit_on_sigterm() -> Iterator[None]:
 
 
 def execute(interpreter: Interpreter, line: str) -> Answer:
-    """Execute a line; if it takes longer than a second, a terminal shows a progress bar."""
+    """Execute a command line and return its answer.
+
+    If that takes longer than a second, a terminal shows a progress bar.
+    """
     from macaw.terminal.progress_bar import ProgressBar
 
     with ProgressBar(line.strip()) as bar:
@@ -328,7 +337,7 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
 def history_file() -> Path | None:
     """Return the path of the file with the user's earlier command lines.
 
-    Return None if the file cannot be written.
+    Returns None if the file cannot be written.
     """
     path = state_folder() / HISTORY
     try:

@@ -24,11 +24,11 @@ def status_of(error: MacawError) -> int:
 
 
 class InputError(MacawError, ValueError):
-    """The error for a file, an array or an argument that cannot be used."""
+    """A file, an array or an argument cannot be used."""
 
 
 class RunError(MacawError):
-    """The error for a program that did not exit: fault, deadlock, breakpoint or cycle limit.
+    """A program stopped without exiting: at a fault, a deadlock, a breakpoint or a cycle limit.
 
     `stop` has the reason. `device` is the device in its state at the stop. `item` is the index on
     the batch axis; None without a batch axis.

@@ -38,9 +38,9 @@ Counters = dict[str, dict[str, int]]
 class RunCaution:
     """A problem at an instruction that caused no fault, for example overflows in its results.
 
-    `count` is the number of results with this problem, over all items. The phrases `what` and
-    `where` describe the problem and the instruction. `place` has the instruction's file, line and
-    column, or is None if they are not known.
+    `count` is the number of results with this problem, over all items. The phrase `what` describes
+    the problem, the phrase `where` the instruction. `place` has the instruction's file, line and
+    column; it is None if they are not known.
     """
 
     core: str
@@ -59,9 +59,9 @@ class Run:
     """The result of a run.
 
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
-    axis, they have one more leading axis. `cycles` and `counters` are the sums over all items;
-    `stdout` and `stderr` are the texts of all items, one after the other. `device` is the device of
-    the last item in its final state.
+    axis, they have one more leading axis. `cycles` and `counters` are the sums over all items.
+    `stdout` and `stderr` are the texts of all items, one after the other. `exit_code` is the
+    first one that is not 0. `device` is the device of the last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -95,7 +95,10 @@ class Run:
 
 @dataclass
 class Streams:
-    """Functions that receive the program's output during the run. `Run` has the same output."""
+    """Functions that receive the program's output during the run, piece by piece.
+
+    `Run` has the same output as a whole.
+    """
 
     stdout: Callable[[bytes], object] | None = None
     stderr: Callable[[bytes], object] | None = None
@@ -194,9 +197,10 @@ def run(
 
 
 def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
-    """Return the configuration on which to run `program`.
+    """Return the configuration of the device on which to run `program`.
 
-    It is `device` if given, else the program's own configuration, else the preset `base`.
+    That is `device`. If `device` is None, it is the program's own device, or else the preset
+    `base`.
     """
     from macaw.isa import config
 
@@ -242,7 +246,7 @@ def _has_changed(core: Core) -> bool:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Raised if the user presses Ctrl-C while a program runs; the text gives the cycle."""
+    """The user pressed Ctrl-C while a program ran; the text of this exception has the cycle."""
 
 
 def _moment(cycle: int, item: int | None) -> str:
@@ -256,7 +260,7 @@ def stop_message(stop: Stop, item: int | None) -> str:
 
 
 class _OutputCollector:
-    """Collects a program's output, and passes it to the caller's function."""
+    """Collects a program's output, and passes each piece on to the function of the caller."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
         self._onward, self._pieces = onward, bytearray()
@@ -272,12 +276,15 @@ class _OutputCollector:
 
 
 def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
-    """Return one number for several runs or cores: the sum, or for a peak the maximum."""
+    """Return one number for the values of a counter in several runs or cores.
+
+    It is the sum, or the maximum if `row` declares the counter as a peak.
+    """
     return max(values, default=0) if row is not None and row.peak else sum(values)
 
 
 def _add_counters(total: Counters, device: Device) -> None:
-    """Add the counters of a device's cores to `total`, except those of cores that were not made."""
+    """Add the counters of a device's cores to `total`, except cores that the run did not use."""
     found = device.counters(device.present)
     for core in device.present:
         rows = {row.name: row for row in core.table.counters}
@@ -298,9 +305,9 @@ def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: De
 
 
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
-    """Return the output windows that still contain bytes after the run.
+    """Return (core, window, number of bytes) for each output window that still contains bytes.
 
-    Each element is (core, window, number of bytes).
+    These are bytes that no core has read when the run has ended.
     """
     windows = []
     for core in device.present:

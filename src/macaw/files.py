@@ -37,7 +37,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a new file for writing. When the block ends without an error, it replaces `path`.
+    """Open a new file for writing. When the block ends without an error, the file replaces `path`.
 
     If `path` is not a regular file (`/dev/stdout`, a pipe), the block writes to it directly. Raises
     `InputError` if the file cannot be written.
@@ -68,7 +68,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _permissions(target: Path) -> int:
-    """Return the permissions of a file; if it does not exist, the permissions of a new file."""
+    """Return the permissions of `target`; if it does not exist, those that a new file gets."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -81,7 +81,10 @@ def refuse_overwriting(
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
 ) -> None:
-    """Raise `InputError` if an output is the same file as an input, even under another name."""
+    """Raise `InputError` with `hint` if an output is the same file as an input.
+
+    The two may have different names.
+    """
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:
@@ -90,7 +93,7 @@ def refuse_overwriting(
 
 
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
-    """Raise `InputError` if two outputs are the same file, even if it does not exist yet."""
+    """Raise `InputError` if two outputs are the same file, which may not exist yet."""
     try:
         same = Path(one).resolve() == Path(other).resolve()
     except (OSError, RuntimeError, ValueError):
@@ -111,7 +114,7 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Return the folder at `path`, which is made if it is missing. Raises `InputError`."""
+    """Return the folder at `path`, and make it if it is missing. Raises `InputError` on failure."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -121,20 +124,26 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the contents of a file. Raises `InputError`."""
+    """Replace the contents of a file. Raises `InputError` if the file cannot be written."""
     with replace_file(path) as stream:
         stream.write(data)
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all files, or none of them if one cannot be written. Raises `InputError`."""
+    """Replace all files with their contents. If one cannot be written, raise `InputError`.
+
+    Then no file is replaced.
+    """
     with contextlib.ExitStack() as stack:
         for path, data in contents:
             stack.enter_context(replace_file(path)).write(data)
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """Return the array in a .npy file; pickled objects are refused. Raises `InputError`."""
+    """Return the array in a .npy file.
+
+    Raises `InputError` if the file cannot be read or has pickled objects.
+    """
     import numpy as np
 
     data = read_bytes(path)
@@ -156,10 +165,10 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a .npz file by name. Raises `InputError`.
+    """Return the arrays in a .npz file by name.
 
-    Pickled objects are refused. The arrays together may have at most as many bytes as one file may
-    have.
+    Raises `InputError` if the file cannot be read or has pickled objects, and if the arrays
+    together have more bytes than `read_bytes` allows for a file.
     """
     import zipfile
 
@@ -184,12 +193,12 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
 def read_arrays(
     paths: Mapping[str, str | os.PathLike[str]],
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays in .npy files, by name. Raises `InputError`."""
+    """Return the arrays in the .npy files `paths`, by name. Raises the errors of `read_array`."""
     return {name: read_array(path) for name, path in paths.items()}
 
 
 def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
-    """Write `array` as .npy. Raises `InputError`."""
+    """Write `array` as .npy. Raises `InputError` if the file cannot be written."""
     write_bytes(path, npy_bytes(array))
 
 

@@ -39,9 +39,9 @@ class GraphMeasurement:
     """The result of running a lowered graph in the emulator.
 
     `cycles` is the length of the whole run, `dma` the number of cycles in which the dma worked or
-    waited for banks. `error` is the largest relative error of the outputs: the difference from the
-    value in float64, divided by the largest absolute number of that output. `steps` has the island,
-    start and end of each step. `outputs` has the arrays by name.
+    waited for banks. `error` is the largest relative error of all outputs: the difference of an
+    element from its value in float64, divided by the largest absolute value of the output. `steps`
+    has the island, start and end of each step. `outputs` has the arrays by name.
     """
 
     cycles: int
@@ -68,7 +68,7 @@ class GraphLowering:
 
     @property
     def source(self) -> str:
-        """The assembly source. It reads the arrays `files` from its own folder."""
+        """The assembly source. It reads the arrays `files` from the folder in which it is."""
         return self.program.source
 
     @property
@@ -105,7 +105,7 @@ class GraphLowering:
     def numbered_steps(self) -> dict[int, Step]:
         """Return the steps by their numbers in the source.
 
-        A dynamic program has a number for each alternative.
+        In a dynamic program, each island that could do a step has its own number for the step.
         """
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
@@ -130,7 +130,10 @@ class GraphLowering:
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the source to `path` and its files to the same folder. Raises `InputError`."""
+        """Write the source to `path` and its files to the same folder.
+
+        Raises `InputError` if a file cannot be written.
+        """
         layer_lowering.write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
@@ -152,8 +155,8 @@ class GraphLowering:
     ) -> GraphMeasurement:
         """Run the program in the emulator, and return its cycles, outputs and errors.
 
-        An input that is not given gets random numbers from -1 to 1. Raises `RunError`, and
-        `InputError` for inputs that do not fit.
+        An input that is not in `inputs` gets random numbers from -1 to 1, drawn with `seed`. Raises
+        `InputError` for inputs that do not fit, `RunError` if the program does not exit.
         """
         dtype = FORMATS[self.graph.form].dtype
         arrays = self.random_inputs(seed)

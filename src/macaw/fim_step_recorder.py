@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """A step that an island executed: its number, the island, its first and its last cycle.
+    """A step that an island executed, with its cycles.
 
-    The number is part of the step's label in the source.
+    `number` is part of the step's label in the source.
     """
 
     number: int
-    island: int
-    begin: int
-    end: int
+    island: int  # its number, from 0 on
+    begin: int  # cycle in which the first instruction of the step began
+    end: int  # cycle in which the last one ended
 
 
 class StepRecorder:
@@ -45,7 +45,7 @@ class StepRecorder:
         return sorted(self._steps.values(), key=lambda step: (step.begin, step.number))
 
     def begin(self, _item: int, device: Device) -> None:
-        """Register a listener at each island of a device."""
+        """Register a listener at each island of `device`, before a run."""
         numbers = range(CORE.number, CORE.number + ISLANDS)
         device.listen(
             self._record, [name for name, core in device.cores.items() if core.number in numbers]

@@ -27,12 +27,13 @@ MOST_BITS = 53  # of a block format's mantissa: as many as binary64 has
 class Tolerance:
     """The greatest allowed error of an element against its reference.
 
-    It is `absolute` + `relative` · |reference| + `units` · unit. For integers, the unit is 1. For
-    floating types, it is the distance from the reference to the next number of the output's type.
+    The allowed error is `absolute` + `relative` · |reference| + `units` · unit. The unit is 1 for
+    integers. For floating types, it is the distance from the reference to the next number of the
+    output's type.
 
-    With `block` and `bits`, the unit is the step of a block format: `block` consecutive elements of
-    the last axis share an exponent e, the smallest with |reference| < 2^e for each of them, and
-    mantissas have `bits` bits with their sign. The unit is then 2^(e - bits + 1), and 0 for a block
+    With `block` and `bits`, the unit is that of a block format: `block` consecutive elements of the
+    last axis share an exponent e, the smallest with |reference| < 2^e for all of these elements.
+    Mantissas have `bits` bits with their sign. The unit is then 2^(e - bits + 1), and 0 for a block
     of zeros.
     """
 
@@ -57,19 +58,19 @@ class GoldenTest:
 
     folder: Path
     sources: tuple[Path, ...]
-    inputs: Mapping[str, Path]
-    device: str | None
+    inputs: Mapping[str, Path]  # .npy files by the input's name
+    device: str | None  # None: that of the program
     max_cycles: int | None  # the cycle in which a run is stopped
     most_cycles: int | None  # the most cycles that a run may take
-    jitter: int | None
-    record: tuple[str, ...]
+    jitter: int | None  # seed of noise in the timing of DRAM
+    record: tuple[str, ...]  # of `RECORDABLE`: what is recorded and compared
     references: Mapping[str, Reference] = field(default_factory=dict)  # by the output's name
 
 
 def read_description(folder: Path) -> GoldenTest:
-    """Return the description of a golden test's folder.
+    """Return the description of the golden test in a folder.
 
-    Raises `InputError`, which names the wrong field.
+    Raises `InputError` if golden.toml is wrong; the message names the wrong field.
     """
     place = folder / DESCRIPTION_FILE
     try:
@@ -129,7 +130,10 @@ def _check_names(prefix: str, table: Mapping[str, object], names: tuple[str, ...
 
 
 def _references(folder: Path, place: Path, table: object) -> dict[str, Reference]:
-    """Return the references of the table `expected`, by the output's name."""
+    """Return the references that `table`, the table `expected` of golden.toml, has, by output.
+
+    `place` is the path of the golden.toml, which begins each message.
+    """
     if not isinstance(table, dict):
         raise InputError(f"{place}: expected must be a table of OUTPUT = FILE")
     references = {}
@@ -168,10 +172,10 @@ def _tolerance(what: str, entry: Mapping[str, Any]) -> Tolerance:
 
 
 def path_inside(folder: Path, name: str, place: Path) -> Path:
-    """Return the path of a file in the folder of a golden test.
+    """Return the path of the file `name` in the folder of a golden test.
 
-    Raises `InputError` if the file is outside of that folder. The check follows links, as for the
-    files that a source includes.
+    Raises `InputError` if the file is outside of that folder, also if a link leads outside. The
+    message begins with `place`.
     """
     path = folder / name
     try:

@@ -15,10 +15,10 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit_xml(outcomes: Sequence[Outcome]) -> bytes:
     """Return the outcomes as a JUnit file: one suite `macaw test` with a case for each folder.
 
-    The case's `classname` is the folder's parent, and its `name` is the folder's name. A test that
-    differs is a failure; a test that cannot be run is an error. The lines of the outcome are the
-    text of this element, and the first line is its message. Characters that XML cannot contain are
-    written as `#x1B`.
+    The `classname` of a case is the folder's parent, and the `name` is the folder's name. A test
+    that differs has an element `failure`, a test that cannot be run an element `error`. The text of
+    this element has the lines of the outcome, and the element's message is the first line. A
+    character that XML cannot contain is written as its code, such as `#x1B`.
     """
     failures = sum(outcome.status == "differs" for outcome in outcomes)
     errors = sum(outcome.status == "wrong" for outcome in outcomes)

@@ -42,14 +42,14 @@ OnLoad = Callable[[Program], object]
 class Result:
     """Those results of a run that golden tests record and compare."""
 
-    record: dict[str, Any]
-    outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
+    record: dict[str, Any]  # the contents of run.json
+    outputs: dict[str, NDArray[Any]] = field(default_factory=dict)  # by name
     cycles: int | None = None  # of a run that exited
 
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of a result as lines: from the recording, and from the references."""
+    """How a result differs from the recording and from the references, as lines of text."""
 
     recording: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -59,9 +59,9 @@ class Differences:
 class Outcome:
     """The outcome of a golden test.
 
-    `status` is "passed", "differs" or "wrong" (it cannot be run). With `update`, it is "recorded"
-    or "same" instead of "passed". `lines` say what differs, has changed or is wrong. `seconds` is
-    the duration of the test.
+    `status` is "passed", "differs" or "wrong"; a wrong test cannot be run. With the option
+    `update`, "recorded" and "same" replace "passed". `lines` say what differs, has changed or is
+    wrong. `seconds` is the duration of the test.
     """
 
     folder: Path
@@ -76,7 +76,7 @@ class Outcome:
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the golden folders in `paths` and below, in order and without duplicates.
+    """Yield each golden folder in `paths` and below once, in order.
 
     Raises `InputError` for a path that does not exist or has no golden folder.
     """
@@ -103,7 +103,10 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files of a golden folder that no report may overwrite, if they are known."""
+    """Return the files of a golden folder that no report may overwrite.
+
+    The list is shorter if golden.toml is wrong and does not say which files the test reads.
+    """
     files = [folder / DESCRIPTION_FILE, *(folder / EXPECTED_FOLDER).glob("*")]
     try:
         golden = read_description(folder)
@@ -120,7 +123,7 @@ def run_folders(
     workers: int,
     on_load: OnLoad | None,
 ) -> Iterator[Outcome]:
-    """Run golden folders in `workers` processes, and yield the outcomes in the order given.
+    """Run golden folders in `workers` processes, and yield the outcomes in the folders' order.
 
     With `update`, record results that differ. Each process calls `on_load` with each program before
     the program runs; `on_load` must be picklable if there are several processes. Raises
@@ -276,7 +279,7 @@ def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[A
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record without cores whose values are all zero.
 
-    Therefore a recording does not change when the device gets a new kind of core.
+    So a recording also fits a device that has got a new kind of core.
     """
     shortened = dict(record)
     for part in ("registers", "counters"):
@@ -336,9 +339,9 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
 
 
 def compare_references(golden: GoldenTest, result: Result) -> Iterator[str]:
-    """Yield the differences of `result` from references and from the cycles allowed, as lines.
+    """Yield as lines how `result` differs from references, and by how much it is too slow.
 
-    Raises `InputError` for a file that cannot be read.
+    Raises `InputError` for a reference that cannot be read.
     """
     most, cycles = golden.most_cycles, result.cycles
     if most is not None and cycles is not None and cycles > most:
@@ -378,9 +381,10 @@ _ABSENT = _Absent()
 def _flat(
     record: Mapping[str, Any], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield (path, value) for each value in nested mappings: `(counters, cp, instructions), 12`.
+    """Yield pairs (path, value) for the values in nested mappings.
 
-    A list is one value.
+    An example is `(counters, cp, instructions), 12`. Each path begins with `prefix`. A list is one
+    value.
     """
     for name, value in record.items():
         if isinstance(value, dict) and value:

@@ -11,7 +11,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def script_data(value: Any) -> str:
-    """Return a value as JSON that may stand in a script element."""
+    """Return a value as JSON text that a script element of HTML may contain."""
     data = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
@@ -19,7 +19,7 @@ def script_data(value: Any) -> str:
 
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
-    """Return a template in which each `{name}` is replaced by its part."""
+    """Return `template` with the part of this name in place of each `{name}`."""
     before, *rest = template.split("{")
     pieces = [before]
     for piece in rest:

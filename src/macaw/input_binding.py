@@ -24,14 +24,11 @@ from macaw.phrases import did_you_mean, plural
 
 @dataclass(frozen=True)
 class Binding:
-    """The checked inputs of a program.
+    """The checked inputs of a program."""
 
-    `items` is the length of the batch axis; None without a batch axis.
-    """
-
-    arrays: Mapping[str, NDArray[Any]]
-    batched: frozenset[str]
-    items: int | None
+    arrays: Mapping[str, NDArray[Any]]  # by name
+    batched: frozenset[str]  # names of the inputs with a batch axis
+    items: int | None  # length of the batch axis; None without a batch axis
 
     def item(self, index: int) -> dict[str, NDArray[Any]]:
         """Return the inputs for the run of item `index`."""
@@ -65,10 +62,10 @@ def join_inputs(
 
 
 def bind(program: Program, values: Mapping[str, object]) -> Binding:
-    """Return `values` as checked inputs of the program. Raises `InputError`.
+    """Return `values` as checked inputs of the program.
 
     An array must have the declared type. A list or a number is converted if its values fit this
-    type exactly.
+    type exactly. Raises `InputError` for a wrong name, type or shape, and for a missing input.
     """
     declared = {tensor.name: tensor for tensor in program.inputs}
     for name in values:
@@ -97,9 +94,9 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
-    """Return the end of a hint: the folder of a source whose golden test has the missing inputs.
+    """Return the end of a hint: a folder whose golden test has files for the missing inputs.
 
-    The text is empty if there is no such folder.
+    The folder is that of a source. The text is empty if there is no such folder.
     """
     for folder in sorted({Path(name).parent for name in program.source_files}):
         with suppress(InputError):
@@ -126,7 +123,10 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 
 
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
-    """Return the value as a little-endian array of the declared type, in C order."""
+    """Return `value` as a little-endian array of the tensor's declared type, in C order.
+
+    Raises `InputError` if the value does not fit.
+    """
     dtype = np.dtype(tensor.dtype)
     masked = sys.modules.get("numpy.ma")  # its import takes longer than that of a small program
     if masked is not None and isinstance(value, masked.MaskedArray):
@@ -149,7 +149,7 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
 
 
 def _conversion(array: NDArray[Any], dtype: np.dtype[Any]) -> str:
-    """Return a hint how to convert an array to another type."""
+    """Return a hint that says how to convert an array to the type `dtype`."""
     if array.dtype.kind not in "biuf" or _values_fit(array, dtype):
         return f"convert it with array.astype('{dtype.name}')"
     limits = np.iinfo(dtype)
@@ -157,7 +157,7 @@ def _conversion(array: NDArray[Any], dtype: np.dtype[Any]) -> str:
 
 
 def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Return whether conversion preserves the values; a floating-point type may round them."""
+    """Return whether a conversion to `dtype` keeps the values; a floating type may round them."""
     if array.size == 0:
         return True
     if dtype.kind == "f":

@@ -41,7 +41,7 @@ class Measurement:
     """
 
     cycles: int
-    external_bytes: int
+    external_bytes: int  # that the dma moved from and to external memory
     rows: int  # cycles of the row that worked longest
     dma: int  # cycles in which the dma worked
     equal: bool
@@ -59,7 +59,7 @@ class Lowering:
 
     @property
     def source(self) -> str:
-        """The assembly source. It reads the arrays `files` from its own folder."""
+        """The assembly source. It reads the arrays `files` from the folder in which it is."""
         return self.program.source
 
     @property
@@ -73,12 +73,15 @@ class Lowering:
         return self.choice.selection.cost
 
     def reasons(self) -> list[str]:
-        """Return lines with the reasons for the choice of this mapping and split."""
+        """Return lines that say why this mapping and this split were chosen."""
         return self.choice.reasons()
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the source to `path` and its files to the same folder. Raises `InputError`."""
+        """Write the source to `path` and its files to the same folder.
+
+        Raises `InputError` if a file cannot be written.
+        """
         write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
@@ -87,9 +90,10 @@ class Lowering:
 
     @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
-        """Run the program in the emulator and compare its outputs with NumPy's. Raises `RunError`.
+        """Run the program in the emulator and compare its outputs with NumPy's.
 
-        Without `x`, the activations are random; `seed` is their seed.
+        `x` are the activations. Without `x` they are random numbers, drawn with `seed`. Raises
+        `RunError` if the program does not exit.
         """
         program = self.assemble()
         (tensor,) = program.inputs
@@ -109,7 +113,10 @@ class Lowering:
 
 
 def write_sources(program: SourceFiles, path: Path) -> None:
-    """Write the source to `path` and its files to the same folder. Raises `InputError`."""
+    """Write the source to `path` and its files to the same folder.
+
+    Raises `InputError` if a file cannot be written.
+    """
     for name, array in program.files.items():
         files.write_array(path.parent / name, array)
     for name, text in program.texts.items():
@@ -118,7 +125,10 @@ def write_sources(program: SourceFiles, path: Path) -> None:
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:
-    """Assemble a lowered program in a temporary folder, and return it. `name` names the source."""
+    """Assemble a lowered program in a temporary folder, and return the program.
+
+    The source is called `name` with the ending `.s`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
         write_sources(program, path)
@@ -140,7 +150,7 @@ class _ImageOptions:
     out_layout: str = "hwc"
 
     def check(self, operation: str) -> None:
-        """Raise `InputError` for an option that the operation lacks, and for two that conflict."""
+        """Raise `InputError` if `operation` does not have a given option, or if two conflict."""
         if operation in PRODUCTS and self != _ImageOptions():
             raise InputError(
                 f"{operation} has no image, stride, padding, dilation, groups, batch or layout",
@@ -158,7 +168,10 @@ class _ImageOptions:
         *,
         depthwise: bool,
     ) -> Convolution:
-        """Return the convolution of the image with `weights`. Raises `LowerError`."""
+        """Return the convolution of the image with `weights`.
+
+        Raises `LowerError` if the arguments do not fit each other.
+        """
         assert self.image is not None
         both = (*_pair(self.padding), *_pair(self.padding))
         sides = both if self.pads is None else self.pads
@@ -287,7 +300,7 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _check_operation(operation: str, rows: int | None, image: Pair | None) -> None:
-    """Raise `InputError` if `rows` or `image` is missing, or given but not used."""
+    """Raise `InputError` if `operation` needs `rows` or `image`, or does not have `rows`."""
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:

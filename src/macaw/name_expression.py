@@ -19,7 +19,7 @@ MOST_NESTED = 100  # parentheses and `not`s around a word
 
 
 def parse(text: str) -> Predicate:
-    """Return a function that tells whether the expression `text` chooses a name.
+    """Return a function from a name to whether the expression `text` chooses this name.
 
     An empty expression chooses all names. Raises `InputError` with the column of a mistake.
     """
@@ -67,7 +67,7 @@ class _Parser:
         self.text, self.tokens, self.place, self.depth = text, tokens, 0, 0
 
     def accept(self, word: str) -> bool:
-        """Skip the next token if it is `word`, and return whether it was."""
+        """Skip the next token if it is `word`, and return whether it is `word`."""
         found = self.tokens[self.place].text == word
         self.place += found
         return found
@@ -82,21 +82,21 @@ class _Parser:
         self.place += bool(word)
 
     def either(self) -> Predicate:
-        """Parse terms with `or` between them."""
+        """Parse terms with `or` between them, and return their disjunction."""
         terms = [self.all_of()]
         while self.accept("or"):
             terms.append(self.all_of())
         return lambda name: any(term(name) for term in terms)
 
     def all_of(self) -> Predicate:
-        """Parse factors with `and` between them."""
+        """Parse factors with `and` between them, and return their conjunction."""
         factors = [self.one()]
         while self.accept("and"):
             factors.append(self.one())
         return lambda name: all(factor(name) for factor in factors)
 
     def one(self) -> Predicate:
-        """Parse a word, an expression in parentheses, or `not` before a word or an expression."""
+        """Parse a word, an expression in parentheses, or `not` before either of them."""
         token = self.tokens[self.place]
         self.depth += 1
         if self.depth > MOST_NESTED:

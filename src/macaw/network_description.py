@@ -16,7 +16,7 @@ FORMAT = 2  # version of net.json; since 2, tensors may be columns of others
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """Return the contents of a net.json. Raises `InputError`."""
+    """Return the contents of a net.json. Raises `InputError` if it cannot be read or is wrong."""
     try:
         import json
 
@@ -34,7 +34,7 @@ def read_description(path: Path) -> dict[str, Any]:
 def network_folder(sources: Sequence[str]) -> Path | None:
     """Return the folder of the compiled network that consists of these sources.
 
-    Return None if the sources are not exactly those of a compiled network.
+    Returns None if the sources are not exactly those of a compiled network.
     """
     folder = Path(sources[0]).parent
     if not (folder / NETWORK_FILE).is_file():
@@ -43,10 +43,10 @@ def network_folder(sources: Sequence[str]) -> Path | None:
 
 
 def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
-    """Return the network that these sources compute, if a net.json beside them describes it.
+    """Return the network that these sources compute, from the net.json beside them.
 
-    For a network of nnp the result is None, because cp begins none of its layers. Raises
-    `InputError`.
+    Returns None if there is no net.json, and for a network of nnp alone, because cp begins none of
+    its layers. Raises `InputError` if net.json is wrong.
     """
     folder = network_folder(sources)
     if folder is None:
@@ -72,7 +72,7 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 
 
 def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
-    """Return the tensors that are columns of other tensors, by symbol.
+    """Return, by symbol of a tensor that is columns of another tensor, which columns it is.
 
     Raises `TypeError`, `ValueError` or `KeyError` if the description has a wrong form.
     """
@@ -84,7 +84,10 @@ def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
 
 
 def network_sources(folder: Path) -> tuple[str, ...]:
-    """Return the sources that a folder's net.json names. Raises `InputError`."""
+    """Return the paths of the sources that the net.json in `folder` names.
+
+    Raises `InputError` if net.json cannot be read or is wrong.
+    """
     path = folder / NETWORK_FILE
     description = read_description(path)
     try:

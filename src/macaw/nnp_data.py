@@ -15,17 +15,17 @@ Quantised = tuple[NDArray[np.int16], NDArray[np.int8], NDArray[Any]]
 
 
 def host_type(config: Mapping[str, Any]) -> np.dtype[Any]:
-    """Return the NumPy type of numbers outside of the multiplier."""
+    """Return the NumPy type of nnp's numbers outside of the multiplier (the host format)."""
     return np.dtype(HOST_TYPES[str(config["nnp.host_format"])])
 
 
 def quantised_vectors(
     config: Mapping[str, Any], values: NDArray[Any], is_matrix: bool
 ) -> Quantised:
-    """Quantise native vectors (..., N); return their codes, exponents and values.
+    """Quantise native vectors, shape (..., N); return their codes, exponents and values.
 
-    `values` are numbers in the host format without NaN; so are the returned values. With
-    `is_matrix`, the quantiser of matrices is used, otherwise the quantiser of vectors.
+    `values` are numbers in the host format without NaN. The returned values are in the host format,
+    too. With `is_matrix`, the quantiser is that of matrices, otherwise that of vectors.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

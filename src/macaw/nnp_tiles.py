@@ -15,7 +15,7 @@ from macaw.lowering.nnp import tiles
 
 @check_arguments(matrix=arguments.array, native=arguments.whole(1))
 def native_tiles(matrix: ArrayLike, native: int) -> NDArray[Any]:
-    """Return a matrix (rows, columns) as native tiles (tiles, native, native).
+    """Return a matrix of shape (rows, columns) as native tiles of shape (tiles, native, native).
 
     The tiles are in the order of m_rd: row after row of tiles, padded with zeros. `native` is the
     device's `nnp.native`. Raises `InputError` for an array that is no matrix.
@@ -40,10 +40,11 @@ def from_native_tiles(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
 
 @check_arguments(array=arguments.array, native=arguments.whole(1))
 def native_vectors(array: ArrayLike, native: int) -> NDArray[Any]:
-    """Return vectors (count, elements) as native vectors (count · ceil(elements / native), native).
+    """Return the rows of an array of shape (count, elements) as native vectors.
 
-    Each vector begins with a new native vector; padding is zeros. Raises `InputError` for an array
-    that does not have two axes.
+    The result has shape (count · ceil(elements / native), native). Each row begins with a new
+    native vector, and zeros fill its last one. Raises `InputError` for an array that does not have
+    two axes.
     """
     return tiles.vectors_of(_matrix(array), int(native))
 

@@ -19,9 +19,9 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without control characters.
+    """Return a text that has only printable characters, on one line.
 
-    If it contains any, return it with ASCII escapes.
+    If `text` has other characters, the result has ASCII escapes.
     """
     return text if text.isprintable() else ascii(text)[1:-1]
 

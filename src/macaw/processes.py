@@ -50,6 +50,6 @@ def map_in_processes(
 
 
 def _start(has_started: c_bool) -> None:
-    """Note in shared memory that a process has started. The process ignores Ctrl-C."""
+    """Set `has_started`, which all processes share, and let this process ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     has_started.value = True

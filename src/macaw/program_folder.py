@@ -16,7 +16,10 @@ MOST_CANDIDATES = 6  # named in a message
 
 @dataclass(frozen=True)
 class ProgramFiles:
-    """The files of a program, and the settings of the run that its folder gives."""
+    """The files of a program, and the settings that its folder gives for a run.
+
+    A setting is None if the folder does not give it.
+    """
 
     sources: tuple[str, ...]
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +98,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _no_program(folder: Path) -> InputError:
-    """Return the error for a folder without exactly one program; it names the candidates."""
+    """Return the error for a folder with no program or several; its text names the candidates."""
     sources = _sources(folder)
     if sources:
         return InputError(

@@ -40,12 +40,12 @@ class Protection:
     """The shuffled weights of a network, one array for each layer, and their orders.
 
     `order` is a uint8 array of shape (orders, blocks, lanes). The weight of input lane i of a block
-    is in lane order[i] of the stored block.
+    is in lane order[..., i] of the stored block.
     """
 
     weights: tuple[Weights, ...]
     order: Orders
-    layout: Layout
+    layout: Layout  # the original shapes, and which nodes share an order
     distinct: float  # log2 of the number of different arrangements of these weights
 
     @property
@@ -70,8 +70,8 @@ class Protection:
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, and the orders to `order` with a note beside it.
 
-        If one of the files cannot be written, no file is written. Raises `InputError`, also if two
-        of the files are the same.
+        If one of the files cannot be written, no file is written. Raises `InputError` then, and if
+        two of the files are the same.
         """
         if len(paths) != len(self.weights):
             raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")
@@ -100,12 +100,12 @@ def protect(
     lanes: int | None = None,
     seed: int | None = None,
 ) -> Protection:
-    """Shuffle the weights of a network in random orders.
+    """Return the weights of a network, shuffled in random orders.
 
     Each array of `weights` is a layer and has shape (nodes, inputs). `scope` says which nodes share
     an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the length of a block, by
     default the lanes of a register. The orders come from the operating system's random generator; a
-    `seed` is only for tests. Raises `InputError`.
+    `seed` is only for tests. Raises `InputError` for weights or a scope that cannot be used.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():
@@ -129,10 +129,11 @@ def unprotect(
     scope: str = DEFAULT_SCOPE,
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> tuple[Weights, ...]:
-    """Return the original weights, before shuffling, in their `shapes`.
+    """Return the original weights for shuffled weights and their orders.
 
-    Without `shapes`, they have the padding of the shuffled weights. Raises `InputError` if the
-    orders do not fit the weights.
+    `order` and `scope` are those of `protect`. `shapes` are the original shapes; without `shapes`,
+    the results have the padding of the shuffled weights. Raises `InputError` if the orders do not
+    fit the weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:
@@ -151,9 +152,9 @@ def note_path(order: FilePath) -> Path:
 
 
 def check_paths(paths: Sequence[FilePath], order: FilePath) -> Path:
-    """Return the path of the note for the orders.
+    """Return the path of the note that belongs to `order`, the file of the orders.
 
-    Raises `InputError` if two of weights, orders and note are the same file.
+    Raises `InputError` if two of the files of weights (`paths`), orders and note are the same.
     """
     note = note_path(order)
     for one, other in itertools.combinations([*paths, order, note], 2):
@@ -168,10 +169,10 @@ def restore_files(
     scope: str | None = None,
     lanes: int | None = None,
 ) -> tuple[Weights, ...]:
-    """Return the original weights of shuffled files.
+    """Return the original weights for files of shuffled weights and the file of their orders.
 
     If `scope` or `lanes` is given, it must be the same as in the note. Raises `InputError` if
-    files, orders and note do not belong together.
+    weights, orders and note do not belong together.
     """
     orders, path = files.read_array(order), note_path(order)
     arrays = [files.read_array(each) for each in paths]
@@ -215,7 +216,7 @@ def _as_input_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_message(message: str) -> Iterator[None]:
-    """Give an `InputError` that the `with` block raises the text `message`."""
+    """Replace the text of an `InputError` that the `with` block raises by `message`."""
     try:
         yield
     except InputError:
@@ -282,7 +283,7 @@ def _read_note(path: Path) -> dict[str, Any]:
 
 
 def _has_fields(table: Any, kinds: Mapping[str, type]) -> bool:
-    """Return whether a TOML table has all of these fields, with these types."""
+    """Return whether `table` is a TOML table with all fields of `kinds`, with these types."""
     return isinstance(table, dict) and all(
         isinstance(table.get(name), kind) for name, kind in kinds.items()
     )

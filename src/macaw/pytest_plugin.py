@@ -17,11 +17,11 @@ RECORDED = "macaw_recorded"  # the name of a test's property: lines that say wha
 
 
 class GoldenDiffersError(AssertionError):
-    """Raised if the results of a program differ from its recording."""
+    """The results of a program differ from its recording or its references."""
 
 
 class GoldenFile(pytest.File):
-    """A golden.toml, which pytest collects as one test."""
+    """The collector of a golden.toml, which is one test."""
 
     def collect(self) -> Iterator[GoldenItem]:
         yield GoldenItem.from_parent(self, name="golden")
@@ -44,9 +44,9 @@ class GoldenItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str:
-        """Return the differences, or the folder's error, as text.
+        """Return the differences, or the error that the folder causes, as text.
 
-        A traceback is shown only for errors of Macaw itself.
+        Only mistakes in Macaw itself have a traceback.
         """
         from macaw.isa.errors import MacawError
 

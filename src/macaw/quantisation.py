@@ -39,9 +39,9 @@ class QuantisedModel:
     `model` is a standard ONNX model with QuantizeLinear and DequantizeLinear. `floats` has the
     names of the layers that remain floating-point. `losses` has one row for each integer layer:
 
-    - its types and the scale of its result
-    - `own`, the signal-to-noise ratio in decibels of the layer by itself
-    - `whole`, the same ratio of the whole network up to the layer
+    - the layer's types and the scale of its result
+    - `own`, the signal-to-noise ratio in decibels if only this layer is quantised
+    - `whole`, the same ratio if all layers up to this one are quantised
     - `error`, the mean difference from the floating-point result, as a share of that result's root
       mean square
     """
@@ -52,7 +52,7 @@ class QuantisedModel:
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to an ONNX file. Raises `InputError`."""
+        """Write the model to an ONNX file. Raises `InputError` if the file cannot be written."""
         with files.replace_file(path) as stream:
             stream.write(self.model.SerializeToString())
 
@@ -60,8 +60,8 @@ class QuantisedModel:
     def table(self, width: int | None = 120) -> list[str]:
         """Return a table with one row for each integer layer, as lines of text.
 
-        Lines have at most `width` characters, but names have at least 12. If `width` is None, each
-        line is a record, with the heading before each cell.
+        Lines have at most `width` characters, but names have at least 12 of them. If `width` is
+        None, each cell of a line comes after its heading.
         """
         if width is None:
             return [*records(_HEADINGS, self._rows()), self._summary()]
@@ -118,7 +118,7 @@ class QuantisedModel:
 
 
 def _end(name: str, most: int) -> str:
-    """Return the last `most` characters of a name, because the end says more than the beginning."""
+    """Return the last `most` characters of a name, whose end says more than its beginning."""
     name = one_line(name)
     return name if len(name) <= most else f"…{name[len(name) - most + 1 :]}"
 
@@ -213,7 +213,11 @@ def quantise(
 def data_by_name(
     data: ArrayLike | Mapping[str, ArrayLike], names: list[str], constants: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return the data by the names of inputs. Raises `InputError`."""
+    """Return `data` by the names of inputs.
+
+    `names` are the inputs that need data, `constants` those that have become constants. Raises
+    `InputError` for a missing or unknown name.
+    """
     if isinstance(data, Mapping):
         return {name: np.asarray(array) for name, array in data.items()}
     free = [name for name in names if name not in constants]

@@ -81,11 +81,11 @@ def print_stats(run: Run) -> None:
 def _counter_table(
     core: Core, counts: Mapping[str, Mapping[str, int]], names: list[str], width: int
 ) -> Table:
-    """Return a table of the counters `names` of one kind of core.
+    """Return a table of the counters `names` of the kind of cores to which `core` belongs.
 
-    If `width` has enough columns, each core of the kind has its own column; else only the sums are
-    shown. Meanings are shown if there is room. On a narrow screen, units are left out first, then
-    names are wrapped. Numbers are always shown.
+    `counts` has the counters by core. If `width` has enough columns, each core has its own column;
+    else the table has only the sums. Meanings are shown if there is room. On a narrow screen, units
+    are left out first, then names are wrapped. Numbers are always shown.
     """
     from rich.table import Table
 
@@ -129,7 +129,7 @@ _WHY_STALLED = "`macaw debug`, then `continue` and `why-stalled` say what could 
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Print the reason of the stop, with the source line or the symbol of the address."""
+    """Print why the program stopped, with the source line of the address, or else its symbol."""
     diagnostic = failure_diagnostic(error)
     if diagnostic is not None:
         print_diagnostics([diagnostic])
@@ -195,9 +195,9 @@ def _file_address(error: RunError) -> int | None:
 
 
 def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> Diagnostic | None:
-    """Return the reason why the program stopped, at its source line; None if the line is not known.
+    """Return the reason why the program stopped as a diagnostic at the source line.
 
-    `texts` has, by name, sources that are not files.
+    Returns None if the line is not known. `texts` has, by name, sources that are not files.
     """
     stop, fault = error.stop, error.stop.fault
     at = _file_address(error)
@@ -214,7 +214,10 @@ def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> 
 def _at_place(
     kind: str, text: str, place: tuple[str, int, int], texts: Mapping[str, str]
 ) -> Diagnostic:
-    """Return a diagnostic with a caret below the word at a place: file, line and column."""
+    """Return a diagnostic with a caret below the word at `place`: file, line and column.
+
+    `kind` is the word before the message `text`. `texts` has, by name, sources that are not files.
+    """
     file, line, column = place
     source = _source_line(file, line, texts)
     word = re.match(r"[\w.]+", source[column - 1 :])
@@ -223,9 +226,9 @@ def _at_place(
 
 
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
-    """Return a hint such as `0x00010008 is main+0x8`, or an empty text.
+    """Return a hint such as `0x00010008 is main+0x8`, or an empty text without a symbol.
 
-    `at` is the address in the program file.
+    `address` is the address in the device's memory, `at` the same address in the program file.
     """
     match = None if at is None else program.symbol_at(at)
     if match is None:
@@ -235,9 +238,9 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
 
 
 def _source_line(file: str, line: int, texts: Mapping[str, str]) -> str:
-    """Return a line of one of the `texts`, or of a file; empty if it cannot be read.
+    """Return a line of one of the `texts`, or of a file.
 
-    A file may have changed since the run.
+    The result is empty if the line cannot be read. A file may have changed since the run.
     """
     try:
         if file in texts:
@@ -252,8 +255,8 @@ def _source_line(file: str, line: int, texts: Mapping[str, str]) -> str:
 def run_json(run: Run, files: Mapping[str, str]) -> str:
     """Return the JSON text that `macaw run --json` prints.
 
-    If an output was written to one of the `files`, the text has the file's name in place of the
-    elements.
+    `files` has the file of each output that was written to a file. For such an output, the text has
+    the file's name in place of the elements.
     """
     outputs: dict[str, Any] = {}
     for name, array in run.outputs.items():
@@ -289,7 +292,7 @@ def failure_json(error: RunError) -> str:
 
 
 def stop_json(stop: Stop) -> dict[str, Any]:
-    """Return a stop as plain data: `stop`, `message`, `cycle`, and the `fault` if there is one."""
+    """Return a stop as JSON data: its reason (`stop`), `message`, `cycle`, and a fault if any."""
     fields: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
     if stop.fault is not None:
         fault = stop.fault

@@ -17,7 +17,7 @@ _MOST_TRACKED = 1 << 14  # bytes of an output; tracking slows down transfers to 
 
 
 class WriteDetector:
-    """Tracks writes to the outputs in external memory. Create it before the run."""
+    """Tracks writes to the outputs in external memory. It must be created before the run."""
 
     def __init__(self, program: Program, device: Device) -> None:
         self._unwritten = {tensor.name for tensor in program.outputs if not tensor.at}

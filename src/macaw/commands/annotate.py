@@ -83,7 +83,7 @@ def command(
 ) -> int:
     """Run FILEs, assembly sources, an ELF executable or a folder, and print their lines.
 
-    Beside each line are its cycles, their causes, the MACs, and the bytes that it moved. The cycles
+    Beside each line are its cycles, their causes, its MACs, and the bytes that it moved. The cycles
     of all lines add up to the cycles of the run. Exit status 1: the program does not end by itself.
     """
     import json

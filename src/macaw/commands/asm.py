@@ -170,7 +170,8 @@ def _keep_files(
 ) -> None:
     """Raise `InputError` if an output file would overwrite an input.
 
-    `target` is the main output; `others` has the paths of further outputs by their options.
+    `target` is the main output. `others` has the paths of further outputs by the options that name
+    them.
     """
     from macaw.files import refuse_overwriting
 

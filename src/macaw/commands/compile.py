@@ -98,10 +98,10 @@ def command(
 ) -> int:
     """Compile MODEL.onnx to a folder with sources, weights and a description of the layers.
 
-    The model is quantised, unless --core is given. `macaw run FOLDER -i NAME=FILE --layers`
-    runs it, and compares each layer with the reference evaluator. `macaw debug` and `macaw profile`
-    take the folder, too. With --core fim, the folder has one source for the islands, which is
-    called like the folder.
+    The model must be quantised, unless --core is given. `macaw run FOLDER -i NAME=FILE --layers`
+    runs the network, and compares each layer with the reference evaluator. `macaw debug` and
+    `macaw profile` take the folder, too. With --core fim, the folder has one source for the
+    islands, which has the folder's name.
     """
     from macaw.networks import nnp_report
     from macaw.networks import report as network_report
@@ -152,7 +152,7 @@ def command(
 
 
 def _check_options(ctx: click.Context, core: str | None) -> None:
-    """Raise `UsageError` for an option that is only for another core."""
+    """Raise `UsageError` for an option of `ctx` that applies to another core than `core`."""
     other = () if core is None else _NOT_FOR_OTHERS
     refused = _NOT_FOR_ISLANDS if core == lower_fim.CORE else other
     for option in ctx.command.params:

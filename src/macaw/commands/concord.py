@@ -31,7 +31,7 @@ def _targets() -> Sequence[str]:
 def _entries(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> list[tuple[str, int]]:
-    """Return LABEL and LABEL:TIMES options as pairs (label, number of runs)."""
+    """Return the options LABEL and LABEL:TIMES as pairs (label, number of runs)."""
     entries = []
     for value in values:
         label, colon, times = value.partition(":")

@@ -43,9 +43,10 @@ def command(allow_shell: bool) -> int:
 
 
 def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> Interpreter:
-    """Return an interpreter for the program of `launch`; `say` gets its warnings and errors.
+    """Return an interpreter of debugger commands for the program of the request `launch`.
 
-    Raises `MacawError`.
+    `say` is called with each warning and error of the program as text. `allow_shell` permits shell
+    commands. Raises `MacawError` if the program cannot be loaded.
     """
     from macaw import api, debugging, files
     from macaw.asm.diagnostics import AssemblyError

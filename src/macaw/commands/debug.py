@@ -39,7 +39,10 @@ MOST_PORT = 65535
 
 
 def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    """Return the port of `--gdb`, `PIPE` for `-`. Raises `click.BadParameter`."""
+    """Return the port that `--gdb` names, or `PIPE` for `-`.
+
+    Raises `click.BadParameter` for any other text.
+    """
     if value is None or value == "-":
         return None if value is None else PIPE
     if not value.isascii() or not value.isdecimal() or int(value[:6]) > MOST_PORT:
@@ -209,10 +212,10 @@ def _is_screen() -> bool:
 
 
 def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
-    """Serve one gdb at a port, or at standard input and output.
+    """Serve one gdb at a port, or at standard input and output if `port` is `PIPE`.
 
-    In the second case, the program is loaded after gdb has connected, because gdb waits for an
-    acknowledgement.
+    `load` returns an interpreter for the program. At standard input and output, the program is
+    loaded after gdb has connected, because gdb waits for an acknowledgement.
     """
     from macaw.debugger.gdb import server
 

@@ -49,7 +49,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _source_files(name: str) -> list[str]:
-    """Return the file, or all .s files in the folder except those in hidden folders."""
+    """Return the file `name`, or all .s files in the folder `name`, but not in hidden folders."""
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
@@ -64,7 +64,11 @@ def _source_files(name: str) -> list[str]:
 
 
 def _format_file(path: str, *, check: bool, diff: bool) -> bool:
-    """Format one file; return whether its text changes. Raises `InputError`."""
+    """Format one file; return whether formatting changes its text.
+
+    With `check` or `diff`, the file is not written. Raises `InputError` if it cannot be read,
+    formatted or written.
+    """
     from macaw.asm.formatter import format_text
     from macaw.files import read_bytes, write_bytes
     from macaw.isa import reading
@@ -105,7 +109,7 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _check_same_program(before: str, after: str, path: str) -> None:
-    """Raise `InputError` if the new layout changes the meaning of the source."""
+    """Raise `InputError` if the texts `before` and `after` formatting give different programs."""
     from macaw.asm.equivalence import same_program, same_tokens
     from macaw.asm.source import Source
 

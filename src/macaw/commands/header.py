@@ -29,9 +29,9 @@ def command(
 ) -> int:
     """Print macaw.h, the C header of a device.
 
-    It has macros for the instructions of cp and vc that no compiler knows, core numbers and
-    addresses. With FILEs it also has the tensors and addresses of their program, as
-    `macaw asm -c` assembles it with the same options.
+    The header has core numbers, addresses, and macros for the instructions of cp and vc that no
+    compiler knows. With FILEs it also has the tensors and addresses of their program, as
+    `macaw asm -c` assembles them with the same options.
     """
     from macaw import api
     from macaw.files import refuse_overwriting, write_bytes

@@ -69,7 +69,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
 
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
-    """Yield all pages of the tables of these cores.
+    """Yield all pages of the tables of `cores`.
 
     With `device`, also yield the pages of the device, the trace block and the causes of a profile.
     """
@@ -91,7 +91,11 @@ def _language_pages() -> Iterator[Page]:
 
 
 def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
-    """Return the pages with the name `name`. Raises `InputError`."""
+    """Return the pages with the name `name`, from the tables of `cores`.
+
+    With `everywhere`, also search the device and the language. Raises `InputError` if no page has
+    this name.
+    """
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean
 
@@ -135,10 +139,10 @@ def _find_of_core(name: str) -> list[Page]:
 
 
 def _mention(pages: list[Page], name: str) -> str:
-    """Return a hint with the names whose meaning has all words of `name`; empty if none has.
+    """Return a hint with the names of those pages whose meaning has all words of `name`.
 
-    The hint is also empty if a word has fewer than three letters, because such words are in too
-    many meanings.
+    The hint is empty if there is no such page. It is also empty if a word has fewer than three
+    letters, because such words are in too many meanings.
     """
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in name.split()]
     if min(map(len, name.split())) < SHORTEST:

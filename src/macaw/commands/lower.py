@@ -55,7 +55,7 @@ def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> o
 
 
 def _four(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
-    """Return option text T,L,B,R as four numbers."""
+    """Return the option text T,L,B,R (top, left, bottom, right) as four numbers."""
     if value is None:
         return None
     parts = value.split(",")
@@ -265,7 +265,7 @@ def lowering_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_target_options(ctx: click.Context, target: str) -> None:
-    """Raise `UsageError` for an option that is only for another target."""
+    """Raise `UsageError` for an option of `ctx` that applies to another target than `target`."""
     for other, names in ONLY.items():
         for option in ctx.command.params:
             is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
@@ -274,7 +274,7 @@ def check_target_options(ctx: click.Context, target: str) -> None:
 
 
 def _choice_table(lowering: Lowering) -> str:
-    """Return a table of all mappings and splits as text, with the cheapest first."""
+    """Return a table of all mappings and splits as text, the cheapest one first."""
     from macaw.lowering.image_plan import ImagePlan
 
     rows = []

@@ -53,7 +53,10 @@ measure_option = click.option(
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:
-    """Return NAME=N options as a dictionary. Raises `click.UsageError`."""
+    """Return the options NAME=N as a dictionary of sizes by dimension.
+
+    Raises `click.UsageError` for a word of another form.
+    """
     sizes = {}
     for word in words:
         name, _, number = word.partition("=")
@@ -68,7 +71,7 @@ def dimensions(words: Sequence[str]) -> dict[str, int]:
 def budget(word: str) -> float:
     """Return the value of `--resident`: bytes as an integer, or N% as a share from 0.0 to 1.0.
 
-    Raises `click.UsageError`.
+    Raises `click.UsageError` for any other text.
     """
     number = word.removesuffix("%")
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
@@ -93,10 +96,11 @@ def lower(
     measure: bool,
     makes_folder: bool = False,
 ) -> int:
-    """Write the source of a graph and print its plan. With `measure`, also run it.
+    """Write the source of a graph and print its plan. With `measure`, also run the program.
 
-    With `makes_folder`, the folder of the source may be missing: it is made once the graph has a
-    plan. Return the exit status 0.
+    `graph` is the path of the ONNX file, `output` that of the source; the other arguments are those
+    of `macaw.lower_graph` and of the commands. With `makes_folder`, the folder of the source may be
+    missing; the function makes it once the graph has a plan. Returns the exit status 0.
     """
     from macaw import files
     from macaw.fim_lowering import lower_graph
@@ -127,9 +131,9 @@ def lower(
 
 
 def _plan_lines(lowering: GraphLowering, explain: bool, width: int | None) -> Iterator[str]:
-    """Yield the plan as lines for a screen of `width` columns.
+    """Yield the plan as lines for a screen of `width` columns; with `explain`, also the reasons.
 
-    If `width` is None, the steps are records, and there is no chart.
+    If `width` is None, each step is one line of fields, and there is no chart.
     """
     if lowering.dynamic:
         yield "cp decides at run time which island does what; decided beforehand it would be:"

@@ -28,7 +28,7 @@ from macaw.samples import EXERCISES, SAMPLES
 def command(name: str, core: str | None, exercise: str | None) -> int:
     """Make the folder NAME with a program that runs, its input, its golden test and a README.
 
-    The source explains each of its parts, the README what to try first.
+    The source explains each of its parts. The README says what to try first.
     """
     from macaw import samples
     from macaw.terminal import console

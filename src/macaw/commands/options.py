@@ -32,8 +32,8 @@ DIGITS = 9  # of a size at most
 class LazyChoice(_Type):
     """The type of an option whose value is one of the words that `words()` returns.
 
-    click calls `words` when the command runs, but not for `macaw --help`, so that the help loads no
-    tables.
+    The class calls `words` when the command runs, but not for `macaw --help`, so that the help
+    loads no tables.
     """
 
     name = "choice"
@@ -45,11 +45,11 @@ class LazyChoice(_Type):
         return click.Choice(list(self._words()))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word. If it is not one of the words, fail with a message that lists them."""
+        """Return `value` if it is one of the words; else fail with a message that lists them."""
         return str(self._choice().convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
-        """Return the words as a synopsis shows them.
+        """Return the words in the form in which the synopsis of a command shows them.
 
         Older versions of click call the method with fewer arguments.
         """
@@ -78,16 +78,19 @@ def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
 def name_file_pairs(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return NAME=FILE options as a dictionary. Raises `click.BadParameter`."""
+    """Return the options NAME=FILE as a dictionary.
+
+    Raises `click.BadParameter` for a word of another form, and for a name that occurs twice.
+    """
     return collect(map(_name_and_file, values))
 
 
 def output_pairs(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return NAME=FILE options of outputs as a dictionary.
+    """Return the options NAME=FILE for outputs as a dictionary.
 
-    Raises `click.BadParameter`, also if two outputs have the same file.
+    Raises `click.BadParameter` as `name_file_pairs`, and if two outputs have the same file.
     """
     outputs = collect(map(_name_and_file, values))
     files: set[str] = set()
@@ -121,7 +124,7 @@ sources_argument = click.argument(
 def _definitions(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return NAME=VALUE options as a dictionary; NAME alone gets the value 1."""
+    """Return the options NAME=VALUE as a dictionary; a NAME without a value gets the value 1."""
     return collect(map(_name_and_value, values))
 
 
@@ -163,8 +166,9 @@ def program_options(
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds FILEs, -i, -W and --device to a command that runs a program.
 
-    A FILE may be a folder. The command gets the files, inputs and settings of the folder's program
-    (`program_folder`), except those that the command line gives.
+    A FILE may be a folder. Then the command gets the files, inputs and settings of the folder's
+    program (`program_folder`); inputs and settings of the command line replace them. `inputs_help`
+    is the help of -i.
     """
 
     def decorate(function: Command) -> Command:
@@ -214,7 +218,7 @@ device_option = click.option(
 def file_option(
     *names: str, text: str, metavar: str = "FILE", multiple: bool = False, required: bool = False
 ) -> Callable[[Command], Command]:
-    """Return a command-line option whose value is the path of a file; `text` is its help."""
+    """Return the option `names` whose value is the path of a file; `text` is the option's help."""
     return click.option(
         *names,
         type=click.Path(),
@@ -226,14 +230,17 @@ def file_option(
 
 
 def other_device_option(text: str) -> Callable[[Command], Command]:
-    """Return the option --device; `text` is its help. Without the option the value is None."""
+    """Return the option --device with the help `text`. Without the option the value is None."""
     return click.option(
         "--device", metavar="NAME|FILE", help=text, shell_complete=suggestions.devices
     )
 
 
 def dims_option(owner: str) -> Callable[[Command], Command]:
-    """Return the option --dim, which gives sizes to dimensions that have only names in `owner`."""
+    """Return the option --dim, which sets the sizes of named dimensions.
+
+    `owner` is the word of the help for what has these dimensions, such as "the model".
+    """
     return click.option(
         "--dim",
         "dims",
@@ -250,7 +257,10 @@ def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) ->
 
 
 def own_plain_option(text: str, *, is_passed: bool) -> Callable[[Command], Command]:
-    """Return the option --plain with the help `text`; it reaches the command if `is_passed`."""
+    """Return the option --plain with the help `text`.
+
+    If `is_passed`, the command has a parameter with the option's value.
+    """
     return click.option(
         "--plain", is_flag=True, is_eager=True, expose_value=is_passed, callback=_choose_plain,
         help=text,
@@ -279,7 +289,11 @@ constants_option = click.option(
 
 
 def name_pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
-    """Return NAME=VALUE options as pairs; a name may contain `=`. Raises `click.UsageError`."""
+    """Return the options NAME=VALUE as pairs; a name may contain `=`.
+
+    Raises `click.UsageError` for a word of another form. The message names the `option` and the
+    `form`.
+    """
     pairs = []
     for word in words:
         name, equals, value = word.rpartition("=")
@@ -290,7 +304,10 @@ def name_pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, 
 
 
 def constant_numbers(words: Sequence[str]) -> dict[str, float]:
-    """Return NAME=NUMBER options as a dictionary. Raises `click.UsageError`."""
+    """Return the options NAME=NUMBER as a dictionary.
+
+    Raises `click.UsageError` for a word of another form.
+    """
     numbers: dict[str, float] = {}
     for name, text in name_pairs(words, "--constant", "NAME=NUMBER"):
         try:
@@ -317,9 +334,9 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
 
 
 def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a table. Raises `click.BadParameter` for another name.
+    """Return the name of a table of energies. Raises `click.BadParameter` for another word.
 
-    The name may be a FILE: --energy without `=` takes the next word of the command line.
+    The word may be a FILE by mistake: --energy without `=` takes the next word of the command line.
     """
     if value and not value.endswith(".toml"):
         raise click.BadParameter(
@@ -362,10 +379,11 @@ def load_program(
     *,
     choice: WarningChoice | None,
 ) -> Program:
-    """Return the program of a command's FILEs. Print its warnings, except those that -W silences.
+    """Return the program of a command's FILEs, and print its warnings, as `choice` (-W) says.
 
-    Raises `InputError` with `hint` if an output would overwrite a FILE, the file of the device, one
-    of `inputs`, or a file that the program reads. Also raises the errors of `macaw.load`.
+    Raises `InputError` with `hint` if one of the files `outputs` would overwrite a FILE, the file
+    of the device, one of `inputs`, or a file that the program reads. Also raises the errors of
+    `macaw.load`.
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics
@@ -394,9 +412,9 @@ _OTHER_FILES = {
 
 
 def descriptions(sources: Iterable[str]) -> list[str]:
-    """Return the paths of the files that describe the programs of files and folders.
+    """Return the paths of golden.toml and net.json in the folders of `sources`.
 
-    Some of these files may not exist.
+    These files describe programs; some of them may not exist.
     """
     from macaw.golden_description import DESCRIPTION_FILE
     from macaw.network_description import NETWORK_FILE
@@ -407,7 +425,7 @@ def descriptions(sources: Iterable[str]) -> list[str]:
 
 
 def refuse_other_files(sources: Iterable[str]) -> None:
-    """Raise `InputError` for a file that is no program.
+    """Raise `InputError` for a file whose name ends as one that is no program, such as `.onnx`.
 
     The hint says what the user can do with a file of this type.
     """
@@ -428,7 +446,10 @@ data_option = click.option(
 
 
 def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the arrays of --data, by name or as a single array, and the paths of their files."""
+    """Return the arrays of --data, by name or as a single array, and the paths of the files.
+
+    Raises `click.UsageError` if the words of the option are wrong.
+    """
     from macaw import files
 
     if len(words) == 1 and "=" not in words[0]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def _numbers(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
-    """Return KEY=NUMBER options as a dictionary."""
+    """Return the options KEY=NUMBER as a dictionary."""
     return collect(map(_key_and_number, values))
 
 
@@ -46,9 +46,9 @@ def _key_and_number(text: str) -> tuple[str, float]:
 def _sizes(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """Return N or CORE=N options as a dictionary.
+    """Return the options N and CORE=N as a dictionary of numbers by core.
 
-    A plain N is for all other cores and has the key "".
+    An N without a core is for all other cores and has the key "".
     """
     return collect(map(_core_and_size, values), "N")
 
@@ -262,7 +262,7 @@ def command(
 
 
 def _read_json(path: str) -> object:
-    """Return the JSON value of a file. Raises `InputError`."""
+    """Return the JSON value of a file. Raises `InputError` if the file has none."""
     import json
 
     from macaw import files
@@ -286,7 +286,10 @@ def _write(
     layers: bool,
     limit: int | None,
 ) -> None:
-    """Write the files and print the report, or the JSON if `json_file` is `-`."""
+    """Write the profile to the files, and print the report, or the JSON if `json_file` is `-`.
+
+    `layers` and `limit` are those of `print_report`.
+    """
     import json
 
     from macaw import files

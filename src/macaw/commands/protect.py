@@ -89,7 +89,7 @@ def command(
 
 
 def _strength_text(protection: Protection) -> str:
-    """Return the scope and the number of orders that an attacker would have to try, as text."""
+    """Return a text with the scope, and with the number of orders that an attacker has to try."""
     orders, blocks, lanes = protection.order.shape
     plan = protection.layout
     nodes = sum(shape[0] for shape in plan.shapes)

@@ -86,9 +86,9 @@ def command(
     """Quantise MODEL, an ONNX file of floating-point numbers, to symmetric integers.
 
     The samples of --data decide about the scales. Batch normalisations are folded into the layers
-    before them. The output is a standard ONNX file with QuantizeLinear and DequantizeLinear. Print
-    a row for each layer: its types, the scale of its result, and two signal-to-noise ratios in
-    decibels. For "own dB" only this layer is quantised, for "dB" all layers up to this one.
+    before them. The output is a standard ONNX file with QuantizeLinear and DequantizeLinear. The
+    command prints a row for each layer: its types, the scale of its result, and two signal-to-noise
+    ratios in decibels. For "own dB" only this layer is quantised, for "dB" all layers up to it.
     """
     from macaw import files
     from macaw.quantisation import quantise

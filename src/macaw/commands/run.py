@@ -128,7 +128,7 @@ def command(
 
 
 def _check_network_options(ctx: click.Context, **values: object) -> None:
-    """Raise `click.UsageError` for an option that does not apply to a compiled network."""
+    """Raise `click.UsageError` for an option in `values` that a compiled network does not have."""
     for name, value in values.items():
         if value not in (None, False):
             raise click.UsageError(f"--{name} does not go with a compiled network", ctx)

@@ -27,9 +27,10 @@ def run(
     layers: bool,
     as_json: bool,
 ) -> int:
-    """Run a network, write or print its outputs, and with `layers` print a row for each layer.
+    """Run the network in `folder`, and write its outputs to the files `results`, or print them.
 
-    Returns exit status 1 if a layer differs from the reference evaluator, or if the program stops.
+    With `layers`, also print a row for each layer. Returns exit status 1 if a layer differs from
+    the reference evaluator, or if the program stops without exiting.
     """
     from macaw import files, run_report
     from macaw.errors import InputError, RunError
@@ -70,7 +71,7 @@ def _run(
     engine: str,
     max_cycles: int | None,
 ) -> NetworkRun | NnpRun:
-    """Run a network with a progress bar, which counts layers if they are run separately."""
+    """Run a network and show a progress bar, which counts layers unless nnp runs them all."""
     from macaw.networks.compiled import CompiledNetwork
     from macaw.terminal.progress_bar import ProgressBar
 
@@ -86,7 +87,7 @@ def _run(
 
 
 def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> int:
-    """Return the exit status of a run: whether all layers equal the reference.
+    """Return the exit status of a run: 0 if all layers equal the reference evaluator, else 1.
 
     With a `form` (table, csv or json), also print the report of the run in this form.
     """
@@ -105,9 +106,10 @@ def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> 
 def _compare_nnp(
     network: NnpNetwork, result: NnpRun, arrays: Mapping[str, NDArray[Any]], form: str | None
 ) -> int:
-    """Return the exit status of a run of nnp.
+    """Return the exit status of a run of nnp, which is 0.
 
-    With a `form`, print the outputs in this form, beside the outputs of ONNX's reference evaluator.
+    With a `form`, print how much the outputs for the inputs `arrays` differ from those of ONNX's
+    reference evaluator, in this form.
     """
     if form is not None:
         from macaw.networks import nnp_report

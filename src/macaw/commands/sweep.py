@@ -174,7 +174,7 @@ def command(
 
 
 def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
-    """Return the values by setting.
+    """Return the values of `rows`, pairs (setting, values), by setting.
 
     Raises `click.UsageError` for a setting that occurs twice, and for a range such as `4..8`.
     """
@@ -189,9 +189,9 @@ def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
 
 
 def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
-    """Return arguments of `macaw.lower` or `macaw.lower_graph` from words of a command line.
+    """Return arguments of `macaw.lower` or `macaw.lower_graph` from `text`.
 
-    The words have the syntax of the command `macaw lower`.
+    The text has the words of a command line of `macaw lower`.
     """
     from macaw.commands import lower
 

@@ -57,9 +57,9 @@ def command(
 ) -> int:
     """Run all golden tests in and below PATHs and compare the results with `expected/`.
 
-    A golden test is a folder with a golden.toml. With --update, record the current results and
-    print the changes. Warnings are not printed; with -Werror, a test whose program has a warning is
-    wrong.
+    A golden test is a folder with a golden.toml. With --update, the command records the current
+    results and prints the changes. Warnings are not printed. With -Werror, a test whose program has
+    a warning is wrong.
     """
     from macaw import files, golden_tests, name_expression
     from macaw.terminal.progress_bar import ProgressBar

@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def warning_option(command: Command) -> Command:
-    """Add -W to a command. Its value `choice` is a `WarningChoice`; None without the option."""
+    """Add -W to a command, as the parameter `choice`: a `WarningChoice`, or None without -W."""
     return click.option(
         "-W",
         "choice",
@@ -49,7 +49,7 @@ def _choice(
 def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diagnostic]:
     """Return those warnings of a program that the command prints.
 
-    Raises `AssemblyError` with them if the choice makes one of them an error.
+    Raises `AssemblyError` with these warnings if `choice` makes one of them an error.
     """
     from macaw.asm.diagnostics import ERROR, AssemblyError
     from macaw.asm.warnings import apply
@@ -63,7 +63,7 @@ def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diag
 
 @contextmanager
 def chosen_errors(choice: WarningChoice | None) -> Iterator[None]:
-    """Apply the choice to the warnings in an `AssemblyError` that the `with` block raises."""
+    """Apply `choice` to the warnings in an `AssemblyError` that the `with` block raises."""
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.warnings import apply
 
