@@ -78,7 +78,7 @@ class Measured:
 
 
 def missing(name: str) -> Skipped | None:
-    """The reason why a benchmark cannot run here; None if it can."""
+    """Return the reason why a benchmark cannot run here; None if it can."""
     for need in CASES[name]:
         if find_spec(need) is None and shutil.which(need) is None:
             return Skipped(name, f"{need} is not installed")
@@ -108,9 +108,10 @@ def smoke(names: list[str]) -> None:
 
 
 def measure(names: list[str], resume: bool, path: Path) -> None:
-    """Run each benchmark in its own process, and save each result.
+    """Run each benchmark in its own process, and save each result in the file `path`.
 
-    So no benchmark inherits the memory of another benchmark.
+    So no benchmark inherits the memory of another one. With `resume`, benchmarks that have a result
+    of this commit are left out.
     """
     from benchmarks.calibration import mix, speeds
 
@@ -135,7 +136,7 @@ def measure(names: list[str], resume: bool, path: Path) -> None:
 
 @contextlib.contextmanager
 def busy(processes: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Start this many processes, which compute while the caller's `with` block runs."""
+    """Start this many processes, which keep the processor busy while the `with` block runs."""
     code = "while True: sum(range(100_000))"
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(processes)]
     try:
@@ -166,7 +167,11 @@ def _in_a_process(name: str) -> Measured:
 
 
 def compared(paths: list[str]) -> int:
-    """Print what became slower; return the exit status, 1 if something did."""
+    """Print which benchmarks became slower between two files of results; return the exit status.
+
+    `paths` are the old file and the new one, by default docs/benchmarks.json. The status is 1 if a
+    benchmark became slower, else 0.
+    """
     from benchmarks.comparison import compare, report
 
     if len(paths) > 2:
@@ -210,7 +215,7 @@ def main() -> int:
 
 
 def results_path(load: int, version: tuple[int, int]) -> Path:
-    """The file of the results for `load` busy processes and this version of Python."""
+    """Return the file of the results for `load` busy processes and this version of Python."""
     from benchmarks.page import LOADED_RESULTS
 
     if load:
@@ -219,7 +224,7 @@ def results_path(load: int, version: tuple[int, int]) -> Path:
 
 
 def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
-    """Measure, and write the page.
+    """Measure the benchmarks `names`, and write the page; `words` are the command line's options.
 
     With busy processes, or on another Python than 3.11, measure only benchmarks with a goal.
     """

@@ -38,7 +38,10 @@ IMAGE, CHANNELS, KERNEL = (56, 56), 64, 3
 
 @dataclass(frozen=True)
 class Rates:
-    """The work that a whole run simulated, and the CPU seconds of each run."""
+    """The work that a whole run simulated, and the CPU seconds of each run.
+
+    `macs` are effective MACs, `pe_cycles` are cycles times PEs.
+    """
 
     cycles: int  # of the device
     macs: int  # effective
@@ -50,7 +53,7 @@ class Rates:
 def simulated(
     program: Program, settings: Configuration, x: NDArray[Any], wanted: NDArray[Any], rounds: int
 ) -> Rates:
-    """Run a program `rounds` times; assert that its outputs equal `wanted`."""
+    """Run a program `rounds` times, and return the rates; assert that its output is `wanted`."""
     times = []
     for _ in range(rounds):
         device = Device(settings)
@@ -68,7 +71,7 @@ def simulated(
 
 
 def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
-    """A lowered product, and activations of the same density."""
+    """Return a lowered product, and activations of the same density."""
     settings = config.load(device)
     outputs = int(settings["pe.rows"] * settings["pe.clusters"] * settings["pe.pes"])
     rng = np.random.default_rng(1)
@@ -84,7 +87,7 @@ def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
 
 
 def balanced(found: Lowering) -> Program:
-    """The program with `balance` added to every mac."""
+    """Return the program with `balance` added to every mac."""
     lines = [
         f"{line}, balance" if line.split()[:1] == ["mac"] and "balance" not in line else line
         for line in found.source.splitlines()
@@ -93,7 +96,7 @@ def balanced(found: Lowering) -> Program:
 
 
 def peers(weights: NDArray[Any], x: NDArray[Any], rounds: int) -> list[list[float]]:
-    """Seconds of SciPy's product, sparse by dense, and of NumPy's product of dense matrices."""
+    """Return the CPU seconds of SciPy's sparse product and of NumPy's dense one, in each round."""
     from scipy.sparse import csr_array
 
     wide, columns = weights.astype(np.int32), x.astype(np.int32).T.copy()
@@ -105,7 +108,7 @@ def peers(weights: NDArray[Any], x: NDArray[Any], rounds: int) -> list[list[floa
 
 
 def products(device: str, effort: Effort) -> Iterator[Figure]:
-    """The figures of the products on a device."""
+    """Yield the figures of the products on a device."""
     for density in (0.1,) if effort.small else DENSITIES:
         found, x = product(device, density)
         weights = found.product.weights
@@ -133,7 +136,7 @@ def _figures(row: str, rates: Rates, table: str = "") -> Iterator[Figure]:
 
 
 def convolved(device: str, image: tuple[int, int], channels: int) -> Iterator[Figure]:
-    """Lower, assemble and run the convolution, once."""
+    """Lower, assemble and run a convolution once, and yield its figures."""
     rng = np.random.default_rng(1)
     shape = (channels, KERNEL, KERNEL, channels)
     weights = (rng.integers(-9, 10, shape) * (rng.random(shape) < 0.5)).astype(np.int8)

@@ -32,7 +32,7 @@ _DATA = {".word": "ints", ".half": "shorts", ".byte": "bytes"}
 
 
 def bronzebeard(text: str) -> str:
-    """The source in the syntax of bronzebeard, without sections and with other words for data."""
+    """Return the source `text` in the syntax of bronzebeard, which has no sections."""
     out = []
     for line in text.splitlines():
         words = line.split("#")[0].split(None, 1)
@@ -52,7 +52,7 @@ def bronzebeard(text: str) -> str:
 
 
 def commands(folder: Path, name: str) -> dict[str, list[str]]:
-    """The commands of the installed assemblers, by their names; all make line tables.
+    """Return the commands of the installed assemblers, by their names; all make line tables.
 
     They assemble the sources with this name in the folder.
     """
@@ -130,8 +130,8 @@ def _of_size(
 ) -> Iterator[Figure]:
     """Yield the figures of a source of `size` lines.
 
-    `smaller` has Macaw's rates for the smaller sources; the function adds the rates for this
-    source.
+    `empty` has the cost of each assembler for an empty source. `smaller` has Macaw's rates for the
+    smaller sources; the function adds the rates for this source.
     """
     lines = write(folder, f"lines{size}", assembly(size, core=""))
     found, slow = commands(folder, f"lines{size}"), {}

@@ -41,7 +41,7 @@ class _Counter:
 
 
 def interpret() -> int:
-    """Work of the interpreter: integers, attributes, calls, dictionaries, lists and strings."""
+    """Do work of the interpreter: integers, attributes, calls, dictionaries, lists and strings."""
     counter, places = _Counter(), {}
     words = [f"r{number % 32}, {number}" for number in range(2_000)]
     for turn in range(150):
@@ -53,7 +53,7 @@ def interpret() -> int:
 
 
 def calculate() -> int:
-    """Work of NumPy: arithmetic, sorting, indices and sums of 64 to a million elements."""
+    """Do work of NumPy: arithmetic, sorting, indices and sums of 64 to a million elements."""
     rng = np.random.default_rng(1)
     large = rng.integers(-128, 128, 1_000_000, dtype=np.int32)
     matrix = rng.integers(0, 9, (200, 200)).astype(np.int64)
@@ -69,7 +69,7 @@ def calculate() -> int:
 
 
 def mix(rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """The CPU seconds of each kind of work, by its name; the kinds take turns in each round."""
+    """Return the CPU seconds in each round by kind of work; a round does all kinds in turn."""
     work: dict[str, Callable[[], int]] = {"interpreter": interpret, "NumPy": calculate}
     taken: dict[str, list[float]] = {name: [] for name in work}
     for _ in range(rounds):
@@ -79,12 +79,12 @@ def mix(rounds: int = ROUNDS) -> dict[str, list[float]]:
 
 
 def speeds(taken: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The speed of this machine by kind of work, from the seconds of the mix."""
+    """Return the speed of this machine by kind of work, from the seconds of the mix."""
     return {kind: round(SECONDS[kind] / median(times), 3) for kind, times in taken.items()}
 
 
 def anchors() -> dict[str, dict[str, float]]:
-    """The speed of this machine by each peer, relative to the peer's row of docs/benchmarks.md.
+    """Return, by peer, its speed on this machine divided by its speed in docs/benchmarks.md.
 
     The peers must be installed.
     """

@@ -23,7 +23,10 @@ SAME_SPEED = 0.1  # calibrations further apart than this share are those of diff
 
 @dataclass(frozen=True)
 class Change:
-    """A figure that changed; it is `factor` times as slow as before (below 1: faster)."""
+    """A figure of a case that changed: its medians before and after.
+
+    The case is `factor` times as slow as before; a factor below 1 means faster.
+    """
 
     case: str
     figure: str
@@ -67,9 +70,9 @@ def compare(old: Mapping[str, Result], new: Mapping[str, Result]) -> Comparison:
 
 
 def same_speed(old: Result, new: Result) -> bool:
-    """Whether both results come from machines of the same speed.
+    """Return whether both results come from machines of the same speed.
 
-    The calibration decides; without it, the name of the machine.
+    The calibration decides, or the name of the machine if a result has no calibration.
     """
     before, after = old.origin.speed, new.origin.speed
     kinds = before.keys() & after.keys()
@@ -79,7 +82,7 @@ def same_speed(old: Result, new: Result) -> bool:
 
 
 def report(found: Comparison) -> str:
-    """The comparison as lines of text."""
+    """Return the comparison as lines of text."""
     lines = [f"note: {text}" for text in found.notes]
     for word, changes in (("slower", found.slower), ("faster", found.faster)):
         lines += [
@@ -100,7 +103,10 @@ def _loads(case: str, *results: Result) -> Iterator[str]:
 
 
 def _common(old: Result, new: Result) -> Iterator[tuple[Figure, Figure]]:
-    """The figures of both results that have a better side and only positive samples."""
+    """Yield pairs of the same figure in both results.
+
+    Figures without a better side, and those with samples that are not positive, are left out.
+    """
     others = {(x.table, x.name): x for x in new.figures}
     for before in old.figures:
         after = others.get((before.table, before.name))
@@ -109,7 +115,10 @@ def _common(old: Result, new: Result) -> Iterator[tuple[Figure, Figure]]:
 
 
 def _changes(case: str, pairs: Sequence[tuple[Figure, Figure]], total: int) -> Iterator[Change]:
-    """The changes of a case beyond the noise. `total` figures are compared in all cases."""
+    """Yield the changes of a case beyond the noise.
+
+    `pairs` are the figures before and after. `total` is the number of figures in all cases.
+    """
     logs = [(_costs(before), _costs(after)) for before, after in pairs]
     pooled = fmean(variance(samples) for pair in logs for samples in pair)
     quantile = NormalDist().inv_cdf(1 - FALSE_ALARMS / total / 2)
@@ -127,6 +136,6 @@ def _changes(case: str, pairs: Sequence[tuple[Figure, Figure]], total: int) -> I
 
 
 def _costs(figure: Figure) -> list[float]:
-    """Logarithms of the samples; the larger, the slower."""
+    """Return the logarithms of a figure's samples, with the sign for which larger means slower."""
     sign = 1 if figure.better == LOWER else -1
     return [sign * math.log(x) for x in figure.samples]

@@ -77,7 +77,7 @@ def _ends(debug: Session) -> Callable[[], None]:
 def _ratios(
     program: Program, inputs: dict[str, object], cases: dict[str, list[Setting]], rounds: int
 ) -> dict[str, list[float]]:
-    """Seconds of the plain run and of each case, in rounds side by side."""
+    """Return the seconds of the plain run and of each case, in rounds side by side."""
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
         found.setdefault("plain run, no session", []).append(_plain(program, inputs))
@@ -95,7 +95,7 @@ def _figures(found: dict[str, list[float]], table: str) -> Iterator[Figure]:
 
 
 def _interrupted(program: Program) -> float:
-    """Seconds from an interrupt to the stop, in a run that would not end by itself."""
+    """Return the seconds from an interrupt to the stop, in a run that would not end by itself."""
     debug = _session(program, {}, NONE)
     asked: list[float] = []
 

@@ -57,12 +57,12 @@ GATES = {"GRU": ("r", "h", "z"), "LSTM": ("i", "f", "c", "o")}  # the first gate
 
 
 def _input(r: int, step: int) -> str:
-    """The chain that reads a step's input from NetInQ."""
+    """Return the chain that reads a step's input from NetInQ."""
     return f"\n        v_rd    NetInQ\n        v_wr    InitialVrf, {(1 + step % 2) * r}\n"
 
 
 def _input_half(kind: str, r: int, step: int) -> list[str]:
-    """The chains of the products of a step's input, with biases added, into AddSubVrf0."""
+    """Return the chains of the products of a step's input, with biases added, into AddSubVrf0."""
     half, chains = step % 2, []
     for number in range(len(GATES[kind])):
         added = _gate(kind, r, number, half)
@@ -74,7 +74,7 @@ def _input_half(kind: str, r: int, step: int) -> list[str]:
 
 
 def _gate(kind: str, r: int, number: int, half: int) -> int:
-    """The address in AddSubVrf0 of the input half of a gate, after the biases."""
+    """Return the address in AddSubVrf0 of the input half of a gate, after the biases."""
     gates = len(GATES[kind])
     return (gates + half * gates + number) * r
 
@@ -180,7 +180,7 @@ def peak(device: Configuration) -> float:
 
 
 def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE) -> str:
-    """A layer's program of `steps` steps for a core of this native dimension.
+    """Return a layer's program of `steps` steps for a core of this native dimension.
 
     `before` products of the next step's input come before the chain that ends a step.
     """
@@ -212,7 +212,7 @@ def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE
 
 
 def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: int = BEFORE) -> int:
-    """The cycles of the whole run of a layer's program."""
+    """Return the cycles of the whole run of a layer's program."""
     native = int(device["nnp.native"])
     text = source(kind, hidden, steps, native, before)
     program = macaw.assemble(Source(text, "layer.s"), device=device)

@@ -49,13 +49,17 @@ what:   .word   {dst}, {src}, {row_bytes}, {rows}, {dst_stride}, {src_stride}
 
 
 def copies_of(what: str) -> int:
-    """The number of transfers of this shape in a run."""
+    """Return the number of transfers of this shape in a run."""
     _, _, row_bytes, count, _, _ = SHAPES[what]
     return BYTES // (row_bytes * count)
 
 
 def source_of(what: str, copies: int | None = None, is_empty: bool = False) -> str:
-    """A program of `copies` transfers of the shape `what`; without `copies`, of `BYTES` bytes."""
+    """Return a program of `copies` transfers of the shape `what`.
+
+    Without `copies`, there are as many transfers as copy `BYTES` bytes. If `is_empty`, each
+    transfer copies no bytes.
+    """
     src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
     return SOURCE.format(
         copies=copies or copies_of(what),
@@ -98,7 +102,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 def measured(program: Program, engine: str, rounds: int) -> tuple[list[float], tuple[str, int]]:
-    """Megabytes a second of each run, and the state and the cycle at the end."""
+    """Return the megabytes a second of each run, and the state and the cycle at the end."""
     times = []
     for _ in range(rounds):
         device = Device(macaw.configuration("base"), engine=engine)

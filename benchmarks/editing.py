@@ -72,7 +72,7 @@ class Session:
 
 
 async def edits(lines: int, number: int) -> tuple[float, list[float]]:
-    """Seconds until the first diagnostics, and after each edit (wall clock, both processes)."""
+    """Return the wall-clock seconds to the first diagnostics, and to those after each edit."""
     session = Session()
     await session.start()
     begin = time.perf_counter()
@@ -167,7 +167,7 @@ REQUESTS: dict[str, Request] = {
 
 
 async def requests(rounds: int) -> dict[str, list[float]]:
-    """Seconds from each request to its answer, in a program of four files (wall clock).
+    """Return, by request, the wall-clock seconds to its answers, in a program of four files.
 
     Before each request a line of main.s changes, so that the server assembles the program again.
     """

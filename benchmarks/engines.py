@@ -33,7 +33,7 @@ ENTRY = np.dtype([("index", "<u2"), ("value", "i1")])
 
 
 def program(clusters: int, weights: np.ndarray, x: np.ndarray, balance: int) -> dict[int, bytes]:
-    """The bytes of the feeding memory's half by offset: packets, a sequence, weights, activations.
+    """Return, by offset, the bytes of the half that feeds the row: packets with all their data.
 
     The sequence loads, then multiplies `MACS` times.
     """
@@ -61,7 +61,7 @@ def program(clusters: int, weights: np.ndarray, x: np.ndarray, balance: int) -> 
 
 
 def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, bytes]]) -> bytes:
-    """A packet for all clusters; a segment is type, mode, offset, bytes."""
+    """Return a packet for all clusters; each of `segments` is (type, mode, offset, bytes)."""
     command = codec.encode(CORE.by_mnemonic[mnemonic], {"ib": 0})
     head = {"command": command, "segments": len(segments), "clusters": (1 << clusters) - 1}
     made = codec.pack(PACKET, head)

@@ -14,9 +14,10 @@ HIGHER, LOWER = "higher", "lower"  # which of two values is better
 class Figure:
     """A measured number, which is a cell in a table of the case.
 
-    `samples` are in the unit that the column names. `better` is empty for a count that does not
-    depend on the machine's speed, such as cycles. A ratio names its `peer`; its samples are ratios
-    of one round each, where both sides were measured in rounds.
+    `samples` are in the unit that the column names. `better` is "higher" or "lower"; it
+    is empty for a count that does not depend on the machine's speed, such as cycles. A
+    ratio names its `peer`. If both sides were measured in rounds, each sample is the ratio of one
+    round.
     """
 
     row: str
@@ -59,17 +60,17 @@ class Effort:
     small: bool = False
 
     def rounds(self, count: int) -> int:
-        """The number of rounds to measure: `count`, or 1 if `small`."""
+        """Return the number of rounds to measure: `count`, or 1 if `small`."""
         return 1 if self.small else count
 
 
 def parse_figure(item: Mapping[str, Any]) -> Figure:
-    """The figure that `dataclasses.asdict` and JSON have written."""
+    """Return the figure that a JSON object describes, as `dataclasses.asdict` makes it."""
     return Figure(**{**item, "samples": tuple(item["samples"])})
 
 
 def count(row: str, column: str, value: float, table: str = "") -> Figure:
-    """A number that is the same on every machine, or that only describes the case."""
+    """Return the figure of a number that is the same on every machine, or describes the case."""
     return Figure(row, column, (float(value),), table=table)
 
 
@@ -77,9 +78,9 @@ def ratio(
     row: str, column: str, ours: Sequence[float], theirs: Sequence[float], better: str, peer: str,
     table: str = "",
 ) -> Figure:  # fmt: skip
-    """The samples `ours` divided by `theirs`, round by round.
+    """Return the figure of `ours` divided by `theirs`, round by round.
 
-    If they differ in number, the median of `theirs` divides each sample.
+    If the numbers of samples differ, each sample of `ours` is divided by the median of `theirs`.
     """
     if len(ours) != len(theirs):
         theirs = [median(theirs)] * len(ours)

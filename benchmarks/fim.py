@@ -29,7 +29,10 @@ Halves = NDArray[np.float16]
 
 
 def source(groups: int = GROUPS, tiles: int = TILES) -> str:
-    """A block of all banks: slot s of Rz adds up the dots of row s of a group, tile by tile."""
+    """Return the source of a block of all banks, which multiplies `groups` groups of rows.
+
+    Slot s of Rz adds up the dots of row s of a group, over `tiles` tiles.
+    """
     lines = ["        .device base", "        .core   fim, island=0", "        .block  banks=0-15"]
     lines += ["mmr op, mul", "mmr arrange, dot"]
     for group in range(groups):
@@ -43,7 +46,7 @@ def source(groups: int = GROUPS, tiles: int = TILES) -> str:
 
 
 def memory(matrix: Halves, vector: Halves) -> Halves:
-    """The contents of each bank: (banks, rows of memory, 32 columns, 16)."""
+    """Return the contents of each bank: (banks, rows of memory, 32 columns, 16)."""
     groups, tiles = matrix.shape[0] // BANKS // SIDE, len(vector) // SIDE
     found = np.zeros((BANKS, groups * tiles, 32, SIDE), np.float16)
     split = matrix.reshape(BANKS, groups, SIDE, tiles, SIDE).transpose(0, 1, 3, 2, 4)

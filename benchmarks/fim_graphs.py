@@ -36,13 +36,13 @@ class _Weights:
         return self.graph.constant(name, numbers.astype(np.float16))
 
     def row(self, name: str, rows: int, columns: int) -> Tensor:
-        """One row of numbers, repeated."""
+        """Return one row of numbers, repeated."""
         numbers = self.random.standard_normal((1, columns)) / 8
         return self.graph.constant(name, np.repeat(numbers, rows, axis=0).astype(np.float16))
 
 
 def mlp() -> Graph:
-    """Three layers of 512 outputs with biases and relu, and one of 64 outputs; 16 samples."""
+    """Return three layers of 512 outputs with biases and relu, one of 64 outputs; 16 samples."""
     graph = Graph()
     weights, x = _Weights(graph), graph.tensor("x", 16, 512)
     for number, width in enumerate((512, 512, 512, 64)):
@@ -54,7 +54,7 @@ def mlp() -> Graph:
 
 
 def gru(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
-    """A GRU of 128 units over four time steps; 8 samples."""
+    """Return a GRU of 128 units over four time steps; 8 samples."""
     graph = Graph()
     weights = _Weights(graph)
     w = {side + gate: weights.matrix(side + gate, size, size) for side in "wu" for gate in "rzn"}
@@ -66,7 +66,7 @@ def gru(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
 
 
 def lstm(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
-    """An LSTM of 128 units over four time steps; 8 samples."""
+    """Return an LSTM of 128 units over four time steps; 8 samples."""
     graph = Graph()
     weights = _Weights(graph)
     w = {side + gate: weights.matrix(side + gate, size, size) for side in "wu" for gate in "ifgo"}
@@ -85,7 +85,7 @@ def lstm(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
 
 
 def attention(heads: int = 4, length: int = 32, width: int = 256) -> Graph:
-    """Attention: four heads, 32 tokens of 256 numbers, with a sigmoid in place of a softmax."""
+    """Return attention: four heads, 32 tokens of 256 numbers, a sigmoid in place of a softmax."""
     graph = Graph()
     weights, x, each = _Weights(graph), graph.tensor("x", length, width), width // heads
     parts = []
@@ -103,7 +103,10 @@ def attention(heads: int = 4, length: int = 32, width: int = 256) -> Graph:
 def _convolution(
     graph: Graph, weights: _Weights, x: Tensor, side: int, name: str, to: int
 ) -> Tensor:
-    """A 3 x 3 convolution of an image (side x side, channels) with a frame of zeros, and a bias."""
+    """Return the 3 x 3 convolution of `x` with a frame of zeros, plus a bias; `to` channels.
+
+    `x` has shape (side x side, channels).
+    """
     channels, wide = x.columns, side + 2
     inside = [(row + 1) * wide + 1 + column for row in range(side) for column in range(side)]
     framed = graph.scatter(x, inside, wide * wide)
@@ -122,7 +125,7 @@ def _convolution(
 
 
 def resnet(side: int = 8, channels: int = 64) -> Graph:
-    """A block of a residual network: two 3 x 3 convolutions of 64 channels over 8 x 8, and a sum."""
+    """Return a residual block: two 3 x 3 convolutions of 64 channels over 8 x 8, and a sum."""
     graph = Graph()
     weights, x = _Weights(graph), graph.tensor("x", side * side, channels)
     y = graph.pointwise("relu", _convolution(graph, weights, x, side, "0", channels))
@@ -132,7 +135,10 @@ def resnet(side: int = 8, channels: int = 64) -> Graph:
 
 
 def mobilenet(side: int = 8, channels: int = 32, inside: int = 128) -> Graph:
-    """An inverted residual block over 8 x 8: 32 to 128 channels, depthwise 3 x 3, to 32, and a sum."""
+    """Return an inverted residual block over 8 x 8, from 32 channels to 128 and back, and a sum.
+
+    The convolution of the 128 channels is depthwise, 3 x 3.
+    """
     graph = Graph()
     weights, count = _Weights(graph), side * side
     x = graph.tensor("x", count, channels)

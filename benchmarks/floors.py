@@ -139,7 +139,7 @@ def _layers(effort: Effort) -> Iterator[Figure]:
 
 
 def _macs(weights: NDArray[np.int8], x: NDArray[np.int8]) -> Callable[[], object]:
-    """A function that computes the sums and cycles of all macs of a sparse product.
+    """Return a function that computes the sums and cycles of all macs of a sparse product.
 
     The comparator of each PE looks at the weights of an output that are not zero, two in a cycle.
     """

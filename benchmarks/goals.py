@@ -15,7 +15,10 @@ INTERPRETER, NUMPY = "interpreter", "NumPy"  # kinds of work of the calibration
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal for figures of a case. `floor` names the figure that bounds it: case, row, column."""
+    """A goal for figures of a case.
+
+    `floor` names (case, row, column) of the figure below which no implementation can get.
+    """
 
     what: str
     case: str

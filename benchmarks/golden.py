@@ -16,7 +16,7 @@ SMALL = "layer or hello"
 
 
 def seconds(jobs: int, chosen: str) -> float:
-    """Wall-clock seconds of the command, including the start of its processes."""
+    """Return the wall-clock seconds of the command, including the start of its processes."""
     command = [sys.executable, "-m", "macaw", "test", str(PROGRAMS), "--jobs", str(jobs)]
     start = time.perf_counter()
     subprocess.run(

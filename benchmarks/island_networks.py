@@ -42,7 +42,10 @@ NAMES = (*LIGHT, *SIZES)
 
 @dataclass(frozen=True)
 class Answer:
-    """The number of tasks of each kind, or why islands do not compute the network."""
+    """How islands compute a network: the number of tasks of each kind, or the refusal.
+
+    `cycles` is the predicted number of cycles, `seconds` the time to plan.
+    """
 
     tasks: Mapping[str, int]
     refusal: str = ""

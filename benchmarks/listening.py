@@ -30,7 +30,7 @@ _HOOKS = ("on_wait", "on_act")  # functions that accountants set, else None
 
 
 class _Removed(ast.Constant):
-    """The result of a test that was removed: True or False."""
+    """Stands for a test that was removed, by the result of the test: True or False."""
 
 
 class WithoutTests(ast.NodeTransformer):
@@ -100,7 +100,7 @@ class _Loader(SourceFileLoader):
 
 
 class Finder(MetaPathFinder):
-    """Finds the modules of the emulator, to be compiled without the tests."""
+    """Finds the modules of the emulator, so that they are compiled without the tests."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

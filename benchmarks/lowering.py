@@ -72,7 +72,7 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 
 
 def measured(item: Candidate, x: Any) -> int:
-    """The cycles of a plan's program, whose outputs are asserted to equal NumPy's."""
+    """Return the cycles of a plan's program, whose outputs are asserted to equal NumPy's."""
     run = macaw.run(assemble_lowered(layer_source(item.plan, "layer"), "layer"), x=x)
     wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()
@@ -82,7 +82,7 @@ def measured(item: Candidate, x: Any) -> int:
 def alternatives(
     choice: Choice, product: Product, device: Configuration, density: float, prune: float
 ) -> dict[Candidate, int]:
-    """The measured cycles of the chosen plan and of the other plans that are worth a run.
+    """Return the measured cycles of the chosen plan and of the other plans that are worth a run.
 
     These are predicted to take at most `prune` times the cycles of the chosen plan.
     """

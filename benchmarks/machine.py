@@ -16,7 +16,7 @@ _WRITTEN = (":!docs/benchmarks*.json", ":!docs/benchmarks.md")  # by the benchma
 
 
 def processor() -> str:
-    """The name of the processor."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
         return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
@@ -25,7 +25,7 @@ def processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python, of the peers and of the packages that figures depend on."""
+    """Return the versions of Python, of the peers and of the packages that figures depend on."""
     found = {"Python": platform.python_version()}
     for name, command in _TOOLS.items():
         try:
@@ -43,12 +43,12 @@ def versions() -> dict[str, str]:
 
 
 def load() -> float:
-    """The 1-minute load average."""
+    """Return the 1-minute load average."""
     return round(os.getloadavg()[0], 2)
 
 
 def commit() -> str:
-    """The commit of the tree, with `+` if files differ from it; `unknown` without Git."""
+    """Return the commit of the tree, with `+` if files differ from it; `unknown` without Git."""
     try:
         name = _git("rev-parse", "--short=8", "HEAD")
         return name + ("+" if _git("status", "--porcelain", "-uno", "--", ".", *_WRITTEN) else "")
@@ -57,7 +57,7 @@ def commit() -> str:
 
 
 def today() -> str:
-    """The date in UTC."""
+    """Return the date in UTC."""
     return datetime.now(UTC).date().isoformat()
 
 

@@ -47,12 +47,12 @@ def side_by_side(
 
 
 def middle(costs: Sequence[Cost]) -> Cost:
-    """The median of the seconds, and that of the peaks."""
+    """Return the median of the seconds, and that of the peaks."""
     return Cost(median(x.seconds for x in costs), int(median(x.peak for x in costs)))
 
 
 def timed(action: Callable[[], object]) -> float:
-    """CPU seconds of a call in this process."""
+    """Return the CPU seconds of a call in this process."""
     start = time.process_time()
     action()
     return time.process_time() - start
@@ -64,7 +64,7 @@ def output_of(command: Sequence[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[str] = ()) -> str:
-    """A Markdown table.
+    """Return a Markdown table.
 
     All columns are right-aligned but the first one and those whose names are in `words`.
     """

@@ -40,20 +40,20 @@ SOURCES = {
 
 
 class UnavailableError(Exception):
-    """The error for a model that is not in the cache and cannot be downloaded."""
+    """A model is not in the cache and cannot be downloaded."""
 
 
 def folder() -> Path:
-    """The folder of the cache."""
+    """Return the folder of the cache."""
     default = Path.home() / ".cache" / "macaw" / "models"
     return Path(os.environ.get("MACAW_MODELS") or default)
 
 
 def fetched(name: str, download: bool = True) -> Path:
-    """The path of a network, which is downloaded if it is not in the cache yet.
+    """Return the path of a network, which is downloaded if it is not in the cache yet.
 
-    Raises `UnavailableError` if `download` forbids the download, if it fails, or if the file has
-    another digest.
+    Raises `UnavailableError` if the download fails, or `download` is false and the network is not
+    in the cache, or if the file has another digest.
     """
     if name in LIGHT:
         return _light(name)
@@ -92,7 +92,7 @@ def _member(source: Source) -> bytes:
 
 
 def _light(name: str) -> Path:
-    """A network of onnx's own tests, whose weights are constants."""
+    """Return a network of onnx's own tests, whose weights are constants."""
     import onnx
 
     path = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"

@@ -58,7 +58,10 @@ _FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # by BatchNormalization's input; 1.
 
 @dataclass(frozen=True)
 class Case:
-    """A network with real numbers, and samples of its input: (samples, ...)."""
+    """A network with real numbers, and samples of its input, shape (samples, ...).
+
+    `tolerance` is the greatest allowed difference of an output from onnxruntime's.
+    """
 
     name: str
     model: onnx.ModelProto
@@ -67,7 +70,7 @@ class Case:
 
 
 def light(name: str, zeros: float) -> Case:
-    """A light network with random weights in place of its constants."""
+    """Return a light network with random weights in place of its constants."""
     model = onnx.load(fetched(name))
     rng = np.random.default_rng(SEED)
     given = {item.name: item for item in model.graph.initializer}
@@ -104,7 +107,7 @@ def light(name: str, zeros: float) -> Case:
 def _numbers(
     operator: str, place: int, shape: tuple[int, ...], zeros: float, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Random numbers for an input of a node.
+    """Return random numbers for an input of a node.
 
     Their size is such that a layer's outputs are about as large as its inputs.
     """
@@ -119,7 +122,10 @@ def _numbers(
 
 
 def text_direction(count: int, zeros: float = 0.0) -> Case:
-    """The network that tells a text's direction, with the share `zeros` of its weights pruned."""
+    """Return the network that tells a text's direction, and `count` images.
+
+    The share `zeros` of the network's weights is pruned.
+    """
     try:
         from benchmarks.text_images import images
     except ImportError:
@@ -137,7 +143,7 @@ def text_direction(count: int, zeros: float = 0.0) -> Case:
 
 
 def real(name: str, count: int) -> Case:
-    """A network of a package with random inputs from a seed.
+    """Return a network of a package with random inputs from a seed.
 
     It has `count` samples, and three more for the calibration.
     """
@@ -149,7 +155,7 @@ def real(name: str, count: int) -> Case:
 
 
 def difference(network: macaw.CompiledNetwork, run: macaw.NetworkRun, inputs: Any) -> float:
-    """The largest difference of a run's outputs from those that onnxruntime computes."""
+    """Return the largest difference of a run's outputs from those that onnxruntime computes."""
     import onnxruntime
 
     wanted = onnxruntime.InferenceSession(network.model).run(None, inputs)
@@ -159,7 +165,7 @@ def difference(network: macaw.CompiledNetwork, run: macaw.NetworkRun, inputs: An
 
 @dataclass(frozen=True)
 class Measured:
-    """A row of the table, whether all layers are equal, and the cycles of the last image.
+    """A row of the table, whether all layers are right, and the cycles of the last image.
 
     `layers` has the name, the cycles and the array's utilisation of each layer; it is empty if the
     network was not run.
@@ -172,7 +178,7 @@ class Measured:
 
 
 def device_of(case: Case, name: str) -> Configuration:
-    """The preset `name`, with the external memory that the network of a case needs."""
+    """Return the preset `name`, with the external memory that the network of a case needs."""
     device = load(name)
     return (
         device.changed({"mem.external_bytes": _EXTERNAL[case.name]})
@@ -182,7 +188,7 @@ def device_of(case: Case, name: str) -> Configuration:
 
 
 def compiled(case: Case, count: int, device: str) -> tuple[macaw.CompiledNetwork, float]:
-    """The compiled network, and the seconds that the compilation took.
+    """Return the compiled network, and the seconds that the compilation took.
 
     The samples after the first `count` calibrate the quantisation.
     """
@@ -319,7 +325,7 @@ def _weights_ahead(chosen: argparse.Namespace) -> int:
 
 
 def first_weights(plan: ProductPlan) -> int:
-    """The cycles of the transfers of a plan's first tiles of weights (docs/memory.md)."""
+    """Return the cycles of the transfers of a plan's first tiles of weights (docs/memory.md)."""
     config = plan.config
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     width = min(config["dma.width"], config["mem.external_width"])

@@ -68,7 +68,7 @@ STATE = ("InitialVrf, 0", "InitialVrf, {1k}", "AddSubVrf1, 0", "AddSubVrf1, {1k}
 
 
 def seconds(action: Callable[[], object], rounds: int) -> list[float]:
-    """CPU seconds of a call, from measurements of many calls each."""
+    """Return the CPU seconds of a call, from measurements of many calls each."""
     action()
     found = []
     for _ in range(rounds):
@@ -81,14 +81,14 @@ def seconds(action: Callable[[], object], rounds: int) -> list[float]:
 
 
 def device(bits: int, tiles: int) -> Configuration:
-    """A device with one nnp whose MatrixRf holds `tiles` tiles."""
+    """Return a device with one nnp whose MatrixRf holds `tiles` tiles."""
     widths = {"nnp.vector_bits": bits, "nnp.matrix_bits": bits}
     sizes = {"nnp.native": NATIVE, "nnp.lanes": 16, "nnp.engines": 8, "nnp.matrix_rf": tiles}
     return Configuration("bench", {**widths, **sizes, "nnp.instructions": 65536})
 
 
 def tiled(matrices: Floats) -> NDArray[np.float16]:
-    """Square matrices (count, n, n) as native tiles, row by row."""
+    """Return the square matrices (count, n, n) as native tiles, row by row."""
     count, side, _ = matrices.shape
     blocks = side // NATIVE
     cut = matrices.reshape(count, blocks, NATIVE, blocks, NATIVE).transpose(0, 1, 3, 2, 4)
@@ -96,7 +96,7 @@ def tiled(matrices: Floats) -> NDArray[np.float16]:
 
 
 def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
-    """The program of an LSTM.
+    """Return the program of an LSTM.
 
     It loads the weights into MatrixRf, then runs the steps; h of each step goes to NetOutQ.
     """
@@ -129,7 +129,7 @@ def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
 
 
 def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
-    """The h of the last step in NumPy, float32, written as one usually writes it."""
+    """Return the h of the last step in NumPy, float32, written as one usually writes it."""
     x, h, *biases, c = vectors
     for _ in range(steps):
         i, f, g, o = (
@@ -142,7 +142,10 @@ def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
 
 
 def lstm(bits: int, hidden: int, number: int, rounds: int) -> tuple[list[float], list[float]]:
-    """CPU seconds of a step, emulated and in NumPy, without the time to load the weights."""
+    """Return the CPU seconds of an LSTM step, emulated and in NumPy, in each round.
+
+    Mantissas have `bits` bits. The time to load the weights does not count.
+    """
     random = np.random.default_rng(1)
     scale = np.float32(hidden**-0.5)
     weights = random.standard_normal((8, hidden, hidden), np.float32) * scale
@@ -202,7 +205,7 @@ CONVOLUTION = """
 
 
 def convolution_source(positions: int = POSITIONS, channels: int = CHANNELS) -> str:
-    """The program of a 1×1 convolution with relu, from Dram to Dram."""
+    """Return the program of a 1×1 convolution with relu, from Dram to Dram."""
     k = channels // NATIVE
     at = k * k * NATIVE  # in native vectors: where x begins
     return CONVOLUTION.format(
@@ -214,7 +217,10 @@ def convolution_source(positions: int = POSITIONS, channels: int = CHANNELS) -> 
 def convolution(
     bits: int, positions: int, channels: int, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """CPU seconds of the convolution, emulated and in NumPy."""
+    """Return the CPU seconds of the convolution, emulated and in NumPy, in each round.
+
+    Mantissas have `bits` bits.
+    """
     random = np.random.default_rng(2)
     weights = random.standard_normal((channels, channels), np.float32) * np.float32(channels**-0.5)
     image = np.maximum(random.standard_normal((positions, channels), np.float32), 0)

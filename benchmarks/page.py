@@ -21,7 +21,7 @@ LOAD, LOADED_RESULTS = "with a load of {}", "benchmarks-load-{}.json"  # process
 
 
 def page(folder: Path) -> str:
-    """The page for the results in a folder."""
+    """Return the page for the results in a folder."""
     results = read(folder / "benchmarks.json")
     others = {}
     for path in sorted(folder.glob(LOADED_RESULTS.format("*"))):
@@ -35,7 +35,7 @@ def page(folder: Path) -> str:
 
 
 def verdict(goal: Goal, results: Results) -> bool | None:
-    """Whether the figures meet a goal; None if the figures were not measured."""
+    """Return whether the figures meet a goal; None if the figures were not measured."""
     found = worst(goal, results)
     if found is None:
         return None
@@ -43,9 +43,9 @@ def verdict(goal: Goal, results: Results) -> bool | None:
 
 
 def worst(goal: Goal, results: Results) -> tuple[str, float] | None:
-    """The row that is furthest from the goal, and its value; None if not all rows were measured.
+    """Return the row that is furthest from the goal, and its value.
 
-    The value is calibrated if the goal is.
+    Returns None if not all rows of the goal were measured. The value is calibrated if the goal is.
     """
     if goal.case not in results:
         return None
@@ -68,7 +68,7 @@ def worst(goal: Goal, results: Results) -> tuple[str, float] | None:
 
 
 def _goals(results: Results, others: Mapping[str, Results]) -> str:
-    """The table of the goals."""
+    """Return the table of the goals."""
     head = ["what", "peer", "goal", MEASURED, *others, "", "floor", "what limits"]
     rows = []
     for goal in GOALS:
@@ -111,7 +111,7 @@ def _floor(goal: Goal, results: Results) -> str:
 
 
 def _origins(results: Results) -> str:
-    """The machine, the versions and the commits of all results."""
+    """Return the machine, the versions and the commits of all results."""
     origins = [x.origin for x in results.values()]
     machines = ", ".join(sorted({x.machine for x in origins}))
     commits = ", ".join(sorted({x.commit for x in origins}))
@@ -147,7 +147,7 @@ def _others(others: Mapping[str, Results]) -> Iterator[str]:
 
 
 def _section(name: str, result: Result) -> str:
-    """The tables of a case."""
+    """Return the tables of a case."""
     heading, text = texts.SECTIONS[name]
     origin = result.origin
     facts = [origin.date, f"commit {origin.commit}"]
@@ -175,7 +175,7 @@ def _table(figures: Sequence[Figure]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as text with three digits, or with all digits before the point if these are more."""
+    """Return a number as text with three digits, or more if more are before the point."""
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"

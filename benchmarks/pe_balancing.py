@@ -28,14 +28,14 @@ WORK = ("cycles_mac", "cycles_filling", "cycles_no_load", "cycles_handing", "cyc
 
 
 def matrix(rng: np.random.Generator, density: float) -> NDArray[np.int8]:
-    """Random weights (PEs, inputs); rows of even PEs are half as dense as `density`."""
+    """Return random weights (PEs, inputs); rows of even PEs are half as dense as `density`."""
     share = np.where(np.arange(PES) % 2, density, density / 2)
     values = rng.integers(1, 8, (PES, INPUTS))
     return np.where(rng.random((PES, INPUTS)) < share[:, None], values, 0).astype(np.int8)
 
 
 def records(weights: NDArray[np.int8]) -> bytes:
-    """The bytes of the weights' segment: for each row a count, then an index and a value each."""
+    """Return the bytes of the weights' segment: for each row a count, then (index, value) pairs."""
     found = []
     for row in weights:
         at = np.flatnonzero(row)
@@ -46,7 +46,7 @@ def records(weights: NDArray[np.int8]) -> bytes:
 
 
 def packet(mnemonic: str, segments: Sequence[tuple[str, str, int, bytes]], **values: int) -> bytes:
-    """A packet for cluster 0; a segment is type, mode, offset, bytes."""
+    """Return a packet for cluster 0; each of `segments` is (type, mode, offset, bytes)."""
     command = codec.encode(CORE.by_mnemonic[mnemonic], {"ib": 0, **values})
     made = codec.pack(PACKET, {"command": command, "segments": len(segments), "clusters": 1})
     for kind, mode, offset, data in segments:
@@ -58,7 +58,7 @@ def packet(mnemonic: str, segments: Sequence[tuple[str, str, int, bytes]], **val
 def measure(
     weights: NDArray[np.int8], x: NDArray[np.int8], balance: bool
 ) -> tuple[int, float, list[int]]:
-    """The cycles of the mac, the utilisation (0 to 1), and the sums of the PEs."""
+    """Return the cycles of the mac, the utilisation (0 to 1), and the sums of the PEs."""
     settings = {"pe.rows": 1, "pe.clusters": 1, "pe.pes": PES}
     device = Device(Configuration("balancing", settings), build=[build])
     by = CORE.by_mnemonic
@@ -89,7 +89,7 @@ def measure(
 
 
 def average(density: float, activations: float, seeds: int) -> tuple[float, float, float]:
-    """Mean speed-up, and mean utilisation without and with balancing."""
+    """Return the mean speed-up, and mean utilisation without and with balancing."""
     found = []
     for seed in range(seeds):
         rng = np.random.default_rng([seed, round(1000 * density), round(1000 * activations)])

@@ -47,7 +47,7 @@ def share_of(values: list[float], share: float) -> float:
 
 
 class Measured:
-    """Prints a row of the table for each kind of input."""
+    """Measures a page, and prints a row of the table for each kind of input."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "digits_protected" / "protect
 
 
 def network() -> ModuleType:
-    """programs/digits_protected/protected.py, which belongs to no package."""
+    """Return the module programs/digits_protected/protected.py, which belongs to no package."""
     spec = importlib.util.spec_from_file_location("digits_protected", PROGRAM)
     assert spec is not None
     assert spec.loader is not None
@@ -29,7 +29,7 @@ def network() -> ModuleType:
 
 
 def measured(protected: ModuleType, name: str, rounds: int) -> tuple[Run, list[float]]:
-    """A run with eighty images, and the CPU seconds of each run."""
+    """Return a run with eighty images, and the CPU seconds of each run."""
     images, _ = protected.reference.load_test_set()
     program = protected.program(name)
     values = protected.plain_inputs()

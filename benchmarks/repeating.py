@@ -16,20 +16,20 @@ LEVELS = 16  # macros in each other, of which each calls the next one twice
 
 @dataclass(frozen=True)
 class Case:
-    """A repetition: the lines `before` it, its body, and the number of lines that it makes."""
+    """A repetition: the source before it, its body, and the number of lines that it makes."""
 
     before: str
     body: str
     lines: int
 
     def source(self) -> str:
-        """The text for GNU as; Macaw's has `.core cp` before it."""
+        """Return the text for GNU as; Macaw's has `.core cp` before it."""
         rounds = self.lines // self.body.count("\n")
         return f"{self.before}.rept {rounds}\n{self.body}.endr\n"
 
 
 def _nested() -> str:
-    """Macros that call one another; a call of the last macro makes 65,536 instructions."""
+    """Return macros that call one another; a call of the last one makes 65,536 instructions."""
     levels = [f".macro m{n} r\nm{n - 1} \\r\nm{n - 1} \\r\n.endm\n" for n in range(1, LEVELS + 1)]
     return ".macro m0 r\naddi \\r, \\r, 1\n.endm\n" + "".join(levels)
 

@@ -44,11 +44,11 @@ class Result:
 
 
 class ResultsError(Exception):
-    """The error for a file that has no results."""
+    """A file has no results."""
 
 
 def read(path: Path) -> dict[str, Result]:
-    """The results by the names of their cases. Raises `ResultsError` if the file has none."""
+    """Return the results in a file by case. Raises `ResultsError` if the file has none."""
     try:
         found = json.loads(path.read_text("utf-8"))
         if found["format"] != FORMAT:
@@ -76,7 +76,7 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
 
 
 def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
-    """Return a mark that replaces an item for now; `marks` maps it to the JSON text of the item."""
+    """Return a mark that stands for an item, and add the mark's JSON text to `marks`."""
     mark = f"@{len(marks)}@"
     kept = {key: value for key, value in item.items() if value != ""}
     marks[mark] = json.dumps(kept, ensure_ascii=False)

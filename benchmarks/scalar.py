@@ -132,7 +132,10 @@ PY65 = bytes((
 def rate_of(
     text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast", rounds: int = ROUNDS
 ) -> list[float]:  # fmt: skip
-    """The counts a second of a counter of a core, on the preset `base` without tracing."""
+    """Return, for each round, by how much `counter` of `core` rises in a second of CPU time.
+
+    The program `text` runs on the preset `base` without tracing.
+    """
     program = macaw.assemble(Source(text, "bench.s"), device="base")
     rates = []
     for _ in range(rounds):
@@ -144,7 +147,7 @@ def rate_of(
 
 
 def py65_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of py65; None if py65 is not installed."""
+    """Return the instructions a second of py65; None if py65 is not installed."""
     try:
         from py65.devices.mpu6502 import MPU
     except ImportError:
@@ -163,7 +166,7 @@ def py65_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_py65(mpu: MPU, counted: list[int]) -> None:
-    """Step until the next instruction is BRK; append the number of steps to `counted`."""
+    """Step `mpu` until the next instruction is BRK; append the number of steps to `counted`."""
     step, memory, steps = mpu.step, mpu.memory, 0
     while memory[mpu.pc]:
         step()
@@ -172,7 +175,7 @@ def _run_py65(mpu: MPU, counted: list[int]) -> None:
 
 
 def unicorn_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of Unicorn on cp's program; None if Unicorn is not installed."""
+    """Return Unicorn's instructions a second on cp's program; None if it is not installed."""
     try:
         from unicorn import UC_ARCH_RISCV, UC_MODE_RISCV32, Uc
         from unicorn.riscv_const import UC_RISCV_REG_A0
@@ -194,7 +197,7 @@ def unicorn_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def tinyrv_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of tinyrv on cp's program; None if tinyrv is not installed."""
+    """Return tinyrv's instructions a second on cp's program; None if it is not installed."""
     try:
         from tinyrv import sim
     except ImportError:
@@ -216,7 +219,7 @@ def tinyrv_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
-    """Step to `end`, at most `PEER_STEPS` times; append the number of steps to `counted`."""
+    """Step `machine` to `end`, at most `PEER_STEPS` times; append the number to `counted`."""
     step, steps = machine.step, 0
     while machine.pc != end and steps < PEER_STEPS:
         step(trace=False)
@@ -225,7 +228,7 @@ def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
 
 
 def riscv_model_rate(rounds: int = ROUNDS) -> list[float] | None:
-    """Instructions a second of riscv-model on cp's program; None if it is not installed."""
+    """Return riscv-model's instructions a second on cp's program; None if it is not installed."""
     try:
         from riscvmodel.code import decode
         from riscvmodel.model import Model
@@ -252,7 +255,10 @@ def riscv_model_rate(rounds: int = ROUNDS) -> list[float] | None:
 
 
 def _run_model(model: Any, code: dict[int, Any], counted: list[int]) -> None:
-    """Issue decoded instructions to the end, at most `PEER_STEPS`; append their number."""
+    """Issue the decoded instructions `code` to `model`, at most `PEER_STEPS`.
+
+    The function appends their number to `counted`.
+    """
     issue, state, steps = model.issue, model.state, 0
     while steps < PEER_STEPS:
         found = code.get(int(state.pc))

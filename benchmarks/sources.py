@@ -17,7 +17,7 @@ _LABELS = 7  # in a routine
 
 
 def assembly(lines: int, core: str = ".core cp", seed: int = 1) -> str:
-    """A source of `lines` lines: routines of code and data, with labels and comments.
+    """Return a source of `lines` lines: routines of code and data, with labels and comments.
 
     GNU as, llvm-mc and Macaw read its lines alike. Only Macaw's source has `core` as first line.
     """
@@ -33,7 +33,7 @@ def assembly(lines: int, core: str = ".core cp", seed: int = 1) -> str:
 
 
 def _routine(pick: random.Random, number: int) -> list[str]:
-    """One routine: code with local jumps and a call backwards, then a table of data."""
+    """Return one routine: code with local jumps and a call backwards, then a table of data."""
     places = sorted(pick.sample(range(4, 48), _LABELS))
     labels = [f"f{number}_{place}" for place in range(_LABELS)]
     out = ["        .text", f"f{number}:"]
@@ -110,7 +110,7 @@ def _filled(lines: list[str], size: int) -> list[str]:
 
 
 def _main(size: int) -> list[str]:
-    """cp's code: routines that call one another, and the start of vc."""
+    """Return the lines of cp's code: routines that call one another, and the start of vc."""
     out = [
         "# main.s - starts the kernels and calls some routines.",
         '        .include "common.inc"',
@@ -148,7 +148,7 @@ def _main(size: int) -> list[str]:
 
 
 def _kernels(size: int) -> list[str]:
-    """vc's code: dot products."""
+    """Return the lines of vc's code: dot products."""
     out = [
         "# kernels.s - vector code.",
         '        .include "common.inc"',
@@ -180,7 +180,7 @@ def _kernels(size: int) -> list[str]:
 
 
 def _layer(size: int) -> list[str]:
-    """The code of a row of the array: sequences and their packets."""
+    """Return the lines of the code of an array row: sequences and their packets."""
     out = [
         "# layer.s - the array.",
         '        .include "common.inc"',
@@ -207,7 +207,7 @@ def _layer(size: int) -> list[str]:
 
 
 def _common(size: int) -> list[str]:
-    """Constants and macros that all files include."""
+    """Return the lines of constants and macros that all files include."""
     out = [
         "# common.inc - constants and macros.",
         "        .equ    LANES, 16",

@@ -28,7 +28,7 @@ ZERO = (0.5, 0.8, 0.9)  # the share of zeros, on both sides
 
 
 def values(seed: int, zero: float, size: int = SIZE) -> NDArray[np.int8]:
-    """A random matrix (size, size) in which the share `zero` of the numbers is zero."""
+    """Return a random matrix (size, size) in which the share `zero` of the numbers is zero."""
     rng = np.random.default_rng(seed)
     kept = rng.random((size, size)) >= zero
     return (rng.integers(1, 10, (size, size)) * kept).astype(np.int8)
@@ -37,7 +37,7 @@ def values(seed: int, zero: float, size: int = SIZE) -> NDArray[np.int8]:
 def simulated(
     program: Program, settings: Configuration, x: NDArray[np.int8], engine: str = "fast"
 ) -> tuple[float, Device]:
-    """CPU seconds of a run, and the device after it."""
+    """Return the CPU seconds of a run, and the device after it."""
     device = Device(settings, engine=engine)
     device.load(program)
     device.write_tensor("x", x)

@@ -43,14 +43,17 @@ Step = Callable[[Array, Array], tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Decisions:
-    """The probability of speech in each chunk of a sound, and the chunk and state it comes from."""
+    """The probability of speech in each chunk of a sound, with the network's inputs.
+
+    These are the chunk and the state before the chunk.
+    """
 
     probabilities: NDArray[np.float64]
     chunks: list[Array]
     states: list[Array]
 
     def different(self, other: Decisions) -> int:
-        """The number of chunks for which the decisions differ."""
+        """Return the number of chunks for which the decisions differ."""
         pairs = self.probabilities > THRESHOLD, other.probabilities > THRESHOLD
         return int(np.count_nonzero(pairs[0] != pairs[1]))
 

@@ -19,7 +19,7 @@ WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as po
 
 
 def seconds(program: str, points: int, jobs: int) -> float:
-    """Wall-clock seconds of a sweep of a program, including the start of its processes."""
+    """Return the wall-clock seconds of a sweep of `program`, with the start of its processes."""
     setups = ",".join(str(1 + n) for n in range(points // len(WIDTHS)))
     with tempfile.TemporaryDirectory() as folder:
         command = [

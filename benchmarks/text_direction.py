@@ -37,7 +37,7 @@ POINTS = {"int8": 0.015, "int16": 0.005}  # at most below floating-point
 
 
 def answers(model: onnx.ModelProto, data: np.ndarray) -> np.ndarray:
-    """The class of each image by the reference evaluator."""
+    """Return the class of each image by the reference evaluator."""
     name = model.graph.input[0].name
     network = network_of(model, Wishes(shapes={name: (1, *data.shape[1:])}))
     (output,) = network.outputs
@@ -47,7 +47,7 @@ def answers(model: onnx.ModelProto, data: np.ndarray) -> np.ndarray:
 def measure(
     path: Path, data: np.ndarray, calibration: np.ndarray, options: dict[str, Any]
 ) -> np.ndarray:
-    """The answers of the network, quantised with these options of `macaw.quantise`."""
+    """Return the answers of the network, quantised with these options of `macaw.quantise`."""
     return answers(macaw.quantise(path, calibration, **options).model, data)
 
 

@@ -20,7 +20,10 @@ BLUR, NOISE, TURN = 1.0, 14.0, 3.0  # at most: radius, standard deviation, degre
 
 
 def images(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs of the network, float32 (count, 3, 48, 192), and classes: 1 is upside down."""
+    """Return `count` inputs of the network, and their classes: 0 is upright, 1 is upside down.
+
+    The inputs are float32 of shape (count, 3, 48, 192).
+    """
     random = np.random.default_rng(seed)
     classes = random.integers(0, 2, count)
     rows = [_prepared(_rendered(random), bool(turned)) for turned in classes]
@@ -28,7 +31,7 @@ def images(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rendered(random: np.random.Generator) -> Image.Image:
-    """An image of a word, grey, with a margin."""
+    """Return an image of a word, grey, with a margin."""
     length = int(random.integers(WORDS[0], WORDS[1] + 1))
     word = "".join(random.choice(list(LETTERS), length))
     font = ImageFont.load_default(float(random.integers(SIZES[0], SIZES[1] + 1)))
@@ -50,7 +53,7 @@ def _rendered(random: np.random.Generator) -> Image.Image:
 
 
 def _prepared(image: Image.Image, turned: bool) -> np.ndarray:
-    """The input of the network for an image, float32 (3, 48, 192)."""
+    """Return the input of the network for an image, float32 (3, 48, 192)."""
     image = image.rotate(180) if turned else image
     width = min(max(round(ROWS * image.width / image.height), 1), COLUMNS)
     resized = image.resize((width, ROWS), Image.Resampling.BILINEAR)

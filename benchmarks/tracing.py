@@ -46,7 +46,10 @@ Parameters = Callable[[int, int], dict[str, int]]
 
 
 def cycling(group: int) -> dict[str, int]:
-    """Parameters that record all in groups of `group` instructions, in four register groups."""
+    """Return trace parameters that record all instructions, `group` in each record.
+
+    The records use four register groups in turn.
+    """
     return {"num": group, "step": group, "overhead": 4 * group, "mode": 1}
 
 
@@ -133,7 +136,7 @@ def cases() -> Iterator[Case]:
 
 
 def begun(case: Case) -> dict[str, int]:
-    """The number of instructions that each core begins."""
+    """Return the number of instructions that each core begins."""
     device = Device(case.config)
     device.load(case.program)
     for name, values in case.inputs.items():
@@ -144,7 +147,10 @@ def begun(case: Case) -> dict[str, int]:
 
 
 def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int]) -> float:
-    """CPU seconds of a run with these parameters in all cores; with None they cannot record."""
+    """Return the CPU seconds of a run with the trace parameters `recording` in all cores.
+
+    With None, the cores cannot record. `counts` has the instructions that each core begins.
+    """
     config = case.config.changed({"trace.recording": recording is not None})
     device = Device(config)
     device.load(case.program)
@@ -162,10 +168,10 @@ def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int])
 def measured(
     case: Case, recordings: Mapping[str, Parameters | None], effort: Effort
 ) -> dict[str, list[float]]:
-    """The CPU seconds of `off` in each round, and the others' time as multiples of these.
+    """Return the CPU seconds of `off` in each round, and of each other recording as a multiple.
 
     In each round all recordings run in turn, in another order each time, until `off` has run for
-    SHORTEST. So other load on the machine affects all of them.
+    `SHORTEST` seconds. So other load on the machine affects all of them.
     """
     counts = begun(case)
     times = (
