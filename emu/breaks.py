@@ -1,7 +1,7 @@
 """Breaks and probes: tests that a core makes by itself before and after its instructions.
 
-The debugger's breakpoints and watches use them. Without them a core would have to call the debugger
-for each instruction.
+The debugger's breakpoints and watches use breaks and probes. Without these tests a core would have
+to call the debugger for each instruction.
 """
 
 from __future__ import annotations

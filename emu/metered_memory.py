@@ -88,8 +88,8 @@ class MeteredMemory:
         """Return the name of the tensor that contains the byte at `address`.
 
         A byte of on-chip memory has the name of the data from which the dma copied it. Any other
-        byte outside of all tensors has the name of the symbol before it. The result is "" if there
-        is no such name.
+        byte outside of all tensors has the name of the last symbol before that byte. The result is
+        "" if there is no such name.
         """
         place = bisect_right(self._starts, address) - 1
         if place >= 0:

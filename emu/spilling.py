@@ -36,10 +36,10 @@ class Spill:
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record: `head`, then the counters. If the area has no room, count it as lost.
+        """Write a record: `head`, then the counters.
 
-        `head` is core, group, loop, first instruction, number of instructions. Raises `Fault` if
-        the area is not in memory.
+        `head` is core, group, loop, first instruction, number of instructions. If the area has no
+        room, the record counts as lost. Raises `Fault` if the area is not in memory.
         """
         state = self._state
         place, end = state.trace_next, state.trace_spill_end

@@ -65,7 +65,7 @@ class StateField:
     def head(self, size: int) -> bytes:
         """Return the bytes that a hash takes before the field's value, which has `size` bytes.
 
-        They are the field's name and `size`.
+        These bytes are the field's name and `size`.
         """
         name = self.name.encode()
         return b"%d %d " % (len(name), size) + name

@@ -197,7 +197,7 @@ class System(Clock):
         """Send operation `number` to the core that owns the memory at `address`.
 
         Return the cycle of the operation's command. `Operable.operate` explains `mask`.
-        Raises `Fault`, and `WindowNotReady` if the caller has to send it again.
+        Raises `Fault`, and `WindowNotReady` if the caller has to send the operation again.
         """
         pages, offset = self.memory.locate(address, 1, "an operation")
         keeper = self.memory.keepers.get(pages)

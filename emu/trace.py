@@ -156,9 +156,9 @@ class TraceBlock(Groups):
     ) -> None:
         """Count the occurrence `what` (`macaw.isa.trace.OCCURRENCES`) `count` times.
 
-        It lasts from cycle `time` up to (excluding) `until`; if `until` is None, it lasts one
-        cycle. `number` is the instruction that causes it; None means the instruction that began
-        last.
+        The occurrence lasts from cycle `time` up to (excluding) `until`; if `until` is None, it
+        lasts one cycle. `number` is the instruction that causes it; None means the instruction that
+        began last.
         """
         if number is None:
             number = self.executed - 1

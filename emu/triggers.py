@@ -28,7 +28,7 @@ class Trigger:
     def aim(self, number: int) -> None:
         """Compute from the parameters the instruction with which each group starts to record.
 
-        It is instruction `number` or a later one.
+        This instruction is instruction `number` or a later one.
         """
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops

@@ -2,10 +2,10 @@
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
 `next_address` unchanged. When one of `cores` calls the device's `changed` in cycle t, the waiting
-core's time becomes t + 1. It tries the same instruction again, and may have to wait again. If the
+core's time becomes t + 1. The core tries the same instruction again, and may wait again. If the
 instruction succeeds, the core calls `proceed`. So when a core finishes in cycle t, the waiting
 cores continue in t + 1, independent of their numbers. A core that waits for its own port or window
-calls `wait(on)`. It sets its time itself when the answer or the bytes arrive.
+calls `wait(on)`. This core sets its time itself when the answer or the bytes arrive.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 `WITHOUT_ADVICE` has the causes without advice, with the reasons. An advice applies only to the
 cores whose accountant names the cause in `mendable` (`macaw.emu.accountant.Accountant`). For each
-advice and each of its cores, two programs in `tests/macaw/profile/pairs` show it: one that ignores
-the advice, and one that follows it.
+advice and each of its cores, two programs in `tests/macaw/profile/pairs` show the effect: one that
+ignores the advice, and one that follows it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 def version_problem(
     version: object, newest: int, again: str, oldest: int = 1
 ) -> tuple[str, str] | None:
-    """Return why Macaw cannot read a file of this version, and a hint; None if it can.
+    """Return why Macaw cannot read a file of this version, and a hint; None if Macaw can.
 
     Macaw reads the versions `oldest` to `newest`. `again` says how to write the file again, for the
     hint.

@@ -171,7 +171,7 @@ else:
     def _stub(cls, name, frozen):
         """Return a method that, when first called, replaces itself by the compiled method `name`.
 
-        It then calls the compiled method. `frozen` is the option of the class.
+        The returned method then calls the compiled one. `frozen` is the option of the class.
         """
 
         def method(self, *positional, **named):

@@ -2,8 +2,8 @@
 
 Its instructions form chains: the first one reads vectors, others multiply or apply functions, the
 last ones write. `STEPS` gives the role of each row in a chain and the block of a unit that it uses.
-`isa/nnp_chains.py` derives the rules for chains from it. Macaw defines names, numbers and packing
-where the seed does not (its tables were lost).
+`isa/nnp_chains.py` derives the rules for chains from `STEPS`. Macaw defines names, numbers and
+packing where the seed does not (its tables were lost).
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
     """Return, for each instruction of a chain, the name of the unit that executes it.
 
     The name is empty for reads and writes. `rows` is a chain or its first instructions. If several
-    units can execute an instruction, it gets the first one, which leaves the most units for later
-    instructions. Raises `ChainError`.
+    units can execute an instruction, the function chooses the first one, because this leaves the
+    most units for later instructions. Raises `ChainError`.
     """
     first = step(rows[0])
     if first.role != BEGIN:

@@ -1,7 +1,7 @@
 """Checks the words of an nnp part, in their order, against all rules of nnp.
 
 The check knows the values of s_wr's registers from reset on. After the end of a program (a word 0)
-it treats them as unknown, because another program entry may follow.
+the check treats these values as unknown, because another program entry may follow.
 """
 
 from __future__ import annotations

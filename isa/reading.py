@@ -1,7 +1,7 @@
 """Reads files that a user names, with a limit on their size. All of Macaw uses it.
 
-It accepts only regular files, because other files may be endless, or may wait for a writer for
-ever. The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or
+The module accepts only regular files, because other files may be endless, or may wait for a writer
+for ever. The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or
 `/dev/fd/63` of a process substitution.
 """
 

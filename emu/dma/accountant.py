@@ -14,8 +14,8 @@ class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
     A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
-    cycle. If one long row could move the same bytes as the rows of a transfer, it would need fewer
-    beats. The cycles of the beats that the long row would save are `narrow`.
+    cycle. If one long row could move the same bytes as the rows of a transfer, this row would need
+    fewer beats. The cycles of the beats that the long row would save are `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
     the first one. The additional cycles are `channel`.

@@ -46,7 +46,7 @@ def round_significands(values: Wide) -> None:
     """Round numbers below 2**112 to 11 significant bits, half to even, in place.
 
     This is Veltkamp's splitting: the upper part of x is p - (p - x) with p = x · (2**13 + 1). A
-    test compares it with integer arithmetic for all significands.
+    test compares the splitting with integer arithmetic for all significands.
     """
     product = values * _SPLITTER
     rest = product - values

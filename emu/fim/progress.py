@@ -46,9 +46,10 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Make the blocks that wait for `key` try again in the next cycle, because `by` has changed it.
+    """Make the blocks that wait for `key` try again in the next cycle.
 
-    Without `sooner`, this skips blocks that already know in which cycle their wait ends.
+    The block `by` has changed what they wait for. Without `sooner`, this skips blocks that already
+    know in which cycle their wait ends.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

@@ -237,10 +237,9 @@ class Elements:
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
     def _tile(self, now: Iteration, which: int, row: int, element: int) -> Origin:
-        """Return the origin of an element of tile number `which` that m_wr wrote in iteration
-        `now`.
+        """Return the origin of an element that m_wr wrote in iteration `now`.
 
-        `row` and `element` are the element's row and its number in the row.
+        The element has number `element` in row `row` of tile number `which`.
         """
         read = now.results[0][which, row, element].item()
         value = read

@@ -86,7 +86,7 @@ class ProvenanceRecords(Origins):
     def segment(self, number: int, address: int) -> TakenSegment | None:
         """Return the segment that an ld took at announcement `number` and that contains `address`.
 
-        The result is None if there is none.
+        The result is None if the ld took no such segment.
         """
         taken = self.segments.get(number, ())
         return next((x for x in taken if x.address <= address < x.address + x.size), None)

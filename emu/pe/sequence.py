@@ -122,7 +122,7 @@ def slices(shape: Shape, mode: int, clusters: int) -> int:
 def slices_of(shape: Shape, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
     """Return the number of the slice that each PE of a cluster gets, of shape (PEs,).
 
-    It is a slice of segment number `segment` of the packet.
+    The slices are those of segment number `segment` of `packet`.
     """
     mode, pes = packet["segments"][segment]["mode"], np.arange(shape.pes)
     rank = packet["clusters"].index(cluster)

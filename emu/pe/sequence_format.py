@@ -136,9 +136,9 @@ def check_data(
     """Raise `Fault` if the segments of a config do not suit its sequence.
 
     `data` are the bytes of the sequence, `address` is its address. `brings` are the types of the
-    segments that follow the sequence in the config. The sequence must use all of them, and they
-    must include the scales and the table that it needs. The function also raises the fault if the
-    sequence names an element type that the array does not have.
+    segments that follow the sequence in the config. The sequence must use all these segments. If it
+    needs scales or a table, they must be among the segments. The function also raises `Fault` if
+    the sequence names an element type that the array does not have.
     """
     types = types_record(data, header, address)
     for number in operand_types(types):

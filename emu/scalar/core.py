@@ -1,9 +1,9 @@
 """The base class of scalar cores: registers, the decoder, the end of an instruction, its trace.
 
 The interpreters (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend
-it. While the trace records, each instruction adds what it does to a tally. At the next border the
-trace block adds the tally to its open groups. A border is an instruction before which a register
-group opens or closes.
+this class. While the trace records, each instruction adds what it does to a tally. At the next
+border the trace block adds the tally to its open groups. A border is an instruction before which a
+register group opens or closes.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ def vector_work(row: Instruction) -> Work:
 def _pmac(name: str) -> Work:
     """Return the operations of a pmac of the format `name`: its products, and as many additions.
 
-    For each result, one addition is that of the old sum. It counts even for a pmac without old sum.
+    For each result, one of the additions adds the old sum. This addition counts even for a pmac
+    without old sum.
     """
     form = PMAC_FORMATS[name]
     if name[0] == "f":

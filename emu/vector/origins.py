@@ -17,7 +17,7 @@ from macaw.isa.vector_layouts import REGISTERS
 
 
 class VectorOrigins(RegisterOrigins):
-    """The record of vc's instructions, which finds the origins of values in it."""
+    """The record of vc's instructions, which finds the origins of values in the record."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """Yield the operands of an instruction that are registers, as (operand, (file, number)).

@@ -158,7 +158,7 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
     """Return `chosen`; but where `a` is a NaN, return `b`, and where `b` is a NaN, return `a`.
 
-    NumPy's fmin and fmax treat signalling NaNs differently, so they cannot be used.
+    NumPy's fmin and fmax cannot be used, because they treat signalling NaNs differently.
     """
     return _canonical(np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen)))
 

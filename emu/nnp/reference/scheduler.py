@@ -157,9 +157,9 @@ class ReferenceScheduler:
     ) -> list[int]:  # fmt: skip
         """Return the cycles in which vectors enter a unit.
 
-        `unit` is the index of the unit that they enter. `times` has the cycles in which they
-        entered the previous unit, whose depth is `depth`. `before` has their rates in that unit;
-        `rate` is their rate in the unit that they enter. `ready` has the cycles from which their
+        `unit` is the index of this unit. `times` has the cycles in which the vectors entered the
+        previous unit, whose depth is `depth`. `before` has the vectors' rates in the previous
+        unit; `rate` has their rates in this unit. `ready` has the cycles from which the vectors'
         operands can be read. With `together` the first vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])

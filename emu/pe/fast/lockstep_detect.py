@@ -41,9 +41,10 @@ def lockstep_group(
     now: int,
     next_packet: Callable[[], Packet | None],
 ) -> LockstepGroup | None:
-    """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
+    """Return a group of all clusters with runs in cycle `now`, or None.
 
-    The group gets `trace` and `next_packet` (`lockstep_iterations.repetition`).
+    The result is None if these clusters cannot form a group. The group gets `trace` and
+    `next_packet` (`lockstep_iterations.repetition`).
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a

@@ -107,7 +107,7 @@ class LockstepMacs:
         return LockstepMac(self._batch, at, base, accumulator, self._limits[number])
 
     def foresee(self, bases: Sequence[int], coming: Sequence[int]) -> int:
-        """Compute macs ahead of the bus. Return how many of them could be computed.
+        """Compute macs ahead of the bus. Return how many macs could be computed.
 
         `bases` are the base addresses of the macs. The first mac reads the input buffers from its
         base on, and each later mac reads the next segment of `coming`, whose contents memory has

@@ -206,7 +206,7 @@ class FastRow(Row):
         self._stop_burst(-(-time // self.divider))
 
     def interrupt(self, time: int) -> None:
-        """End a burst, because another core reads its results in device cycle `time`."""
+        """End a burst, because another core reads the row's results in device cycle `time`."""
         if self._burst is not None:
             self._on_contention(time)
 
