@@ -58,8 +58,8 @@ def run_without(
     """Run a loaded device, in which instructions at some addresses take no cycles. Return the stop.
 
     `addresses` has the addresses by core name. The module `omission` in the core's folder leaves
-    their cycles out; only cores with such a module may be named. The run has at most `max_cycles`
-    cycles. The device must not have run before.
+    the cycles of these instructions out; only cores with such a module may be named. The run has
+    at most `max_cycles` cycles. The device must not have run before.
     """
     for name, of_core in addresses.items():
         core = device.cores[name]

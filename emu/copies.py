@@ -64,7 +64,10 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
 
 
 def _equal(core: Core, address: int, section: Section, at: int) -> float:
-    """Return which fraction of the bytes around `address` equals those of the section at `at`."""
+    """Return how much code of `core` around `address` equals the section's bytes around `at`.
+
+    The result is from 0 (no byte is equal) to 1 (all bytes are equal).
+    """
     begin = max(section.address, at - COMPARED // 2)
     data = section.data[begin - section.address :][:COMPARED]
     if not section.address <= at < section.address + len(section.data):

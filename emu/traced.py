@@ -1,4 +1,4 @@
-"""Traced cores: how a core reports to its trace block, and how programs access its registers.
+"""Traced cores: how a core reports to its trace block, how programs use the block's registers.
 
 Every core has a trace block, `trace`, which is part of its state. docs/isa/trace.md describes the
 registers of the block. While `tracing` is set, the core reports its instructions (`begin`, `end`)

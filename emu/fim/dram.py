@@ -213,9 +213,9 @@ class Dram:
     def _activation_start(self, groups: int, time: int, step: int, bus: bool) -> tuple[int, str]:
         """Return the first cycle for an activation of banks, and the constraint that delays it.
 
-        `groups` is the mask of the banks' groups. The cycle is one of `time`, `time` + `step`, ...;
-        it is without noise, and with `bus` no command uses the command bus in it. The constraint is
-        empty if none delays the activation.
+        `groups` is the mask of the banks' groups. The cycle is one of `time`, `time` + `step`, ...
+        in which no noise makes the DRAM busy. With `bus`, the command bus is also free in this
+        cycle. The constraint is empty if none delays the activation.
         """
         while True:
             at, reason = activation_start(

@@ -75,7 +75,7 @@ class Island(Core):
     def settle(self) -> None:
         """Set the island's time and wait from the times and waits of blocks and host operations.
 
-        The island waits only if all running blocks wait and the end of no wait is known.
+        The island waits only if all running blocks wait, each until an unknown cycle.
         """
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)

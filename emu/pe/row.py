@@ -138,7 +138,7 @@ class Row(Core, Dispatchable):
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
         """Return the entries of a queue of a PE, decoded into their fields, the head first.
 
-        `units` are the cluster and the PE. None means that the queue has no head.
+        `units` are the cluster and the PE. The result is None if the queue has no head.
         """
         return entries_of(self.context, queue.name, *units)
 
@@ -221,7 +221,10 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the sizes for the trace: the number of MACs, bytes of weight and activation."""
+        """Return the sizes for the trace.
+
+        They are the number of MACs, and the bytes of a weight and an activation together.
+        """
         width = 2 * np.dtype(OPERAND_DTYPES[self.shape.element]).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 

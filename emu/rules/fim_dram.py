@@ -166,9 +166,10 @@ def _latest(times: Sequence[int], but: int) -> int:
 def use_channel(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
 ) -> Channel:
-    """Return the channel's state after a column command in cycle `time` whose data it carries.
+    """Return the channel's state after it carries the data of a column command in cycle `time`.
 
-    `writes` says whether the command writes. `channel` is the state before the command.
+    The command is for `bank`; `writes` says whether it writes. `channel` is the state before the
+    command.
     """
     group, end = geometry.group(bank), timings.data_end(time, writes)
     ends, last_read = channel.write_ends, time

@@ -84,7 +84,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 
 
 def _move(state: int, depth_2: int) -> int:
-    """Return the state after `state` and a cycle in which the comparator finds no load.
+    """Return the state one cycle after `state`, if the comparator finds no load in this cycle.
 
     Load queue 2 has room for `depth_2` loads.
     """

@@ -55,7 +55,7 @@ class FastRow(Row):
     def next_address(self) -> int | None:
         """The address of the instruction or packet that the row executes next; None if it is idle.
 
-        Reading it splits a lockstep group.
+        Reading this property splits a lockstep group.
         """
         if self.controls.group is not None:
             self._catch_up()
@@ -199,7 +199,7 @@ class FastRow(Row):
         self.cycle(cycle)
 
     def _on_contention(self, time: int) -> None:
-        """End the burst, because another core requests the half in device cycle `time`.
+        """End the burst, because another core requests the row's half in device cycle `time`.
 
         The row continues beat by beat.
         """
