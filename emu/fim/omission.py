@@ -20,9 +20,9 @@ _OMITTED = ("loop", "endloop", "trace_begin", "trace_end")
 class _Omission:
     """Lets those words of an island that are at certain addresses take no cycles.
 
-    Of the words of a block that set a register to the same value, the first one keeps its cycles,
-    because each order of the operations needs one such word. Locks and the end of a block keep
-    their cycles, too.
+    Of the words of a block that set a register to the same value, the first one keeps its cycles:
+    whatever the order of the operations, the block needs one such word. Locks and the end of a
+    block keep their cycles, too.
     """
 
     def __init__(self, core: IslandCore, addresses: Collection[int]) -> None:

@@ -42,9 +42,10 @@ def uses(
     first: int,
     count: int,
 ) -> Iterator[Use]:
-    """Yield all uses of `count` iterations of a chain, from number `first` on; `times` may be 0.
+    """Yield all uses of `count` iterations of a chain, from number `first` on.
 
-    `schedule` has the times of the iterations, `traffic` counts their beats.
+    `schedule` has the times of the iterations, `traffic` counts their beats. The `times` of a use
+    may be 0.
     """
     begin = int(schedule.reads[0, 0])
     end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
