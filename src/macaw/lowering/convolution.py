@@ -278,7 +278,7 @@ def convolution(
 def _turned(product: Convolution) -> Convolution:
     """Return a convolution with rows and columns exchanged.
 
-    An image with one row or one column has the same bytes in memory.
+    If the image has one row or one column, its bytes in memory stay the same.
     """
     return replace(
         product,

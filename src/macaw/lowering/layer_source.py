@@ -216,7 +216,7 @@ def _title(plan: ProductPlan, name: str) -> list[str]:
 
 
 def _slices_of_clusters(out: Listing, plan: ProductPlan) -> None:
-    """Write a comment for each cluster that says what it computes."""
+    """Write, for each cluster, a comment that says what the cluster computes."""
     part = plan.partition
     out.comment(f"{_split(plan)} What each gets:")
     for p in range(part.rows):

@@ -66,8 +66,8 @@ def code_parts(
 ) -> dict[str, Listing]:
     """Return the parts of cp's code by name, in their order. The code is a program or a subroutine.
 
-    If `shared`, the code is a subroutine, whose entry is its first line, and does not depend on
-    the number of tiles. The subroutine does not change s10. Its caller must have loaded packets and
+    If `shared`, the code is a subroutine that does not depend on the number of tiles. Its entry is
+    its first line. The subroutine does not change s10. Its caller must have loaded packets and
     sequences into the on-chip units; no transfer and no row may be active, and half 0 must be the
     half that loads. If `reports`, the code writes how many iterations are left
     (`macaw.lowering.progress`).

@@ -164,7 +164,7 @@ class Inputs:
 
         A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those never
         written, in ascending order. The hint has the shape of `addresses` if `missing` is one
-        consecutive range of the same size; otherwise it is the first consecutive range.
+        consecutive range of the same size. Otherwise the hint covers the first consecutive range.
         """
         native = self.native
         rows, columns = addresses.shape

@@ -66,7 +66,7 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def _repeat_result(collected: Node, result: Node, count: int) -> None:
-    """Let `collected`, which has the results of all rounds, repeat `result` `count` times."""
+    """Change `collected`, the results of all rounds, into a node that repeats `result`."""
     if result.is_matrix:
         collected.operation, collected.inputs = "stack_tiles", (result,) * count
         collected.values = ()

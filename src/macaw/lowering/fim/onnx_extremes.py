@@ -48,7 +48,7 @@ def _of_operands(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _clip(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add the tasks of Clip, whose limits are inputs since operator set 11, before attributes."""
+    """Add the tasks of Clip. Its limits are inputs since operator set 11, and attributes before."""
     given = (node.attributes.get(key) for key in ("min", "max"))
     attributes = (None if number is None else values.array(np.array(number)) for number in given)
     low, high = (optional(inputs, place) or row for place, row in enumerate(attributes, 1))

@@ -205,7 +205,7 @@ def _resize(move: Move) -> list[TaskValue]:
 def _frame(move: Move) -> tuple[list[int], Any]:
     """Return the widths of the frame, and the value that fills it.
 
-    Both are inputs since operator set 11, before that attributes.
+    Both are inputs since operator set 11, and attributes before.
     """
     if move.evaluator.version < 11:
         return list(move.node.attributes["pads"]), move.node.attributes.get("value", 0.0)

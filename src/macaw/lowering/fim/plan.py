@@ -181,5 +181,5 @@ class GraphPlan:
         return owners[step.number]
 
     def action(self, kind: str, step: int) -> Action:
-        """Return a step's action of kind `kind`; steps of the host only have `host` actions."""
+        """Return a step's action of kind `kind`; a step of the host has a single one, `host`."""
         return next(row for row in self.actions if (row.kind, row.step) == (kind, step))

@@ -70,7 +70,7 @@ class Planner:
         """Return the plans of a graph.
 
         Further plans are of the same graph with products divided along k, with joint products, and
-        with parts of rows.
+        with tasks divided by rows.
         """
         plans = [self._with_constants(graph)]
         products = any(task.kind == PRODUCT for task in graph.tasks)

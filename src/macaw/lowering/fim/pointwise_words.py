@@ -76,7 +76,7 @@ class _Writer:
             self.slot = slot
 
     def store(self, value: int, place: int) -> None:
-        """Write the words that copy a value from Rz to memory."""
+        """Write the words that copy a value from Rz to the place `place` in memory."""
         self.select(self.slot_of[value])
         self.words.append(ColumnWord("iosa[{}] <- rz", place, STORE))
         self.places[value] = place

@@ -139,7 +139,7 @@ class _Dividing:
         return self._begins_at_column(tensor, self._bounds(tensor.rows))
 
     def _begins_at_column(self, tensor: Tensor, rows: Sequence[int]) -> bool:
-        """Return whether the rows of a tensor with numbers `rows` begin at columns of memory."""
+        """Return whether those rows of a tensor whose numbers are in `rows` begin at columns."""
         return not any(row * tensor.columns * self.size % COLUMN_BYTES for row in rows)
 
     def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:

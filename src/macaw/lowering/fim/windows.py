@@ -56,7 +56,7 @@ def row_places(gather: Task) -> Places:
 
 
 def windows_of(gather: Task) -> Windows:
-    """Return the windows that a gather makes; its segments are whole parts of rows."""
+    """Return the windows that a gather makes; each row of its output is whole segments."""
     return _windows(row_places(gather), gather.width)
 
 

@@ -82,7 +82,8 @@ def _vector_layer(
 def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that nnp computes.
 
-    Its bound is the time for the products of its nonzero weights, or to move its tensors.
+    The bound is the larger of two times: for the products of nonzero weights, and to move the
+    layer's tensors.
     """
     macs, run = products(layer.native), native_prediction(layer, config)
     count, native = layer.vectors
@@ -109,8 +110,8 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
 def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that islands compute.
 
-    Its bound is the time for its products if all lanes of the islands with fp32 work, or to move
-    its tensors.
+    The bound is the larger of two times: for the products if all lanes of the islands with fp32
+    work, and to move the layer's tensors.
     """
     graph = layer.product.graph
     macs = island_macs(graph.tasks)

@@ -252,7 +252,7 @@ def _text(value: Any) -> str:
 
 
 def _output(builder: Builder, layer: Layer) -> Value:
-    """Add Y: a row for each step and item, in which the directions are side by side."""
+    """Add the output Y: a row for each step and item, with the directions side by side."""
     count, hidden = len(layer.directions), layer.hidden
     lanes = np.concatenate([
         np.where(layer.keys >= 0, number * layer.items * hidden + layer.keys, PADDING)

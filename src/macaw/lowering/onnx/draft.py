@@ -69,8 +69,9 @@ def producers(nodes: Iterable[Node]) -> dict[str, Node]:
 
 
 def readers(nodes: Iterable[Node], outputs: Sequence[str]) -> Counter[str]:
-    """Return how often nodes read each value, by its name; an output of the graph counts as one
-    more.
+    """Return how often each value is read, by its name.
+
+    An output of the graph counts as read once more.
     """
     return Counter([*(name for node in nodes for name in node.inputs if name), *outputs])
 

@@ -240,9 +240,9 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Return the nodes; a MatMul has a dequantised constant that is added to it as its bias.
+    """Return the nodes, with each constant that is added to a MatMul moved into it as its bias.
 
-    The weights of the MatMul must be dequantised, too.
+    Both this constant and the weights of the MatMul must be dequantised.
     """
     read = readers(draft.nodes, draft.graph.outputs)
     made = producers(draft.nodes)
@@ -312,7 +312,7 @@ def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
 def _activations(draft: Draft) -> list[Node]:
     """Return the nodes with each Relu and Clip moved into the layer before it.
 
-    Another node must not read that layer's result.
+    A Relu or Clip stays if another node also reads that layer's result.
     """
     read = readers(draft.nodes, draft.graph.outputs)
     made: dict[str, int] = {}

@@ -34,7 +34,7 @@ class Node:
 
     @property
     def key(self) -> str:
-        """The first output's name that is not empty. It is unique in a graph; names may not be."""
+        """The name of the first output that has a name. No other node of the graph has this key."""
         return next((name for name in self.outputs if name), "")
 
 

@@ -172,7 +172,7 @@ class _Builder:
         )
 
     def _view(self, node: Node) -> bool:
-        """Record the integers of a DequantizeLinear, which layers that read its result then use.
+        """Record the integers that a DequantizeLinear reads; readers of its result then use them.
 
         Return False if its scale or type is not supported.
         """

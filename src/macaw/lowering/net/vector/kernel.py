@@ -150,7 +150,7 @@ class Kernel:
 
 
 def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
-    """Append the statements of a kernel to a source; the labels of loops are their `depth`."""
+    """Append the statements of a kernel to a source; the label of a loop is its depth."""
     for item in items:
         if isinstance(item, Instruction):
             out.put(item.text, item.comment)
