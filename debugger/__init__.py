@@ -21,9 +21,9 @@
 | `session` | the public session: all of the above as one class |
 
 Except for `monitor`, each module imports only modules that are listed above it or in its row.
-docs/debugger-internals.md describes the design. Front ends (`commands`, `screen`, `views`) use the
-public members of `Session` and records alone (tests/contract/test_front_ends.py). They call it from
-one worker thread; only `Session.interrupt` may be called from another thread. The debugger has no
-code for particular cores: it takes names from the tables of `isa` and from the state that `emu`
-declares.
+docs/debugger-internals.md describes the design. Front ends (`commands`, `screen`, `views`) use only
+records and the public members of `Session` (tests/contract/test_front_ends.py). A front end calls
+`Session` from one worker thread; `Session.interrupt` is the only method that another thread may
+call. The debugger has no code for particular cores: it takes names from the tables of `isa` and
+from the state that `emu` declares.
 """

@@ -1,8 +1,8 @@
-"""Arrivals: at which instruction each core is, and which points have already stopped it there.
+"""Arrivals: the instruction at which each core is, and the points that have stopped it there.
 
-A core arrives at an instruction each time that the instruction comes next. Each breakpoint is
-tested once for each arrival. `Inspectable.moment` returns a value that differs between any two
-arrivals of a core.
+A core arrives at an instruction each time that it will execute this instruction next. Each
+breakpoint is tested once for each arrival. `Inspectable.moment` returns a value that differs
+between any two arrivals of a core.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NONE = 1 << 62  # greater than the number of any point
 
 @dataclass
 class Arrival:
-    """One arrival of a core at an instruction, and the points that must not stop it there again."""
+    """One arrival of a core at an instruction, and the points that must not stop the core again."""
 
     moment: object  # the result of `Inspectable.moment`
     # numbers of points that have been tested in this arrival
@@ -40,38 +40,38 @@ class Arrivals:
         self._at.clear()
 
     def show(self, core: Core, newest: int) -> None:
-        """Record that a stop shows a core before its next instructions.
+        """Record that a stop shows the user a core before its next instructions.
 
-        In these arrivals, points with a number above `newest` do not stop the core, because the
-        user has set them after this stop.
+        `newest` is the greatest number of a point so far. In these arrivals, points with a greater
+        number do not stop the core, because the user sets them after this stop.
         """
         for address in core.next_addresses:
             arrival = self._arrival(core, address)
             arrival.newest = min(arrival.newest, newest)
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Record that a stop has reported the points with these numbers at a core's instruction.
+        """Record that a stop has reported points at the instruction of `core` at `address`.
 
-        In this arrival the points do not stop the core again.
+        `numbers` are the numbers of the points. In this arrival they do not stop the core again.
         """
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
-        """Return whether point `number` may still stop a core in its arrival at `address`."""
+        """Return whether point `number` may still stop `core` in its arrival at `address`."""
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True
         return number not in arrival.points and number <= arrival.newest
 
     def is_shown(self, core: Core, address: int) -> bool:
-        """Return whether the last stop showed a core in its present arrival at `address`."""
+        """Return whether the last stop showed `core` in its present arrival at `address`."""
         arrival = self._at.get((core.name, address))
         return (
             arrival is not None and arrival.moment == core.moment(address) and arrival.newest < NONE
         )
 
     def transfer(self, old: Device, new: Device) -> None:
-        """Move the arrivals to a new device, which is in the same state as the old one."""
+        """Make the arrivals valid for a new device, which has the same state as the old one."""
         for (name, address), arrival in self._at.items():
             if old.cores[name].moment(address) == arrival.moment:
                 arrival.moment = new.cores[name].moment(address)

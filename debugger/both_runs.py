@@ -1,4 +1,4 @@
-"""Compares the present positions, registers and queues of two runs, for a panel."""
+"""Compares two runs for a panel: their present positions, registers and queues."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NO_OTHER = "there is no other run: macaw debug FILE --against FILE starts two"
 
 
 def both_runs(session: Session, other: OtherRun | None) -> Against:
-    """Return the positions of two runs, and the registers and queues that differ between them.
+    """Return the positions of two runs, and the registers and queues in which the runs differ.
 
-    The registers are those of the first focused place, in both runs. Without another run the result
-    has a message.
+    The registers and queues are those of the first place in the focus of `session`. If `other` is
+    None, the result has only a message.
     """
     if other is None:
         return Against(message=NO_OTHER)
@@ -66,7 +66,7 @@ def _instruction(run: Session, place: Place) -> str:
 
 
 def _values(run: Session, place: Place) -> dict[str, str]:
-    """Return the registers and queue levels of a place as texts.
+    """Return the registers and queue levels of a place by name, as texts.
 
     The result is empty if the device does not have the place.
     """

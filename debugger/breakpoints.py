@@ -1,7 +1,7 @@
 """Tests breakpoints while a device runs.
 
-Cores of class `Breakable` stop at their breaks by themselves. For all other cores this module
-compares the announcements of instructions with the addresses of the breakpoints.
+Cores of class `Breakable` test their breaks by themselves. For all other cores, this module
+compares the address of each announced instruction with the addresses of the breakpoints.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PointTarget = tuple[Point, Target]  # the parts of a breakpoint at one address o
 
 
 class Breakpoints:
-    """The active breakpoints of a session, prepared for its present device."""
+    """The active breakpoints of a session, with their addresses on the present device."""
 
     def __init__(self, debuggee: Debuggee, arrivals: Arrivals, counter: HitCounter) -> None:
         self.debuggee = debuggee
@@ -50,11 +50,11 @@ class Breakpoints:
         return set(self._by_announcement)
 
     def forget_device(self) -> None:
-        """Drop the record of cores with breaks, because another device replaces the present one."""
+        """Forget which cores have breaks, because another device replaces the present one."""
         self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Find the targets of these points on the present device, and build their breaks."""
+        """Find the addresses of these points on the present device, and build the breaks there."""
         by_core: dict[str, dict[int, list[PointTarget]]] = {}
         for point in points:
             for target in point_targets(self.debuggee, point):
@@ -103,9 +103,10 @@ class Breakpoints:
     def _with_goals(
         self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
     ) -> dict[int, Break]:
-        """Return breaks for a core's goals. Each one also tests the breakpoints at its address.
+        """Return breaks for a core's goals. Each break also tests the breakpoints at its address.
 
-        A goal does not stop the core in an arrival that the last stop has shown.
+        `breaks` are the breaks of the core's breakpoints by address; `goals` are the tests of the
+        goals by address. A goal does not stop the core in an arrival that the last stop has shown.
         """
 
         def test(at: int, goal: Test, other: Test | None) -> bool:
@@ -122,7 +123,8 @@ class Breakpoints:
     def disarm(self) -> None:
         """Remove all breaks from the cores.
 
-        Afterwards, replays of the run still record when layers begin.
+        If the program is a network, the control core keeps breaks that record the start of each
+        layer.
         """
         for name in self._cores_with_breaks:
             core = self.debuggee.device.cores[name]
@@ -134,18 +136,19 @@ class Breakpoints:
             control.set_breaks(layer_breaks(self.debuggee, {}))
 
     def check_next(self, core: Core) -> None:
-        """Count hits of the breakpoints at the instruction before which a step has stopped a core.
+        """Count the hits of breakpoints at a core's next instruction, when a step has ended there.
 
-        The method does not count a dprintf, which prints later, right before the core executes the
-        instruction.
+        A dprintf is not counted here: it prints and counts later, right before the core executes
+        the instruction.
         """
         for address in core.next_addresses:
             points = self._halting.get(core.name, {}).get(address, ())
             self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
 
     def _stops(self, place: Place, points: list[PointTarget]) -> bool:
-        """Count hits of the breakpoints at a core's next instruction; return whether one stops the
-        core.
+        """Count the hits of `points` at a core's next instruction.
+
+        Return whether one of the points stops the core.
         """
         core = self.debuggee.device.cores[place.core]
         counter = self.counter
@@ -163,7 +166,10 @@ class Breakpoints:
         return bool(hits)
 
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
-        """Yield the hits of breakpoints at an announcement of a core that has no breaks."""
+        """Yield the hits of breakpoints when a core without breaks makes an announcement.
+
+        `kind` and `values` are the kind and the fields of the announcement.
+        """
         if core.name not in self._by_announcement or kind not in core.table.begins:
             return
         place = place_of(core, values)

@@ -1,8 +1,8 @@
-"""Finds the calls that a core has not finished, from the link register and the stack.
+"""Finds the calls from which a core has not returned: from the link register and the stack.
 
 Assembly code has no frame records. So each word on the stack that is the address after a call
-counts as a return address. A direct call counts only if its target is at or before the address in
-the inner function.
+counts as a return address. A direct call counts only if it can have led to the inner function: its
+target is at or before the address there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_FRAMES = 64
 
 
 def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
-    """Return where a core is and where each call will return to, the innermost call first.
+    """Return where a core is, then where each open call will return to, the innermost first.
 
     The result is empty if the core is idle.
     """
@@ -35,7 +35,7 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
 
 
 def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
-    """Return a core's next address and the addresses to which its calls return, innermost first."""
+    """Return a core's next address, then its calls' return addresses, the innermost first."""
     here = core.next_address
     if here is None:
         return []
@@ -65,7 +65,7 @@ def register(core: Core, alias: str) -> int | None:
 
 
 def _saves(code: SourceCode, here: int) -> bool:
-    """Return whether the function stores its link register on the stack before address `here`."""
+    """Return whether the function at `here` stores the link register before this address."""
     symbol = code.debuggee.program.symbol_at(here)
     for at in range(here - (symbol[1] if symbol else 0), here, WORD):
         instruction = code.instruction(at)
@@ -79,7 +79,7 @@ def _saves(code: SourceCode, here: int) -> bool:
 
 
 def _words(debuggee: Debuggee, address: int) -> list[int]:
-    """Return the 32-bit words from an address up to the end of its memory, at most `MOST_WORDS`."""
+    """Return the 32-bit words of memory from `address` on, at most `MOST_WORDS`."""
     memory = debuggee.device.memory
     try:
         pages, offset = memory.locate(address, WORD)
@@ -93,8 +93,8 @@ def _words(debuggee: Debuggee, address: int) -> list[int]:
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     """Return whether the instruction before `address` is a call that may have led to `inner`.
 
-    This is possible for each indirect call, and for a direct call whose target is at or before the
-    address `inner`.
+    `inner` is an address in the function that was called. An indirect call may lead to any address;
+    a direct call leads to its target, which is at or before `inner`.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class Catchpoints:
-    """The active `catch` points of a session, prepared for its present device."""
+    """The active `catch` points of a session, with what they test on the present device."""
 
     def __init__(self, debuggee: Debuggee, counter: HitCounter) -> None:
         self.debuggee = debuggee
         self.counter = counter
         self._state_events: list[tuple[Point, StateEvent]] = []
-        self._announcements: list[tuple[Point, str, list[Place]]] = []  # by kind of announcement
+        self._announcements: list[tuple[Point, str, list[Place]]] = []  # point, kind, places
 
     def is_late(self, point: Point) -> bool:
-        """Return whether a fast engine reports the point's event only in a later cycle."""
+        """Return whether a fast engine may report the point's event some cycles too late."""
         device = self.debuggee.device
         event = event_of(device, point.text)
         if event.late or event.announced or event.name not in STATE_EVENTS:
@@ -44,7 +44,7 @@ class Catchpoints:
         )
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Determine which announcements and state these points need on the present device."""
+        """Determine which announcements and which state show the events of these points."""
         device = self.debuggee.device
         self._state_events, self._announcements = [], []
         for point in points:
@@ -80,14 +80,18 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """Prepare for a run. A condition that is already true when the run starts does not count as
-        an event.
+        """Prepare for a run: an event whose condition is true already does not count.
+
+        The event counts when its condition has been false and becomes true again.
         """
         for _, event in self._state_events:
             event.begin()
 
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
-        """Yield the hits at an announcement of a core."""
+        """Yield the hits of points that an announcement of a core causes.
+
+        `kind` and `values` are the kind and the fields of the announcement.
+        """
         for point, announcement, where in self._announcements:
             place = place_of(core, values)
             if announcement != kind or not inside(place, where):
@@ -96,7 +100,7 @@ class Catchpoints:
                 yield from self.counter.count(point, place, core.name, place, values)
 
     def after_act(self, core: Core) -> Iterator[Hit]:
-        """Yield the hits of state changes that an act of a core has caused."""
+        """Yield the hits of points whose state the last act of a core has changed."""
         for point, event in self._state_events:
             if event.core is core or event.by_others:
                 for values in event.look():
@@ -104,7 +108,7 @@ class Catchpoints:
                     yield from self.counter.count(point, viewpoint, core.name, values=values)
 
     def at_end(self, stop: Stop, points: Iterable[Point]) -> Iterator[Hit]:
-        """Yield the hits of points that catch the reason why a run has ended (`catch fault`)."""
+        """Yield the hits of those points that catch the reason why a run ended (`catch fault`)."""
         core = self.debuggee.device.cores.get(stop.core)
         if core is None:
             return

@@ -23,7 +23,7 @@ _LABEL = re.compile(r"^[\w.$]+:\s*")
 
 
 def code_part(session: Session, costs: LineCosts | None) -> Code:
-    """Return the instructions around the focused core's next one, with their source lines.
+    """Return the instructions around the next one of the focused core, with their source lines.
 
     `costs` are the costs of the lines from the command `annotate`; None before that command.
     """
@@ -50,7 +50,7 @@ def code_part(session: Session, costs: LineCosts | None) -> Code:
 
 
 def _place(session: Session) -> int | None:
-    """Return the address at which the focused core is, or at which it ended; None if it is idle."""
+    """Return the address at which the focused core is or has ended; None if it is idle."""
     if session.core.running:
         return session.core.next_address
     last = session.last_stop.where
@@ -58,7 +58,7 @@ def _place(session: Session) -> int | None:
 
 
 class _Rows:
-    """Makes the rows of the panel."""
+    """Makes the rows of the code panel."""
 
     def __init__(self, session: Session, costs: LineCosts | None, place: int | None) -> None:
         self.session, self.costs, self.place = session, costs, place
@@ -68,7 +68,7 @@ class _Rows:
         }
 
     def all(self, rows: list[Row]) -> Iterator[CodeRow]:
-        """Yield an instruction for each row, and its source line before it if that line is new.
+        """Yield a row for each of `rows`, after a row with its source line if the line is new.
 
         A source line with the same text as its instruction gets no row of its own.
         """
@@ -111,7 +111,7 @@ class _Rows:
 
 
 def _points(session: Session) -> Mapping[int, str]:
-    """Return, for the address of each point, whether the point is "on" or "off"."""
+    """Return "on" or "off" for each address with a breakpoint: whether the point is enabled."""
     points: dict[int, str] = {}
     for point in session.points:
         for target in session.point_targets(point):

@@ -1,4 +1,4 @@
-"""Reads the counters of a device: of its cores, of their traffic, and of the trace's groups."""
+"""Reads the counters of a device: those of cores, of their traffic, and of register groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Counts = dict[str, dict[str, int]]  # by core name, then by counter name
 
 
 def read_counters(device: Device) -> Counts:
-    """Return the present value of each counter, by core and then by name.
+    """Return the present values of all counters: {core name: {counter name: value}}.
 
     The counters of the trace's register groups come last; their names are `t_begin0` and so on.
     Times in a group are cycles from the start of the traced program.

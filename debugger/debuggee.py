@@ -28,7 +28,7 @@ class Output:
     replaying: bool = False
 
     def write(self, position: Position, stream: str, data: bytes) -> None:
-        """Add a piece of a stream ("stdout", "stderr", "dprintf")."""
+        """Add the piece `data` of a stream ("stdout", "stderr" or "dprintf")."""
         self.pieces.append((position, stream, data))
         if self.on_write is not None and not self.replaying:
             self.on_write(stream, data)
@@ -71,11 +71,11 @@ class Debuggee:
 
     @property
     def core(self) -> Core:
-        """The first of the focused cores."""
+        """The core of the first place in the focus."""
         return self.device.cores[self.focus[0].core]
 
     def build_device(self, engine: str) -> Device:
-        """Return a new device with the program loaded; the program writes to `output`."""
+        """Return a new device that has loaded the program and writes to the debuggee's output."""
         device = Device(self.config, engine=engine)
         device.load(self.program)
         device.stdout = lambda data: self.write("stdout", data)
@@ -91,11 +91,11 @@ class Debuggee:
         self.layer_starts.clear()
 
     def forget_layers_after(self, position: Position) -> None:
-        """Forget the starts of layers after a position: from there the run may be different."""
+        """Forget the starts of layers after a position, because the next run may differ there."""
         later = [number for number, cycle in self.layer_starts.items() if cycle > position[0]]
         for number in later:
             del self.layer_starts[number]
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add a piece to the output at the present position."""
+        """Add the output `data` of a stream at the present position."""
         self.output.write(self.device.position, stream, data)

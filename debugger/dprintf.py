@@ -31,7 +31,7 @@ def check_format(form: str) -> None:
 
 
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
-    """Return the text that a dprintf prints now.
+    """Return the text that the dprintf `point` prints at the present position.
 
     Short names in the expressions refer to `place`, or to the focus if `place` is None. If an
     expression has no value, the text is the format with the error.
@@ -45,7 +45,10 @@ def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
 
 
 def format_values(form: str, values: Sequence[Any]) -> str:
-    """Fill the values into a format; return the text. Raises `ValueError` if they do not fit."""
+    """Return the format `form` with the values filled in.
+
+    Raises `ValueError` if the values do not fit the format.
+    """
     letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
     letters += [""] * (len(values) - len(letters))
     items = (

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class ElementPath:
-    """A path into a field of a core's state, with the value that it has reached so far.
+    """A path into a field of a core's state; `value` is what the path has reached so far.
 
-    An assignment to `owner[key]` replaces the value. Without an `owner`, the value can be set only
+    An assignment to `owner[key]` replaces the value. If `owner` is None, the value can be set only
     if it is a writeable array.
     """
 
@@ -41,9 +41,9 @@ class ElementPath:
     key: Any = None
 
     def member(self, name: str, text: str) -> None:
-        """Replace the value by one of its members, or by its bytes as another type.
+        """Go on to a member of the value, or to the value's bytes as another type.
 
-        `text` names the path in messages. Raises `AccessError`.
+        `name` is the member or the type. Messages call the path `text`. Raises `AccessError`.
         """
         if name in VIEWS:
             self.owner, self.key, self.value = None, None, view_as(self.value, VIEWS[name], text)
@@ -56,7 +56,7 @@ class ElementPath:
             raise AccessError(f"{text} has no '{name}'{near(name, names)}")
 
     def index(self, indices: tuple[Any, ...], text: str) -> None:
-        """Replace the value by some of its elements. Raises `AccessError`."""
+        """Go on to the elements of the value that `indices` select. Raises `AccessError`."""
         key = indices[0] if len(indices) == 1 else indices
         try:
             value = self.value[key]
@@ -71,7 +71,7 @@ class ElementPath:
         self.key, self.value = key, value
 
     def set(self, value: Any, text: str) -> None:
-        """Assign `value` to the element that the path has reached.
+        """Assign `value` to the element that the path has reached; messages call the path `text`.
 
         Raises `AccessError` if the element cannot be set.
         """
@@ -89,8 +89,10 @@ class ElementPath:
 def fill_subscripts(
     steps: Sequence[str | int], indices: Indices
 ) -> Iterator[str | tuple[Any, ...]]:
-    """Yield the steps of a path. Each number n among them is replaced by a tuple of the next n
-    indices.
+    """Yield the steps of a path with the values of its subscripts.
+
+    A number n among `steps` stands for a subscript of n indices; a tuple of the next n of `indices`
+    replaces it.
     """
     at = 0
     for step in steps:
@@ -104,7 +106,7 @@ def fill_subscripts(
 def field_range(
     state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]
 ) -> FieldRange:
-    """Return which part of a field of state the `steps` of a path (types, subscripts) select.
+    """Return which part of the field `row` the `steps` of a path (types, subscripts) select.
 
     For an array, the result is (field, first byte, number of bytes). For an item of a list it is
     (field, index of the item, 1), and for a whole list (field, 0, 0).

@@ -1,4 +1,4 @@
-"""Reads announcements of cores: which place acts, and which registers its instruction uses."""
+"""Reads announcements of cores: the place that acts, and the registers that it uses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Values = Mapping[str, Any]  # the values of an announcement, by name
 
 
 def place_of(core: Core, values: Values) -> Place:
-    """Return the place of an announcement.
+    """Return the place in `core` to which an announcement refers.
 
-    Its indices are the values of the announcement that have the names of the core's levels.
+    The indices of the place are the `values` of the announcement that are named like the levels of
+    the core.
     """
     units = []
     for level in core.table.levels:
@@ -44,7 +45,7 @@ def inside(place: Place, where: list[Place]) -> bool:
 
 
 def reaches(core: Core, values: Values, where: Place) -> bool:
-    """Return whether the event of an announcement concerns units of the place `where`."""
+    """Return whether an announcement of `core` concerns units of the place `where`."""
     if not inside(place_of(core, values), [where]):
         return False
     masks = [values.get(f"{level}s") for level in core.table.levels]
@@ -56,8 +57,9 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
     """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    If the announcement has register masks, the result is from these. Otherwise it is from the
-    instruction at the announcement's address; both sets are empty if there is none.
+    If the announcement has register masks, the registers follow from these. Otherwise they follow
+    from the instruction at the announcement's address. If there is no instruction, both sets are
+    empty.
     """
     if "reads" in values:
         (file,) = core.table.files

@@ -22,7 +22,7 @@ def events_of(device: Device) -> dict[str, Event]:
 
 
 def event_of(device: Device, name: str) -> Event:
-    """Return the event with a name. Raises `PointError`."""
+    """Return the event with the name `name`. Raises `PointError` if the device has none."""
     events = events_of(device)
     if name not in events:
         raise PointError(f"no event is called '{name}', there are {', '.join(events)}")

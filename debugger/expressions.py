@@ -60,7 +60,7 @@ _numbers = count(1)  # numbers for names in compiled texts, so that no two expre
 
 
 class ExpressionError(ValueError):
-    """An error in an expression, or an expression without a value now.
+    """An error in the text of an expression, or an expression that has no value now.
 
     `start` and `end` are offsets in the expression's text.
     """
@@ -77,7 +77,8 @@ class ExpressionError(ValueError):
 class _Code:
     """A node of an expression as Python text, with facts about its value.
 
-    `live` is the text that translated code may contain; it is empty if there is none.
+    `live` is the Python text that the core's translated code may contain; it is empty if there is
+    none.
     """
 
     text: str
@@ -89,7 +90,7 @@ class _Code:
 
 @dataclass
 class Expression:
-    """A compiled expression. `value()` computes its present value; raises `ExpressionError`."""
+    """A compiled expression. `value()` returns its present value or raises `ExpressionError`."""
 
     text: str
     value: Callable[[], Any]
@@ -112,7 +113,7 @@ class Expression:
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """Return the memory that the expression reads now, as (address, number of bytes) pairs."""
+        """Return the memory that the expression reads now: (address, bytes) for each piece."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses
@@ -120,11 +121,11 @@ class Expression:
         ]
 
     def holds(self) -> bool:
-        """Return whether the expression is true now: its value, or any element, is not 0."""
+        """Return whether the expression is true now: its value, or an element of it, is not 0."""
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Set the register, queue, memory or tensor that the expression denotes.
+        """Assign `value` to the register, queue, memory or tensor that the expression denotes.
 
         Raises `ExpressionError`.
         """
@@ -143,10 +144,10 @@ class Expression:
 def compile_expression(
     debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
 ) -> Expression:
-    """Compile a text.
+    """Compile the expression `text` for the debuggee's present device.
 
-    Its short names refer to `focus` (None: the debuggee's focus). The expression reads the
-    debuggee's present device. Raises `ExpressionError`.
+    Short names in the expression refer to `focus`; None means the debuggee's focus. Raises
+    `ExpressionError`.
     """
     try:
         node = grammar.parse(with_symbols(debuggee.program, text))
@@ -279,7 +280,7 @@ class _Compiler:
     # Memory
 
     def _of_contents(self, node: Contents) -> tuple[np.dtype[Any], _Code]:
-        """Return the type of the memory that a node denotes, and the code of its address."""
+        """Return the element type of the memory that `node` denotes, and code for the address."""
         dtype = WORD
         name = C_TYPES.get(node.type, node.type)
         if node.type and name not in VIEWS:
@@ -350,10 +351,10 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return the Python text that reads a number in memory at a constant address.
+        """Return the Python text that reads the number that `access` denotes in memory.
 
-        The result is empty if the address is not constant, or if translated code may not read
-        there.
+        `codes` are the codes of its indices. The result is empty if the address is not constant, or
+        if translated code may not read there.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
@@ -377,12 +378,12 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """Return the text of a node that must be a whole number; `what` names it in messages."""
+        """Return the text of `code`, which must be a whole number; messages call it `what`."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 
 def _first_address(access: Access, *indices: Any) -> int:
-    """Return the address of the first byte that an access reads."""
+    """Return the address of the first byte that `access` reads with these indices."""
     assert access.extent is not None
     return access.extent(*indices)[0]
 
@@ -410,9 +411,9 @@ _SHAPES = {
 
 
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
-    """Return an upper bound for the number of bits in the magnitude of an operator's result.
+    """Return an upper bound for the bits of the magnitude of `left sign right`.
 
-    `left` and `right` are such bounds for its operands.
+    `left` and `right` are such bounds for the operands, `sign` is the operator.
     """
     if sign in ("||", "&&", *COMPARISONS):
         return 2
@@ -422,7 +423,7 @@ def _bits(sign: str, left: int, right: int, node: Node) -> int:
 
 
 def _binary(sign: str, left: Any, right: Any) -> Any:
-    """Return the result of an operator on values of any types."""
+    """Return the result of the operator `sign` for operands of any types."""
     if isinstance(left, int) and isinstance(right, int):
         if sign in "/%" and right == 0:
             raise ZeroDivisionError
@@ -462,7 +463,7 @@ def _of_set(function: str, *values: Any) -> Any:
 
 
 def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
-    """Return numbers as an array of their own type. Raises `ValueError`."""
+    """Return the numbers in `value` as an array of their own type. Raises `ValueError`."""
     array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
     if array.dtype.kind not in "iubf":
         raise ValueError("that is no number")
@@ -470,12 +471,12 @@ def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
 
 
 def _wide(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """Return the 64-bit type, real or whole, in which sums of these values are computed."""
+    """Return the 64-bit type, real or whole, in which sums of `values` are computed."""
     return np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
 def _widen(value: Any) -> Any:
-    """Return numbers as an array of 64-bit elements."""
+    """Return the numbers in `value` as an array of 64-bit elements."""
     array = _numbers_of(value)
     return array.astype(_wide(array))
 

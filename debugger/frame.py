@@ -1,8 +1,8 @@
 """Frames: the data that the screen shows at one moment. A frame never changes.
 
-It contains one part for each visible panel, by the panel's name. In a part, `age` is the number of
-stops since a value has changed: 0 if it has changed at this stop, `OLD` if the change is too old to
-be highlighted.
+A frame contains one part for each visible panel, by the panel's name. In a part, `age` is the
+number of stops since the last change of a value: 0 if the value has changed at this stop, `OLD` if
+the change is too old to be highlighted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OLD = 4  # after so many stops a change is no longer highlighted
 
 @dataclass(frozen=True)
 class CodeRow:
-    """A row of the code panel: a line of source (`address` is None) or an instruction.
+    """A row of the code panel: an instruction, or a line of source, whose `address` is None.
 
     If the source line of an instruction has the same text as the instruction, the source line has
     no row of its own; then the instruction's row has the field `line`.
@@ -37,11 +37,10 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class Code:
-    """The instructions around the focused core's next instruction.
+    """The part for the code panel: instructions around the next one of the focused core.
 
-    `message` says why there are none, or why the rows are of another place.
-
-    `core` is the kind of core for which the part is written, as `.core` names it.
+    `core` is the kind of that core. `message` says why there are no rows, or why the rows are those
+    of another place. With `has_costs`, the rows have `share` and `heat`.
     """
 
     rows: tuple[CodeRow, ...] = ()
@@ -51,13 +50,13 @@ class Code:
 
     @property
     def current(self) -> int:
-        """The index of the current row; 0 if there is none."""
+        """The index of the row that is current; 0 if no row is."""
         return next((at for at, row in enumerate(self.rows) if row.current), 0)
 
 
 @dataclass(frozen=True)
 class Register:
-    """A register and its value as text."""
+    """A register and its value as text, for the registers panel."""
 
     name: str
     text: str
@@ -66,7 +65,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with its level, in items. `past` has earlier levels, the oldest first."""
+    """A queue; `level` and `capacity` are numbers of items, and `past` has earlier levels."""
 
     name: str
     level: int
@@ -89,7 +88,7 @@ class OutputLine:
 
 @dataclass(frozen=True)
 class Output:
-    """The lines of the output panel. `first` is the index of the first line of the last answer.
+    """The part for the output panel. `first` is the index of the first line of the last answer.
 
     If `pages` is true, an answer that does not fit is shown in pages.
     """
@@ -101,7 +100,7 @@ class Output:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A row of the memory panel: bytes that begin at an address; None where there is no memory."""
+    """A row of the memory panel: bytes from `address` on; None where there is no memory."""
 
     address: int
     name: str
@@ -111,10 +110,11 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """The values of the grid panel, in rows and columns of units.
+    """The part for the grid panel: one value for each unit, in rows and columns.
 
     Each row shows a core or a group of units, each column one unit of the row. `heat` is the
-    expression. A value is None for units where the expression has no value.
+    expression whose values are shown; a value is None for a unit where the expression has no value.
+    `places` has the names of the units.
     """
 
     heat: str
@@ -137,9 +137,9 @@ class Counter:
 
 @dataclass(frozen=True)
 class Stall:
-    """A row of the tree of waits, for a core or a part of a core.
+    """A row of the stall tree, for a core or a part of a core.
 
-    The rows below it, with greater depth, are the cores that could end its wait.
+    The rows below this row, with greater depth, are for the cores that could end its wait.
     """
 
     who: str  # empty: the text is a cause, or says that no core could end the wait
@@ -158,7 +158,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The tracks of all cores, with the device cycle of each moment."""
+    """The part for the timeline panel: the tracks of all cores, and the cycle of each moment."""
 
     cycles: tuple[int, ...] = ()
     tracks: tuple[Track, ...] = ()
@@ -176,7 +176,7 @@ class WatchRow:
 
 @dataclass(frozen=True)
 class Side:
-    """One item of two runs that are compared, with its text in each of them."""
+    """One item in which two runs are compared, with its text in each of the runs."""
 
     name: str
     this: str
@@ -185,7 +185,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Against:
-    """Two runs side by side. `message` says what is equal, or why there are no rows."""
+    """The part for two runs side by side: the items in which they differ.
+
+    `names` are the names of the runs. `message` says what is equal, or why there are no rows.
+    """
 
     names: tuple[str, str] = ("", "")
     rows: tuple[Side, ...] = ()
@@ -208,7 +211,7 @@ class Frame:
 
 
 def visible(text: str) -> str:
-    """Return a text that is safe for a terminal.
+    """Return `text` in a form that is safe for a terminal.
 
     Control characters are replaced by U+FFFD, tabs by spaces.
     """

@@ -1,4 +1,4 @@
-"""Builds frames for the screen, in the thread that runs the session, for visible panels only."""
+"""Builds frames for the screen: the data of the visible panels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ MOST_PLACES = 8  # the greatest number of places whose queues are shown
 
 
 class FrameBuilder:
-    """Builds frames from an interpreter, in the thread that executes its commands."""
+    """Builds frames from an interpreter, in the thread that executes the interpreter's commands."""
 
     def __init__(self, interpreter: Interpreter, arrangement: Arrangement) -> None:
         self.interpreter = interpreter
@@ -91,7 +91,7 @@ class FrameBuilder:
     def add_output(self, stream: str, data: bytes) -> None:
         """Add a piece of the program's output to the output panel.
 
-        If the last line is not complete, the piece continues it.
+        If the last line of the panel is not complete, the piece continues this line.
         """
         text = data.decode("utf-8", "replace")
         lines = text.splitlines()
@@ -112,7 +112,7 @@ class FrameBuilder:
         self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
 
     def add_text(self, kind: str, lines: Sequence[str]) -> None:
-        """Add lines of one kind to the output panel, as an answer.
+        """Add lines of the kind `kind` to the output panel, as an answer.
 
         The panel shows the answer from its first line, and keeps at most the first `LINES` lines.
         """
@@ -124,13 +124,13 @@ class FrameBuilder:
         self._add(kind, lines)
 
     def _add(self, kind: str, lines: Iterable[str]) -> None:
-        """Add lines of one kind at the end of the log."""
+        """Add lines of the kind `kind` at the end of the log of the output panel."""
         for line in lines:
             self.log.append(OutputLine(kind, visible(line)))
             self._lines += 1
 
     def _short(self, text: str) -> str:
-        """Return a text with the folders removed from the names of source files."""
+        """Return `text` with the names of source files shortened: without their folders."""
         for path in self.interpreter.session.program.source_files:
             text = text.replace(f"{path}:", f"{PurePath(path).name}:")
         return text
@@ -138,7 +138,7 @@ class FrameBuilder:
     # Moments
 
     def note_moment(self) -> None:
-        """Record the present queue levels and core states for the sparklines and the timeline.
+        """Record the present levels of queues and states of cores, for sparklines and timeline.
 
         First drop the records of this cycle and of later cycles.
         """
@@ -151,16 +151,16 @@ class FrameBuilder:
         return {core.name: _state(core) for core in self.interpreter.session.device.order}
 
     def _note_states(self) -> int:
-        """Record the present core states during a run or a replay.
+        """Record the present states of cores, while a run or replay goes on.
 
-        Return the cycle of the next record.
+        Return the cycle at which the next record is due.
         """
         cycle = self.interpreter.session.device.cycle
         self._past.add(Moment(cycle, self._states(), {}))
         return cycle + self._past.apart
 
     def note_stop(self) -> None:
-        """React to a stop: from now on, ages and changes of counters are relative to it."""
+        """React to a stop: from now on, ages and changes of counters count from this stop."""
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
         self.note_moment()
@@ -181,9 +181,9 @@ class FrameBuilder:
         )
 
     def update(self, frame: Frame, panels: Iterable[str]) -> Frame:
-        """Return a copy of a frame with the present parts of some panels, during a run.
+        """Return a copy of `frame` in which the parts of `panels` are new, during a run.
 
-        All other panels keep their parts.
+        The parts of all other panels are those of `frame`.
         """
         self.version += 1
         parts = {x: _PARTS[x](self) for x in panels if x in frame.parts}
@@ -192,7 +192,10 @@ class FrameBuilder:
                        parts=MappingProxyType({**frame.parts, **parts}))  # fmt: skip
 
     def age(self, key: Hashable, value: Any) -> int:
-        """Return how many stops ago the value with this key has changed, at most `OLD`."""
+        """Return how many stops ago the value of the item `key` has changed, at most `OLD`.
+
+        `value` is the present value.
+        """
         last = self._changes.get(key)
         since = self._stops - OLD
         if last is not None and last[0] == value:
@@ -206,14 +209,14 @@ class FrameBuilder:
     # Parts
 
     def code(self) -> Code:
-        """Return the instructions around the focused core's next one, with their source lines."""
+        """Return the instructions around the next one of the focused core, with source lines."""
         return code_part(self.interpreter.session, self.interpreter.context.costs)
 
     def registers(self) -> tuple[Register, ...]:
-        """Return the registers of the first focused place that have a value, at most `REGISTERS`.
+        """Return the registers with a value at the first focused place, at most `REGISTERS`.
 
-        A register with several names has the first one here. Bytes are shown as numbers if the core
-        knows what type of numbers they are.
+        A register with several names appears under the first name. If the core declares the type of
+        the numbers in a register of bytes, the result has these numbers.
         """
         session = self.interpreter.session
         place = session.focus[0]
@@ -297,7 +300,7 @@ class FrameBuilder:
         return tensors[0].address if tensors else min(sections, default=0)
 
     def grid(self) -> Grid:
-        """Return the value of the heat expression in each unit."""
+        """Return the value in each unit of the expression that `heat` has chosen."""
         return self._heat.grid(self.arrangement.heat)
 
     def counters(self) -> tuple[Counter, ...]:
@@ -321,7 +324,7 @@ class FrameBuilder:
         return tuple(sorted(counter_rows, key=lambda row: row.core not in focus_cores))
 
     def stalls(self) -> tuple[Stall, ...]:
-        """Return the trees of `why-stalled`, followed by the causes."""
+        """Return the rows of the stall trees, followed by a row for each cause."""
         session = self.interpreter.session
         stall_rows = rows(session.why_stalled(), session.device.cycle)
         return tuple(
@@ -354,7 +357,7 @@ class FrameBuilder:
         return tuple(watch_rows)
 
     def against(self) -> Against:
-        """Return the items in which two runs differ, with the text of both."""
+        """Return the items in which the two runs differ, with their texts in both runs."""
         context = self.interpreter.context
         return both_runs(context.session, context.other)
 
@@ -381,7 +384,7 @@ def _state(core: Core) -> str:
 
 
 def _value(value: Any, width: int) -> str:
-    """Return a register's value as text: whole numbers in hexadecimal, arrays by element."""
+    """Return a register's value as text; a whole number of `width` bits is in hexadecimal."""
     if isinstance(value, np.ndarray):
         if value.dtype == np.uint8:
             return value.tobytes().hex()

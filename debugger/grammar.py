@@ -1,4 +1,4 @@
-"""Parses the debugger's expressions: the assembler's grammar extended by paths into state.
+"""Parses the debugger's expressions: the assembler's grammar, extended by paths into state.
 
 Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. This module adds four forms to
 `asm/grammar.lark`: members after subscripts, `*` for all indices, functions of sets, and GDB's
@@ -40,7 +40,7 @@ class Every(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path(Node):
-    """A name, followed by subscripts and members: `fim[0].bank[3].rz`."""
+    """A name with the subscripts and members after it: `fim[0].bank[3].rz`."""
 
     head: Name
     steps: tuple[str | tuple[Node, ...], ...]  # the name of a member, or subscripts
@@ -63,7 +63,7 @@ class AddressOf(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeated(Node):
-    """Several consecutive elements of memory, `E@N`. The first is the element `E`."""
+    """Consecutive elements of memory, `E@N`: N elements, of which `E` is the first."""
 
     first: Node
     count: Node
@@ -138,7 +138,7 @@ def _parser() -> Lark:
 
 
 def text() -> str:
-    """Return the text of the grammar."""
+    """Return the text of the grammar of expressions."""
     return grammar.text() + _MORE
 
 

@@ -32,10 +32,10 @@ class HeatMap:
         self._cache: tuple[Hashable, list[Expression]] | None = None
 
     def grid(self, heat: str) -> Grid:
-        """Return the value of the expression `heat` in each unit of the cores of one kind.
+        """Return the value of the expression `heat` in each unit of some cores of one kind.
 
-        The kind is that of the focused core. If cores of this kind have no units, the kind with the
-        most levels of units is used. If `heat` is empty, the first counter of the units is used. If
+        The kind is that of the focused core or, if that kind has no units, the kind with the most
+        levels of units. If `heat` is empty, the expression is the first counter of the units. If
         there are no values, the grid's `message` says why.
         """
         session = self.session
@@ -61,7 +61,7 @@ class HeatMap:
         return [core for core in cores if core.table.name == kind]
 
     def _compile(self, heat: str, places: list[Place]) -> list[Expression]:
-        """Return one expression for all places, or one for each of them.
+        """Return one expression for all places together, or one expression for each place.
 
         If the expression is a member of the focus, one expression reads all places together. Any
         other expression is compiled for each place, because a function of sets would have the same
@@ -90,7 +90,7 @@ class HeatMap:
 
 
 class _Units(NamedTuple):
-    """A unit and the units of the deepest level in it: `name` is the name of the upper unit.
+    """A unit with its name, and the units of the deepest level that are inside of it.
 
     `places` and `names` are the places and the names of the deepest units.
     """
@@ -112,7 +112,7 @@ def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
 
 
 def _first_count(core: Core) -> str:
-    """Return the path of the first counter that each unit has.
+    """Return the path of the first counter that each deepest unit of a core has.
 
     If the units have no counter, return the path of their first number.
     """

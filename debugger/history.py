@@ -2,8 +2,8 @@
 
 To go back, the debugger restores the last checkpoint before the goal and runs forward to the goal.
 A device repeats a run exactly, so no instruction is ever undone. Checkpoints share the pages of
-memory and the arrays of state that have not changed. Their number and their size in bytes are
-bounded.
+memory and the arrays of state that have not changed between them. The number of checkpoints and
+their size in bytes are bounded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_BYTES = 160 << 20  # the greatest size of all checkpoints in bytes, shared 
 
 
 class Edit(NamedTuple):
-    """A change of state by the user: the command, and the focus at that time."""
+    """A change of state by the user: the command, and the focus when it was executed."""
 
     command: str  # empty: not made by a command
     focus: str
@@ -80,10 +80,10 @@ class History:
     ) -> Checkpoint:
         """Add a checkpoint of the present state and return it.
 
-        It replaces a checkpoint at the same position. `cost` is the running time in seconds since
-        the last checkpoint. `edits` are the changes that the user has just made. `number` is the
-        user's number for the checkpoint. 0 selects the next free number; None keeps the number of
-        the replaced checkpoint.
+        If there is a checkpoint at this position, the new one replaces it. `cost` is the running
+        time in seconds since the last checkpoint. `edits` are the changes that the user has just
+        made. `number` is the user's number for the checkpoint: 0 selects the next free number, and
+        None means the number of the replaced checkpoint.
         """
         position = device.position
         old = self.at(position)
@@ -102,7 +102,7 @@ class History:
         return point
 
     def at(self, position: Position) -> Checkpoint | None:
-        """Return the checkpoint at exactly this position, or None if there is none."""
+        """Return the checkpoint at exactly this position, or None."""
         place = bisect_left(self._positions(), position)
         if place < len(self.points) and self.points[place].position == position:
             return self.points[place]
@@ -111,40 +111,41 @@ class History:
     def before(self, position: Position) -> Checkpoint:
         """Return the last checkpoint at or before a position.
 
-        There always is one, at the start of the run.
+        There is always such a checkpoint, because one is at the start of the run.
         """
         return self.points[bisect_right(self._positions(), position) - 1]
 
     def earlier(self, position: Position) -> Checkpoint | None:
-        """Return the last checkpoint before a position, or None if there is none."""
+        """Return the last checkpoint before a position, or None."""
         place = bisect_left(self._positions(), position) - 1
         return self.points[place] if place >= 0 else None
 
     def floor(self, position: Position) -> Checkpoint:
         """Return the earliest checkpoint from which a replay can reach a position.
 
-        A replay does not repeat edits, so this is the checkpoint of the last edit before the
-        position. Without an edit it is the checkpoint at the start of the run.
+        A replay does not repeat edits. So the result is the checkpoint of the last edit before the
+        position or, if there was no edit, the checkpoint at the start of the run.
         """
         edits = (x for x in self.points if x.has_edits and x.position < position)
         return max(edits, key=lambda x: x.position, default=self.points[0])
 
     def last(self, holds: Callable[[Checkpoint], bool]) -> Checkpoint | None:
-        """Return the last checkpoint for which `holds` is true, or None if there is none."""
+        """Return the last checkpoint for which `holds` returns True, or None."""
         return next((point for point in reversed(self.points) if holds(point)), None)
 
     def user_checkpoint(self, number: int) -> Checkpoint | None:
-        """Return the user's checkpoint with this number, or None if there is none."""
+        """Return the checkpoint to which the user has given this number, or None."""
         return next((point for point in self.points if point.number == number), None)
 
     def forget_after(self, position: Position) -> None:
-        """Drop the checkpoints after a position, because the user has edited the state there."""
+        """Drop the checkpoints after a position at which the user has edited the state."""
         self._keep(bisect_right(self._positions(), position))
 
     def forget_edits(self, position: Position) -> None:
         """Drop the checkpoint of the first edit after a position, and all later checkpoints.
 
-        The session calls this when a run continues from the position: that run has no such edits.
+        The session calls this method when a run continues from the position, because the new run
+        does not contain these edits.
         """
         later = (x.position for x in self.points if x.has_edits and x.position > position)
         first = min(later, default=None)
@@ -177,8 +178,9 @@ class History:
     def _thin(self) -> None:
         """Drop checkpoints until their number and size are within the bounds.
 
-        Each time, drop the checkpoint that leaves the smallest gap relative to its distance from
-        the present. So the gaps grow in proportion to that distance.
+        Each time, the method drops the checkpoint that leaves the smallest gap relative to the
+        gap's distance from the present. So the gaps between checkpoints grow in proportion to this
+        distance.
         """
         while len(self.points) > 3 and (
             len(self.points) > self.most or (len(self.points) > 8 and self.bytes > self.most_bytes)
@@ -206,7 +208,7 @@ class History:
 
 
 def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
-    """Return the number of bytes in a snapshot's arrays and pages that `before` does not share."""
+    """Return the bytes of those arrays and pages of a snapshot that `before` does not share."""
     total = 0
     for name, state in {"": snapshot.memory, **snapshot.cores}.items():
         other: Mapping[str, Any] = {}

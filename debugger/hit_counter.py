@@ -32,7 +32,7 @@ class HitCounter:
         self._conditions.clear()
 
     def condition(self, point: Point, place: Place) -> Expression | None:
-        """Return a point's condition, compiled once, or None if the point has none.
+        """Return the compiled condition of a point, or None if the point has no condition.
 
         Short names in the condition refer to `place` or, for a watch, to the watch's own focus.
         """
@@ -59,12 +59,11 @@ class HitCounter:
         values: dict[str, Any] | None = None,
         change: tuple[Any, Any] = (None, None),
     ) -> list[Hit]:
-        """Count a point that a run has reached.
+        """Count a hit of `point`; return the hit in a list if it stops the run, else no hits.
 
-        Return a list with the hit if the point stops the run, else an empty list. Short names in
-        the condition refer to `viewpoint`, short names in a dprintf's text to `place`. `by` names
-        the core or place that caused the hit. `values` are the values of the announcement. `change`
-        is the old and the new value of a watch.
+        Short names in the point's condition refer to `viewpoint`, short names in a dprintf's text
+        to `place`. `by` names the core or place that caused the hit. `values` are the values of the
+        announcement. `change` is the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -18,9 +18,7 @@ _COUNTS = re.compile(r", segments=\d+, clusters=\d+$")
 
 
 def symbol_text(program: Program, address: int) -> str | None:
-    """Return the symbol at or before an address, with the distance: `loop+8`; None if there is
-    none.
-    """
+    """Return the symbol at or before an address, with the distance, as `loop+8`; or None."""
     near = program.symbol_at(address)
     if near is None:
         return None
@@ -30,8 +28,8 @@ def symbol_text(program: Program, address: int) -> str | None:
 class InstructionTexts:
     """The instructions, packets and sequence headers of a program as text.
 
-    Each section is read once. The texts are from the assembled program, even if the run has since
-    changed the instructions in memory.
+    The object reads each section once. The texts are those of the assembled program, even if the
+    run has changed the instructions in memory.
     """
 
     def __init__(self, program: Program) -> None:
@@ -39,9 +37,9 @@ class InstructionTexts:
         self._sections: dict[str, dict[int, str]] = {}
 
     def at(self, address: int) -> str:
-        """Return the instruction or record that begins at an address, with its operands.
+        """Return the text of the instruction or record that begins at an address, with operands.
 
-        The result is empty if none begins there.
+        The text is empty if no instruction or record begins there.
         """
         section = self.program.section_at(address)
         if section is None or section.core is None:

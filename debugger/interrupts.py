@@ -1,4 +1,4 @@
-"""Interrupts: requests, from any thread, that a run or a command stops."""
+"""Interrupts: requests that a run or a command stops, from any thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Interrupts:
         return pending
 
     def check(self) -> None:
-        """Raise `SessionError` if a stop was requested and no device runs.
+        """Raise `SessionError` if a stop was requested while no device runs.
 
         While a device runs, the device itself stops, between two acts. An exception from a
         condition would stop the device in the middle of an act.

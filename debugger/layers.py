@@ -22,8 +22,8 @@ class LayerState:
 
     `state` is "done", "running", "to come" or "not seen". "not seen" means that the session has
     jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles` is
-    the number of cycles from there to the start of the next layer, or to now. `cycles` is None if
-    the session has jumped over one of these two moments.
+    the number of cycles from `begin` to the start of the next layer, or to now. It is None if the
+    session has jumped over one of the two starts.
     """
 
     number: int
@@ -50,7 +50,7 @@ def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, B
 
 
 def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
-    """Record the start of a layer; return whether another break at its address stops the core."""
+    """Record the start of layer `number`; return whether the other break there stops the core."""
     debuggee.layer_starts[number] = debuggee.device.cycle
     test: Callable[[], bool] | None = None if other is None else other.test
     return other is not None and (test is None or test())
@@ -68,7 +68,7 @@ def present_layer(debuggee: Debuggee) -> int | None:
 
 
 def layer_states(debuggee: Debuggee) -> list[LayerState]:
-    """Return the layers of the network, in the order of execution, as they are now."""
+    """Return the present states of the network's layers, in the order of execution."""
     network, now = debuggee.program.network, debuggee.device.cycle
     starts = {number: cycle for number, cycle in debuggee.layer_starts.items() if cycle <= now}
     present = present_layer(debuggee)
@@ -88,11 +88,11 @@ def layer_states(debuggee: Debuggee) -> list[LayerState]:
 
 @dataclass(frozen=True)
 class TensorState:
-    """A tensor of the network at the present moment.
+    """A tensor of the network at the present moment; `layer` is the layer that makes it.
 
     `state` says what the tensor's bytes contain now. It is "input", "to come" (not computed yet),
-    "in work" (being computed), "there" (complete), "not seen" (if the layer that makes it is not
-    seen), or "overwritten by" a layer, which is named.
+    "in work" (partly computed), "there" (complete), "not seen" (the layer that makes the tensor is
+    "not seen"), or "overwritten by" and the name of a layer.
     """
 
     name: str
@@ -102,7 +102,7 @@ class TensorState:
 
 
 def tensor_states(debuggee: Debuggee) -> list[TensorState]:
-    """Return the tensors of the network as they are now, in the order in which they are made."""
+    """Return the present states of the network's tensors, in the order in which they are made."""
     program = debuggee.program
     if program.network is None:
         return []
@@ -133,7 +133,7 @@ def tensor_states(debuggee: Debuggee) -> list[TensorState]:
 
 
 def _last_writers(network: ProgramNetwork, layers: Sequence[LayerState]) -> dict[str, LayerState]:
-    """Return the last layer that writes columns of a tensor, by the symbol of the whole tensor."""
+    """Return the last layer that writes columns of each tensor, by the tensor's symbol."""
     symbols = [(network.tensors[item.layer.output], item) for item in layers]
     return {network.columns[x].tensor: item for x, item in symbols if x in network.columns}
 
@@ -142,7 +142,7 @@ _STATES = {"done": "there", "running": "in work", "to come": "to come", "not see
 
 
 def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> bool:
-    """Return whether a tensor has the same bytes as another tensor that a layer makes."""
+    """Return whether the tensor `name` has the same bytes as another tensor that a layer makes."""
     assert program.network is not None
     symbols = program.network.tensors
     return any(symbols.get(other) == symbols[name] for other in makers)

@@ -1,4 +1,4 @@
-"""The layout of the screen: divides it into rectangles of character cells for the panels."""
+"""The layout of the screen: divides the screen into rectangles of character cells."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ Need = Callable[[str, int], int | None]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of panels: its share of the width, and the panels' shares of its height."""
+    """A column of panels. `share` is its share of the band's width.
+
+    `panels` has (name, share of the height) for each panel.
+    """
 
     share: int
     panels: tuple[tuple[str, int], ...]
@@ -52,9 +55,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Band:
-    """Columns side by side, from the left to the right of the screen, with a share of its height.
+    """Columns side by side over the whole width; `share` is the band's share of the height.
 
-    The bands of a layout are below each other.
+    A layout consists of bands, one below the other.
     """
 
     share: int
@@ -94,7 +97,7 @@ NAMES = ("auto", *LAYOUTS)
 
 
 def layout_for(width: int, height: int) -> str:
-    """Return the name of the default layout for a terminal of this many columns and rows."""
+    """Return the name of the default layout for a terminal of `width` x `height` cells."""
     if width >= 180 and height >= 45:
         return "large"
     return "medium" if width >= 110 and height >= 34 else "small"
@@ -102,7 +105,7 @@ def layout_for(width: int, height: int) -> str:
 
 @dataclass
 class Arrangement:
-    """The user's choice of panels and sizes. `version` grows with each change."""
+    """The user's choice of layout, panels and sizes. `version` grows with each change."""
 
     name: str = "auto"
     # panels that are shown besides those of the layout
@@ -120,8 +123,8 @@ class Arrangement:
     def bands(self, width: int, height: int) -> tuple[Band, ...]:
         """Return the bands of a screen of `width` x `height` cells, with the chosen panels.
 
-        If the user has shown a panel that the layout does not have, it replaces the last panel of
-        the first band. Columns without panels and bands without columns are left out.
+        If the user has shown a panel that the layout does not contain, this panel replaces the last
+        panel of the first band. Columns without panels and bands without columns are left out.
         """
         name = layout_for(width, height) if self.name == "auto" else self.name
         bands = LAYOUTS[name]
@@ -152,8 +155,8 @@ class Arrangement:
         """Return the rectangles of the panels on a screen of `width` x `height` cells.
 
         One cell separates neighbouring columns. `need(panel, width)` returns how many rows a panel
-        fills below its title, or None if it can use any number. Rows that a panel does not need go
-        to the other panels of its column. `need` does not change which panels are shown.
+        fills below its title, or None if it can use any number of rows. Rows that a panel does not
+        need go to the other panels of its column. Which panels are shown does not depend on `need`.
         """
         if self.too_small(width, height):
             panel = (
@@ -186,7 +189,7 @@ class Arrangement:
     def _weight(self, band: Band) -> float:
         """Return a band's share of the height.
 
-        The share is multiplied by the user's factors for panels that fill the band's height.
+        The method multiplies it by the user's factors for those panels that fill the band's height.
         """
         weight = float(band.share)
         for column in band.columns:
@@ -197,7 +200,10 @@ class Arrangement:
     def _rows(
         self, panels: tuple[tuple[str, int], ...], width: int, height: int, need: Need
     ) -> list[int]:
-        """Return how many rows each panel of a column of `height` rows gets."""
+        """Return the height in rows of each panel of a column of `height` rows.
+
+        `panels` has (panel, share) of each panel, `need` is as in `rectangles`.
+        """
         factors = [self.shares.get(panel, 1.0) for panel, _ in panels]
         shares = [share * factor for (_, share), factor in zip(panels, factors, strict=True)]
         wanted: list[int | None] = []
@@ -208,7 +214,7 @@ class Arrangement:
         return fill(shares, wanted, height, LEAST[1])
 
     def too_small(self, width: int, height: int) -> bool:
-        """Return whether a terminal is smaller than `SMALLEST`.
+        """Return whether `width` x `height` cells, the space for panels, are less than `SMALLEST`.
 
         `width` and `height` are the cells that the terminal has for panels.
         """
@@ -224,9 +230,9 @@ class Arrangement:
         self.version += 1
 
     def show(self, panel: str) -> None:
-        """Show a panel; it replaces the last panel that this method has shown.
+        """Show a panel, which replaces the last panel that this method has shown.
 
-        If a panel fills the screen (`zoom`), the new panel fills it instead.
+        If one panel fills the screen (`zoom`), the new panel fills the screen in its place.
         """
         if panel in self.hidden_panels:
             self.hidden_panels.remove(panel)
@@ -259,20 +265,20 @@ class Arrangement:
         self.note_change()
 
     def reset(self, name: str) -> None:
-        """Choose a layout and discard the user's changes to it."""
+        """Choose the layout `name`, and discard the user's changes to the layout."""
         self.name, self.zoom_panel, self.active = name, "", ""
         self.extra_panels, self.hidden_panels, self.shares, self.scroll = [], [], {}, {}
         self.note_change()
 
     def plain(self) -> dict[str, Any]:
-        """Return the settings that a file stores between sessions."""
+        """Return the settings to store in a file, from which `take` restores them."""
         return {"layout": self.name, "shown": [x for x in self.extra_panels if x != OF_TWO],
                 "hidden": self.hidden_panels,
                 "shares": self.shares, "heat": self.heat, "mouse": self.mouse,
                 "pages": self.pages}  # fmt: skip
 
     def take(self, settings: Mapping[str, Any]) -> None:
-        """Apply the settings that `plain` has returned; invalid settings are ignored."""
+        """Restore settings that `plain` has returned; ignore invalid settings."""
         if settings.get("layout") in NAMES:
             self.name = settings["layout"]
         for name, key in (("extra_panels", "shown"), ("hidden_panels", "hidden")):
@@ -297,21 +303,22 @@ FRAME = 3  # rows of the screen besides the panels: status, input, keys
 
 
 def _widths(band: Band, width: int) -> list[int]:
-    """Return the widths of a band's columns; one cell separates neighbouring columns."""
+    """Return the widths in cells of a band's columns; one cell separates neighbouring columns."""
     columns = band.columns
     return divide([column.share for column in columns], width - len(columns) + 1, LEAST[0])
 
 
 def _first_panels(band: Band, count: int) -> Band:
-    """Return a band with the first `count` panels of each column."""
+    """Return a band that has only the first `count` panels of each column."""
     columns = (replace(column, panels=column.panels[:count]) for column in band.columns)
     return replace(band, columns=tuple(columns))
 
 
 def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) -> list[int]:
-    """Return the heights of bands.
+    """Return the heights of the bands, changed so that the panel `GROWS` gets the rows it needs.
 
-    A band that has only the panel `GROWS` gets the rows that the panel needs.
+    Only a band that consists of this panel is changed. `heights` are the heights before, `width` is
+    the width of the screen.
     """
     total = sum(heights)
     for at, band in enumerate(bands):
@@ -333,7 +340,7 @@ def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) ->
 def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
     """Divide `total` into whole numbers in proportion to `shares`, and return them.
 
-    Each number is at least `least`, if the total is large enough for that.
+    If the total is large enough, each number is at least `least`.
     """
     least = min(least, total // max(1, len(shares)))
     free = total - least * len(shares)
@@ -351,9 +358,9 @@ def fill(
 ) -> list[int]:
     """Divide `total` as `divide` does, but with an upper limit for each item; return the numbers.
 
-    `wanted` has the upper limits; None means no limit. The remaining amount is divided among the
-    other items in proportion to their shares. If all items have reached their limits, the last one
-    gets the rest.
+    `wanted` has the upper limits; None means no limit. What an item cannot take is divided among
+    the other items in proportion to their shares. If all items have reached their limits, the last
+    item gets the rest.
     """
     parts = divide(shares, total, least)
     limits = [total if most is None else most for most in wanted]

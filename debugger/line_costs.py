@@ -1,7 +1,7 @@
 """The cycles that lines and instructions of a program have on the critical path of a run.
 
-The cycles come from a run of the program from reset to its end, on another device. The session
-stays where it is, and its edits are not repeated.
+The cycles come from a run of the program from reset to its end, on another device. The position of
+the session does not change, and the run does not repeat the user's edits.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from macaw.emu.device import Device
 class LineCosts:
     """The cycles of lines and instructions of a program on the critical path of a run.
 
-    `instructions` has the cycles by address in the program, without copies; `lines` has them by
-    file and number. Cycles that belong to no instruction are in neither of the two.
+    `cycles` is the length of the run. `instructions` has the cycles by address in the program,
+    where copies of a section count for the original; `lines` has them by (file, line number).
+    Cycles that belong to no instruction are in neither of the two.
     """
 
     cycles: int  # of the run
@@ -31,22 +32,22 @@ class LineCosts:
     lines: Counter[tuple[str, int]]
 
     def part(self, begin: int, end: int) -> int:
-        """Return the cycles of the instructions from address `begin` to `end`."""
+        """Return the cycles of the instructions from address `begin` up to `end`."""
         return sum(self.instructions[address] for address in range(begin, end))
 
     def share_text(self, cycles: int) -> str:
-        """Return the share of `cycles` in the cycles of the run; empty for 0."""
+        """Return `cycles` as a share of all cycles of the run, as text; empty for 0."""
         return f"{100 * cycles / self.cycles:.1f}%" if cycles else ""
 
     def heat(self, cycles: int) -> int:
-        """Return the heat of `cycles` in this run, from 0 to 4."""
+        """Return the heat, from 0 to 4, of a line with `cycles` cycles of the run."""
         return heat_of(cycles, self.cycles)
 
 
 def line_costs(debuggee: Debuggee, max_cycles: int) -> LineCosts:
-    """Run the program of a session for at most `max_cycles`, and return the cycles of its lines.
+    """Run the program for at most `max_cycles` cycles, and return the cycles of its lines.
 
-    A request to stop the session's run ends this run.
+    A request to stop, which would end a run of the session, also ends this run.
     """
     device, interrupts = Device(debuggee.config), debuggee.interrupts
     device.load(debuggee.program)

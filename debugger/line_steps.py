@@ -1,4 +1,4 @@
-"""Steps by lines of the source, over calls and out of functions, forward and back."""
+"""Steps by lines of the source, forward and back; also over calls, and out of functions."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ class LineStepper:
     # Forward
 
     def step(self, over: bool) -> tuple[Stop, bool]:
-        """Run to the start of another line; with `over`, lines of called functions do not count.
+        """Run to another line's start; if `over`, lines of called functions do not count.
 
-        Return the stop, and whether the core has reached the line. A point may have stopped the
-        core earlier.
+        Return the stop, and whether the core has reached such a line; a point may stop it earlier.
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired
@@ -52,7 +51,7 @@ class LineStepper:
                 return stop, is_other
 
     def step_instruction(self) -> tuple[Stop, bool]:
-        """Execute one instruction; a call is executed up to its return.
+        """Execute one instruction; for a call, run until the call returns.
 
         Return the stop, and whether the core has completed the instruction.
         """
@@ -63,9 +62,10 @@ class LineStepper:
         return stop, stop.reason == "step"
 
     def _is_other(self, first: Line | None) -> bool:
-        """Return whether the core has left the line `first`, or is at its start again.
+        """Return whether the core has left the line `first`, or is at the start of `first` again.
 
-        A core at an instruction without a line is still in the line, unless `first` is None.
+        If the core is at an instruction without a line, the result is False, unless `first` is
+        None.
         """
         at = self.core.next_address
         line = self.code.line(at)
@@ -76,8 +76,8 @@ class LineStepper:
     def step_range(self, begin: int, end: int, over: bool) -> tuple[Stop, bool]:
         """Run until the core leaves the addresses from `begin` up to (excluding) `end`.
 
-        Return the stop, and whether the last instruction was a call out of the range. With `over`,
-        called functions count as part of the range.
+        Return the stop, and whether the last instruction was a call out of the range. If `over` is
+        true, called functions count as part of the range.
         """
         core, runner, calls = self.core, self.runner, cache(self.code.calls)
         last = core.next_address
@@ -102,7 +102,7 @@ class LineStepper:
                 return stop, is_call and not self._is_inside(begin, end)
 
     def _is_inside(self, begin: int, end: int) -> bool:
-        """Return whether the core's next instruction is in a range of addresses."""
+        """Return whether the core's next instruction is at an address from `begin` up to `end`."""
         at = self.core.next_address
         return at is not None and begin <= at < end
 
@@ -136,39 +136,40 @@ class LineStepper:
                 return stop
 
     def is_goal(self, stop: Stop) -> bool:
-        """Return whether a run has ended at its goal and not at a point."""
+        """Return whether a run with this stop has ended at its goal, and not at a point."""
         return stop.before and not self.runner.monitor.hits
 
     # Back
 
     def back(self, over: bool) -> tuple[Position, int]:
-        """Return the position where the previous line starts.
+        """Return the position at which the core's previous line starts.
 
-        Also return how many instructions the core had completed there. If there is no previous
-        line, the position is the start of the run. Raises `Interruption`.
+        The second result is how many instructions the core had completed at this position. If there
+        is no previous line, the position is the start of the run. If `over` is true, lines of
+        called functions do not count. Raises `Interruption`.
         """
         return self._search_back(partial(self._line_start, over=over))
 
     def back_instruction(self) -> tuple[Position, int]:
         """Return the position before the previous instruction outside of called functions.
 
-        Also return how many instructions the core had completed there. If there is no such
-        instruction, the position is the start of the run. Raises `Interruption`.
+        The second result is how many instructions the core had completed at this position. If there
+        is no such instruction, the position is the start of the run. Raises `Interruption`.
         """
         return self._search_back(lambda ends: next(self._outside(ends), None))
 
     def back_call(self) -> tuple[Position, int]:
         """Return the position before the call of the present function.
 
-        Also return how many instructions the core had completed there. If there was no call, the
-        position is the start of the run. Raises `Interruption`.
+        The second result is how many instructions the core had completed at this position. If there
+        was no call, the position is the start of the run. Raises `Interruption`.
         """
         return self._search_back(self._last_call)
 
     def _search_back(
         self, find: Callable[[list[InstructionEnd]], int | None]
     ) -> tuple[Position, int]:
-        """Return the position of an instruction in the past, as `back` does.
+        """Return the position of an earlier instruction, which `find` finds; results as in `back`.
 
         The method calls `find(ends)` with the ends of the core's last instructions. `find` returns
         the index of the instruction in `ends`, or None if the instruction is earlier. After None
@@ -203,8 +204,8 @@ class LineStepper:
     def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
         """Return the index in `ends` of the position where the core's last line starts.
 
-        With `over`, lines of called functions do not count. The result is None if no line starts in
-        `ends`.
+        If `over` is true, lines of called functions do not count. The result is None if no line
+        starts in `ends`.
         """
         last: Line | None = None
         inner: int | None = None
@@ -219,7 +220,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """Yield the indices in `ends` of instructions outside of called functions, last first."""
+        """Yield indices in `ends` of instructions outside of called functions, the last first."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

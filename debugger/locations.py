@@ -34,8 +34,8 @@ class LocationError(ValueError):
 class Location:
     """The addresses that a location denotes.
 
-    `text` names the location so that it does not depend on the focus: a line number has its file
-    before it, and an address after `*` is a number.
+    `text` is a text for the location that does not depend on the focus: the file precedes a line
+    number, and the address after `*` is a number.
     """
 
     text: str
@@ -77,7 +77,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
 
 
 def _no_layer(program: Program, name: str) -> str:
-    """Return the message for a name in quotation marks that is not the name of a layer."""
+    """Return the message for `name`, a name in quotation marks that no layer has."""
     if program.network is None:
         return f"the program has no layers, so none is called '{name}'"
     near = near_layers(program, name)
@@ -86,9 +86,9 @@ def _no_layer(program: Program, name: str) -> str:
 
 
 def _file(debuggee: Debuggee, name: str | None) -> str | None:
-    """Return the path of the source file with this name. Raises `LocationError`.
+    """Return the path of the source file `name`. Raises `LocationError`.
 
-    None stands for the file of the focused core, or else the program's first file.
+    If `name` is None, return the file of the focused core, or else the program's first file.
     """
     files = list(debuggee.program.line_table.files)
     if name is None:
@@ -103,7 +103,7 @@ def _file(debuggee: Debuggee, name: str | None) -> str | None:
 
 
 def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ...]:
-    """Return the start addresses of a line of a file, or of the next line that has code.
+    """Return the start addresses of line `number`, or of the next line that has code.
 
     Raises `LocationError`.
     """
@@ -129,7 +129,7 @@ def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
     """Return the start address that the core uses for each piece of a section of data.
 
     A piece is for example a packet or a list. The keys of the result are the addresses of the
-    pieces in the section. The result is empty for a section that a core executes.
+    pieces in the section. If a core executes the section, the result is empty.
     """
     if section.core is None or registry.core(section.core).executable:
         return {}
@@ -139,14 +139,14 @@ def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
-    """Return the pieces (packets, lists) of a section of data, as the program was assembled."""
+    """Return the pieces (packets, lists) of section `name`, a section of data of `core`."""
     section = program.section(name)
     labels = Labels(section, program, Names(program.symbols))
     return tuple(printer_of(core).records(section, labels))
 
 
 class Target(NamedTuple):
-    """An address at which a core may execute an instruction."""
+    """An address at which a core may execute the instruction of a location."""
 
     core: Core
     address: int
@@ -155,9 +155,10 @@ class Target(NamedTuple):
 
 
 def targets(debuggee: Debuggee, address: int) -> list[Target]:
-    """Return the cores that may execute the code at an address, with the address for each core.
+    """Return a target for each core that may execute the code at an address of the program.
 
-    These addresses differ, because a row of the array may have a copy of another row's section.
+    The addresses of the targets may differ, because a row of the array may have a copy of another
+    row's section.
     """
     device, program = debuggee.device, debuggee.program
     section = program.section_at(address)
@@ -179,5 +180,5 @@ def targets(debuggee: Debuggee, address: int) -> list[Target]:
 
 
 def holds_code(debuggee: Debuggee, target: Target) -> bool:
-    """Return whether the code of the target is at its address now."""
+    """Return whether memory has the code of the target at the target's address now."""
     return target.of is None or original(debuggee.program, target.core, target.address) == target.of

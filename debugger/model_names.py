@@ -1,7 +1,7 @@
 """Names of a network's model in locations and expressions, such as `"/stage1/Conv"`.
 
-A name is put in single or double quotation marks. A name without them must be the whole location or
-the whole expression.
+The user puts such a name in single or double quotation marks. A name without quotation marks must
+be the whole location or the whole expression.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']{2,})'")
 
 
 def unquoted(text: str) -> str | None:
-    """Return the text inside the quotation marks of `text`; None if it has none."""
+    """Return the text between the quotation marks of `text`; None if `text` has none."""
     match = _QUOTED.fullmatch(text.strip())
     return None if match is None else match[1] or match[2]
 
 
 def layer_symbol(program: Program, text: str) -> str | None:
-    """Return the symbol of the layer that a location names, or None if it names no layer."""
+    """Return the symbol of the layer that the location `text` names, or None."""
     name = unquoted(text) or text.strip()
     layers = () if program.network is None else program.network.layers
     return next((layer.symbol for layer in layers if layer.name == name), None)
@@ -36,10 +36,10 @@ def near_layers(program: Program, name: str) -> list[str]:
 
 
 def with_symbols(program: Program, text: str) -> str:
-    """Return an expression in which symbols replace the names of the model.
+    """Return an expression in which symbols replace the model's names for layers and tensors.
 
     The name of a layer stands for the layer's result. If a symbol is shorter than the name, blanks
-    fill the rest, so all other parts of the text keep their positions.
+    follow it, so that the positions of all other parts of the text do not change.
     """
     if program.network is None:
         return text

@@ -10,9 +10,10 @@ MOST = 400  # the greatest number of moments; if there are more, every second on
 
 
 class Moment(NamedTuple):
-    """A moment: the device cycle, and the states of cores and levels of queues by name.
+    """A moment of a run: the device cycle, the states of cores and the levels of queues.
 
-    A core's state is "run", "wait" or "idle". `levels` is empty if the queues were not read.
+    `states` has "run", "wait" or "idle" by core name. `levels` has the number of items by queue; it
+    is empty if the queues were not read.
     """
 
     cycle: int
@@ -23,9 +24,9 @@ class Moment(NamedTuple):
 class Moments:
     """The past moments of one run, in the order of their cycles.
 
-    Between stops the moments are `apart` cycles apart. When there are more than `MOST` moments,
-    every second one is dropped, and the distance is doubled. So a long run has at least half of
-    `MOST` and at most `MOST` moments.
+    Between stops the moments are `apart` cycles apart. When there are more than `MOST` moments, the
+    object drops every second moment and doubles `apart`. So a long run has between `MOST` / 2 and
+    `MOST` moments.
     """
 
     def __init__(self) -> None:
@@ -41,8 +42,8 @@ class Moments:
     def add(self, moment: Moment) -> None:
         """Add a moment, in the order of cycles.
 
-        If there is already a moment of this cycle, the new one replaces it only if the new one has
-        levels.
+        If there is already a moment of the same cycle, the new moment replaces it only if the new
+        moment has levels.
         """
         at = bisect_left(self._rows, moment.cycle, key=_cycle)
         is_known = at < len(self._rows) and self._rows[at].cycle == moment.cycle
@@ -54,7 +55,7 @@ class Moments:
             self.apart *= 2
 
     def drop_from(self, cycle: int) -> None:
-        """Drop the moments at this cycle and later, because the run has gone back."""
+        """Drop the moments at or after a cycle to which the run has gone back."""
         del self._rows[bisect_left(self._rows, cycle, key=_cycle) :]
         if not self._rows:
             self.apart = 1

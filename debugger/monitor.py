@@ -68,7 +68,7 @@ class Monitor:
         return any(hit.kind in ("step", ARRIVED) for hit in self.hits)
 
     def needs_reference(self) -> bool:
-        """Return whether a point needs events that a fast engine would report too late."""
+        """Return whether a fast engine would report events of a point too late."""
         for point in self.points.active:
             if point.kind == "catch" and self._catchpoints.is_late(point):
                 return True
@@ -89,9 +89,10 @@ class Monitor:
     ) -> None:
         """Prepare all points for a run.
 
-        `step_test` gets the announcements of the cores `listen`, and may get announcements of other
-        cores; a hit that it returns ends the run. `goals` has tests by core and address. The run
-        ends without a hit when a core arrives at an address whose test is true.
+        `listen` has the names of cores. `step_test` gets the announcements of these cores, and
+        perhaps those of others; a hit that it returns ends the run. `goals` has tests by core and
+        address: the run ends without a hit when a core arrives at such an address and the test is
+        true.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus
@@ -121,7 +122,7 @@ class Monitor:
         self._watches.prepare(points, self._counter.condition)
 
     def rest(self) -> None:
-        """Stop listening after a run. The breaks of cores stay set for the next run."""
+        """Stop listening after a run. The breaks of cores remain set for the next run."""
         device = self.debuggee.device
         if self._cores:
             device.unlisten(self._listener)
@@ -137,7 +138,7 @@ class Monitor:
 
     @contextmanager
     def scanning(self) -> Iterator[None]:
-        """Collect hits without counting or printing them, while the context is open."""
+        """Inside of the `with` block, collect hits without counting or printing them."""
         self._counter.scanning = True
         try:
             yield
@@ -146,11 +147,11 @@ class Monitor:
             self._counter.scanning = False
 
     def end_run(self, stop: Stop) -> None:
-        """Add to `hits` the points that catch the reason why the run has ended."""
+        """Add to `hits` the hits of points that catch the reason why the run has ended."""
         self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
 
     def take_over(self, old: Device, new: Device) -> None:
-        """Move the recorded arrivals to a new device, which is in the same state as the old one."""
+        """Make the recorded arrivals valid for a new device in the same state as the old one."""
         self._arrivals.transfer(old, new)
 
     # Stops before instructions
@@ -161,21 +162,22 @@ class Monitor:
         self._counter.hits = []
 
     def show(self, core: Core) -> None:
-        """Record that a stop shows a core before an instruction.
+        """Record that a stop shows the user a core before its next instruction.
 
         Points that the user sets from now on do not stop the core in this arrival.
         """
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Record that a stop at a core's instruction has reported the breakpoints of these numbers.
+        """Record that a stop has reported breakpoints at the instruction of `core` at `address`.
 
-        In this arrival they do not stop the core again.
+        `numbers` are the numbers of the breakpoints. In this arrival they do not stop the core
+        again.
         """
         self._arrivals.report(core, address, numbers)
 
     def check_next(self, core: Core) -> None:
-        """Add to `hits` the breakpoints at the instruction before which a step has stopped."""
+        """Add to `hits` the breakpoints at the next instruction of `core`, after a step there."""
         if self._device is self.debuggee.device:
             self._breakpoints.check_next(core)
 
@@ -185,7 +187,7 @@ class Monitor:
         self._announcements.append((event.kind, event.core.name, dict(event.values)))
 
     def _after_act(self, core: Core | None) -> None:
-        """Test the points after an act of a core, or of the arbiter if `core` is None."""
+        """Test the points after an act of a core; None means the arbiter of a memory."""
         announcements, self._announcements = self._announcements, []
         cores = self.debuggee.device.cores
         hits: list[Hit] = []

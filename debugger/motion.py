@@ -39,15 +39,14 @@ OnMoved = Callable[[StopRecord | EditRecord], object]
 
 
 class Motion:
-    """The runs and steps of one debuggee, with its points and its checkpoints.
+    """The runs and steps of one debuggee, with the points and checkpoints for them.
 
-    `last_stop` is the last record. Each function in `on_moved` is called with each new record.
-    There is a new record after each stop and after each change of state by the user, even if a
-    command caused it.
+    `last_stop` is the record of the last stop. After each stop, and after each change of state by
+    the user, there is a new record, and each function in `on_moved` is called with this record.
     """
 
     def __init__(self, debuggee: Debuggee) -> None:
-        """Load the program and its inputs. Raises `DeviceError`."""
+        """Load the program and its inputs into the device. Raises `DeviceError`."""
         self._debuggee = debuggee
         self._history = History()
         self.points = Points(debuggee)
@@ -70,7 +69,7 @@ class Motion:
 
     @property
     def core(self) -> Core:
-        """The first of the focused cores."""
+        """The core of the first focused place."""
         return self._debuggee.core
 
     def _load(self) -> None:
@@ -83,7 +82,7 @@ class Motion:
     # Forward
 
     def restart_program(self) -> StopRecord:
-        """Load the program again, with the same inputs; points stay."""
+        """Load the program again, with the same inputs and the same points."""
         self._load()
         return self._stop(self.record("start"))
 
@@ -108,9 +107,9 @@ class Motion:
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
         """Run until each focused core that runs has executed `count` more instructions.
 
-        With `only`, this applies only to the first of the focused cores; with `every`, to each core
-        that runs. If units of a core are focused, such as PEs, the instructions of these units are
-        counted.
+        If `only` is true, the first focused core counts and no other; if `every` is true, all cores
+        that run count. If units of a core are focused, such as PEs, the instructions of these units
+        are counted.
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
@@ -133,7 +132,7 @@ class Motion:
     def step(self, count: int = 1, over: bool = False) -> StopRecord:
         """Run until the first focused core has reached `count` other lines of its source.
 
-        With `over`, lines of the functions that it calls do not count (`next`).
+        If `over` is true, lines of functions that the core calls do not count (`next`).
         """
         self._check_count(count)
         self._check_runs()
@@ -158,9 +157,10 @@ class Motion:
     def step_range(self, begin: int, end: int, over: bool = False) -> StopRecord:
         """Run until the first focused core leaves the addresses `begin` to `end` - 1.
 
-        At least one instruction is executed. With `over`, functions that are called from there
-        count as part of the range. The record's `done` is the number of instructions that the core
-        has executed; `in_call` says that the last of them was a call, which has left the range.
+        The core executes at least one instruction. If `over` is true, functions that are called
+        from the range count as part of it. The record's `done` is the number of instructions that
+        the core has executed; `in_call` is true if the last of them was a call that has left the
+        range.
         """
         self._check_runs()
         core, before = self.core, self.core.retired
@@ -203,10 +203,10 @@ class Motion:
     # Back
 
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
-        """Go to the start of a cycle, before or after the present; points do not stop the run.
+        """Go to a cycle, before or after the present; points do not stop the run.
 
-        `turn` is the number of a core. With it, the position is in that cycle, before this core
-        acts.
+        `turn` is the number of a core: the position is in that cycle, before this core acts. With
+        0, the position is at the start of the cycle.
         """
         if cycle < 0:
             raise SessionError("the first cycle is 0")
@@ -217,7 +217,7 @@ class Motion:
         return self._stop(self.record("arrived", at_start=at_start))
 
     def stepc_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` cycles, or to the last stop of a point on the way."""
+        """Go back `count` cycles, or to the latest position on the way at which a point stops."""
         self._check_count(count)
         cycle, turn = now = self.device.position
         goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
@@ -225,9 +225,10 @@ class Motion:
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core, or to the last stop of a point.
+        """Go back `count` instructions of the first focused core.
 
         If units of the core are focused, such as PEs, the instructions of these units are counted.
+        If a point stops on the way, go back to the latest such position and no further.
         """
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
@@ -250,7 +251,7 @@ class Motion:
     def stepx_back(self, count: int = 1) -> StopRecord:
         """Go back to the moment before the last `count` ends of pieces (see `stepx`).
 
-        A point on the way stops the core there.
+        If a point stops on the way, go back to the latest such position and no further.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)
@@ -270,26 +271,26 @@ class Motion:
     def back(self, count: int = 1, over: bool = False) -> StopRecord:
         """Go back to the starts of the last `count` lines that the first focused core has executed.
 
-        With `over`, lines of the functions that it called do not count. A point on the way stops
-        the core there.
+        If `over` is true, lines of functions that the core called do not count. If a point stops on
+        the way, go back to the latest such position and no further.
         """
         return self._step_lines_back(count, lambda stepper: stepper.back(over))
 
     def nexti_back(self, count: int = 1) -> StopRecord:
         """Go back `count` instructions of the first focused core; a call counts as one.
 
-        A point on the way stops the core there.
+        If a point stops on the way, go back to the latest such position and no further.
         """
         return self._step_lines_back(count, LineStepper.back_instruction)
 
     def finish_back(self) -> StopRecord:
-        """Go back to the call of the present function, or to a point's last stop on the way."""
+        """Go back to the call of the present function, or to a point that stops on the way."""
         return self._step_lines_back(1, LineStepper.back_call)
 
     def _step_lines_back(
         self, count: int, back: Callable[[LineStepper], tuple[Position, int]]
     ) -> StopRecord:
-        """Go back `count` times to the position that `back` returns."""
+        """Go back `count` times to the position that `back` returns for a line stepper."""
         self._check_count(count)
         record, name = self.last_stop, self.core.name
         for done in range(1, count + 1):
@@ -305,24 +306,25 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines over which a step back has gone, at most `done`.
+        """Return the number of lines over which a step back of the core `name` has gone.
 
-        If a point has stopped the core on the way, the last line does not count. `retired` is the
-        number of instructions that the core had completed at the start of the last line.
+        The step should go over `done` lines. If a point has stopped the core on the way, the last
+        line does not count. `retired` is the number of instructions that the core had completed at
+        the start of the last line.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 
     def cont_back(self) -> StopRecord:
-        """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""
+        """Go back to the latest stop of a breakpoint, watch or event (`reverse-continue`)."""
         return self._go_back(self.device.position, START, 0)
 
     def _go_back(
         self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
     ) -> StopRecord:
-        """Go from `now` back to a goal, or to the last stop of a point on the way there.
+        """Go back from `now` to `goal`, or to the latest position in between where a point stops.
 
-        The record's number of steps is `done` if the goal is reached, and `less()` if a point
-        stops.
+        If the goal is reached, the record's number of steps is `done`; if a point stops, it is the
+        result of `less()`.
         """
         try:
             hit = last_hit(self._runner, now, goal) if self.points.can_stop else None
@@ -363,14 +365,15 @@ class Motion:
     # Records
 
     def where(self, core: Core | None = None, address: int | None = None) -> Where:
-        """Return where a core is in the source.
+        """Return where `core` is in the source.
 
-        The default is the focused core, and the address of its next instruction.
+        By default, `core` is the first focused core, and `address` is the address of its next
+        instruction.
         """
         return where_of(self._debuggee.program, core or self.core, address)
 
     def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
-        """Return a record of the present; `more` are fields of `StopRecord`."""
+        """Return a record of the present position; `more` are fields of `StopRecord`."""
         cycle, turn = self.device.position
         more.setdefault("where", self.where())
         return StopRecord(reason, cycle, turn, message, **more)
@@ -378,7 +381,7 @@ class Motion:
     def _finish(
         self, raw: Stop, done: int = 0, reason: str | None = None, **more: Any
     ) -> StopRecord:
-        """Return the record of a stop of the device after `done` steps; store it in `last_stop`.
+        """Return the record of the stop `raw` after `done` steps, and store it in `last_stop`.
 
         `more` are fields of `StopRecord`.
         """
@@ -393,7 +396,7 @@ class Motion:
         return self._stop(self.record(reason or reasons, raw.message, **more))
 
     def _details(self, raw: Stop) -> dict[str, Any]:
-        """Return the fields of `StopRecord`, without the reason, that a stop determines."""
+        """Return the fields of `StopRecord`, except the reason, that the stop `raw` determines."""
         core = self.device.cores.get(raw.core)
         where = self.where(core, raw.address) if core is not None else self.where()
         more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
@@ -413,7 +416,7 @@ class Motion:
                 self.points.delete(hit.number)
 
     def _add_stop_position(self) -> None:
-        """Record the present as a position to which steps back may return."""
+        """Record the present position as one to which steps back may return."""
         self._stop_positions.add(self.device.position)
 
     def _stop(self, record: StopRecord) -> StopRecord:

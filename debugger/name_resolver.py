@@ -27,7 +27,7 @@ Resolution = tuple[Access, Sequence[Node]]  # an access, and the nodes of its su
 
 
 class NameResolver:
-    """Resolves the names in one expression; a focus decides what short names mean."""
+    """Resolves the names in one expression; the focus determines what short names mean."""
 
     def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus
@@ -38,11 +38,11 @@ class NameResolver:
         self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
-        """Return the value of a path that names a symbol, or None for any other path.
+        """Return the value of a symbol that `path` names, or None if it names anything else.
 
-        If the path is the whole expression (`top`), the name of a tensor stands for the tensor's
-        elements, and the result is None. Within a longer expression the name stands for the
-        tensor's address.
+        If `top` is true, the path is the whole expression; then the name of a tensor stands for the
+        tensor's elements, and the result is None. Within a longer expression, the name stands for
+        the tensor's address.
         """
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
@@ -65,9 +65,9 @@ class NameResolver:
         return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
 
     def path_type(self, path: Path) -> np.dtype[Any] | None:
-        """Return the element type of the memory that a path names, or None if it names no type.
+        """Return the element type of the memory that a path names, or None if it has no type.
 
-        It is the type of the path's view (`.i16`), or else the element type of the tensor.
+        The type is the one in the path (`.i16`), or else the element type of the tensor.
         """
         for step in path.steps:
             if isinstance(step, str) and step in VIEWS:
@@ -75,7 +75,7 @@ class NameResolver:
         return self.element_type(path.head.text)
 
     def function(self, node: Call) -> int:
-        """Return the size in bytes that `sizeof(SYMBOL)` denotes.
+        """Return the value of `sizeof(SYMBOL)`, in bytes.
 
         Raises `Mistake` for any other function.
         """
@@ -95,9 +95,9 @@ class NameResolver:
         )
 
     def access(self, path: Path, top: bool) -> Resolution:
-        """Return the access to the state that a path names. The path must not be a constant.
+        """Return the access to the state that a path names; `top` is as in `constant`.
 
-        Raises `Mistake`.
+        The path must not name a constant. Raises `Mistake`.
         """
         try:
             return self._access(path)
@@ -140,7 +140,7 @@ class NameResolver:
             raise Mistake(message, path.head, self._hint_for_c()) from None
 
     def _with_dollar(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
-        """Resolve a name after a `$`: a printed value, a member of the focus, or a variable."""
+        """Resolve `$name`: a printed value, a member of the focus, or a variable."""
         access = None if steps else printed_access(self.user_values, name)
         if access is not None:
             return access, ()
@@ -151,7 +151,7 @@ class NameResolver:
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
 
     def _hint_for_c(self) -> str:
-        """Return a hint for a name in a program with C, whose variables have no symbols here."""
+        """Return a hint for an unknown name in a program with C: its variables have no symbols."""
         has_c = any(file.endswith((".c", ".cc", ".cpp")) for file in self.program.line_table.files)
         return "variables of C are gdb's: macaw debug --gdb PORT (docs/gdb.md)" if has_c else ""
 
@@ -173,7 +173,7 @@ class NameResolver:
         return next((item for item in tensors if item.name == name), None)
 
     def _columns(self, name: str) -> tuple[int, int] | None:
-        """Return (first column, number of columns) of a tensor that is part of another tensor."""
+        """Return (first column, number of columns) of a tensor that is part of a larger one."""
         network = self.program.network
         columns = None if network is None else network.columns.get(name)
         return None if columns is None else (columns.first, columns.length)
@@ -190,7 +190,7 @@ class NameResolver:
         return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Return the units with the indices `nodes` inside the focused places, as for `bank[3]`.
+        """Return the units with the indices `nodes` inside of the focused places, as for `bank[3]`.
 
         The first `level` indices of each unit are those of its focused place.
         """
@@ -203,9 +203,7 @@ class NameResolver:
         return list(units)
 
     def _place_path(self, path: Path) -> Resolution:
-        """Resolve a path that starts with a kind of core: a place, followed by members of the
-        place.
-        """
+        """Resolve a path that starts with a kind of core: a place, then members of the place."""
         indices: list[int | None] = []
         rest = list(path.steps)
         if rest and not isinstance(rest[0], str):
@@ -261,7 +259,7 @@ class NameResolver:
     def _view(
         self, steps: Sequence[str | tuple[Node, ...]]
     ) -> tuple[np.dtype[Any], Sequence[str | tuple[Node, ...]]]:
-        """Return the type that the first step names, by default a word, and the steps after it."""
+        """Return the type that the first step names, by default a word, and the other steps."""
         if steps and isinstance(steps[0], str):
             if steps[0] not in VIEWS:
                 raise AccessError(f"'{steps[0]}' is no type, there are {', '.join(VIEWS)}")
@@ -309,7 +307,9 @@ def _index(node: Node) -> int | None:
 def _read_at_once(
     device: Device, places: Sequence[Place], steps: Sequence[str | int]
 ) -> Callable[[], Any] | None:
-    """Return a function that reads one value for each place, with one array access for each core.
+    """Return a function that reads a value for each place, with one array access for each core.
+
+    `steps` are the steps of the path after the place.
 
     The result is None if a core does not have these values in one array.
     """
@@ -336,7 +336,10 @@ def _read_at_once(
 
 
 def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
-    """Return an access whose value is an array of the values of several accesses."""
+    """Return an access whose value is the array of the values of `accesses`.
+
+    If `at_once` is not None, it reads all values together.
+    """
     writes = [access.write for access in accesses]
 
     def read(*indices: Any) -> Any:

@@ -45,13 +45,13 @@ class Place:
 
 
 def _text(kind: str, indices: Sequence[str], own: int) -> str:
-    """Return a kind's name with its indices. The first `own` of the indices select the core."""
+    """Return the name of a kind with indices; the first `own` of them select the core."""
     inside, behind = indices[: own + 1], indices[own + 1 :]
     return kind + (f"[{','.join(inside)}]" if inside else "") + "".join(f".{x}" for x in behind)
 
 
 def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
-    """Return the cores by the name of their kind, then by index.
+    """Return the cores of a device: {name of the kind: {index: core}}.
 
     The index is None if the kind has only one core.
     """
@@ -79,7 +79,7 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma outside of brackets
 
 
 def places(device: Device, text: str) -> tuple[Place, ...]:
-    """Return the places that a text denotes, in its order and without repetition.
+    """Return the places that a text denotes, in the order of the text, without repetition.
 
     Commas separate places. An index is a number, a range (`0..3`) or `*` for all. Raises
     `PlaceError`.
@@ -99,14 +99,20 @@ def _places(device: Device, text: str) -> list[Place]:
 
 
 def _level_index(device: Device, text: str, level: re.Match[str]) -> str:
-    """Return `.bank[3]` as `.3` if the core has a level of that name, else the text unchanged."""
+    """Return the text of `.bank[3]` as `.3` if the core before it has a level of that name.
+
+    For any other `level`, return its text unchanged.
+    """
     cores = kinds(device).get(text.split("[")[0].strip(), {})
     levels = next(iter(cores.values())).table.levels if cores else ()
     return f".{level[2].strip()}" if level[1] in levels else level[0]
 
 
 def _index(text: str, whole: str) -> range | None:
-    """Return the range of numbers that an index denotes, or None for `*`. Raises `PlaceError`."""
+    """Return the range of numbers that the index `text` denotes, or None for `*`.
+
+    Messages show `whole`. Raises `PlaceError`.
+    """
     if text == "*":
         return None
     first, several, last = text.partition("..")
@@ -120,7 +126,7 @@ def _index(text: str, whole: str) -> range | None:
 def expand(
     device: Device, kind: str, indices: Iterable[int | range | None], text: str
 ) -> list[Place]:
-    """Return the places of a kind of core with these indices; None stands for all of a level.
+    """Return the places of a kind of core with these indices; None stands for all indices.
 
     `text` is the user's text, for messages. Raises `PlaceError`.
     """
@@ -154,7 +160,7 @@ def expand(
 
 
 def compact(device: Device, where: Iterable[Place]) -> str:
-    """Return a short text for places, which `places` can read: `cp, pe[0,0..2].*, pe[1,*].3`."""
+    """Return a short text from which `places` returns the same places: `pe[0,0..2].*, cp`."""
     by_kind = kinds(device)
     groups: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
     for place in where:
@@ -174,7 +180,10 @@ IndexSets = tuple[tuple[int, ...], ...]  # the set of indices on each axis
 
 
 def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
-    """Combine tuples of indices into few products of index sets, with one set for each axis."""
+    """Return few products of index sets that contain exactly the tuples `items`.
+
+    A product has one set for each position in a tuple.
+    """
     products: list[IndexSets] = [tuple((index,) for index in item) for item in items]
     for axis in reversed(range(len(items[0]))):
         together: dict[tuple[IndexSets, IndexSets], set[int]] = {}

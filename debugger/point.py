@@ -48,7 +48,7 @@ class Point:
     def plain(self) -> dict[str, Any]:
         """Return the fields to store in a file.
 
-        Empty fields and results of runs are left out.
+        Empty fields, and fields that runs change, are left out.
         """
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}

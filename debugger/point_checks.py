@@ -1,4 +1,4 @@
-"""Checks whether a point is possible on a device, and finds where a breakpoint stops.
+"""Checks whether a point is possible on a device, and finds the addresses of breakpoints.
 
 A breakpoint at an address becomes a break of the cores that execute the code at this address
 (`macaw.emu.breaks`). Fast engines run up to a break at full speed, and test conditions over
@@ -76,7 +76,7 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event's condition if no core on which the event may happen can evaluate it."""
+    """Reject the condition of an event that no core with this event can evaluate."""
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
     viewpoints = where or tuple(Place(core.name) for core in device.order)
@@ -88,7 +88,7 @@ def _check_condition(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_event(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event at a place where the event can never happen."""
+    """Reject an event at a place at which it can never happen."""
     device = debuggee.device
     event = event_of(device, point.text)
     if event is LAYER:
@@ -112,7 +112,7 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_place(debuggee: Debuggee, point: Point) -> None:
-    """Reject a breakpoint at places that never execute code at its addresses."""
+    """Reject a breakpoint for places that never execute code at the breakpoint's addresses."""
     cores = point_cores(debuggee, point)
     if not cores:
         raise PointError(f"{point.place} executes nothing at {point.text}")
@@ -124,7 +124,7 @@ def _check_place(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_watch(debuggee: Debuggee, point: Point) -> None:
-    """Reject a watch of a constant, and an access watch of values whose accesses are not reported.
+    """Reject a watch of a constant, or of accesses that no core and no memory reports.
 
     Also set the watch's focus if its expression or condition uses the focus.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Points:
-    """The points of a session, by number from 1. A number is never used twice."""
+    """The points of a session, by number from 1. No number is ever used twice."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
@@ -94,11 +94,14 @@ class Points:
         self.version += 1
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return one record for each point that is not temporary, as files store it."""
+        """Return a record, as files store it, for each point that is not temporary."""
         return [point.plain() for point in self.all.values() if not point.temporary]
 
     def load(self, items: Iterable[dict[str, Any]]) -> list[Point]:
-        """Add points from records that `plain` has returned, all or none. Raises `PointError`."""
+        """Add points from records that `plain` has returned: all of them, or none if one fails.
+
+        Raises `PointError`.
+        """
         points: list[Point] = []
         try:
             for item in items:

@@ -1,9 +1,8 @@
 """Counts the items that enter and leave queues in an act, from the state before and after it.
 
-A field of state determines a queue's level (`macaw.isa.model.Queue.contents`). It is a list, a
-number together with the head of a ring buffer, or an array of flags. If a ring buffer of one
-element gives and takes an item in the same cycle, its state does not change, and neither item is
-counted.
+A field of state determines the level of a queue (`macaw.isa.model.Queue.contents`). This field is a
+list, the number of items in a ring buffer, or an array of flags. If a ring buffer of one element
+gives and takes an item in the same cycle, its state does not change, and neither item is counted.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class QueueDelta(NamedTuple):
-    """The numbers of items that have left and entered a queue of one place in an act."""
+    """How many items have left (`pops`) and entered (`pushes`) one queue in an act."""
 
     place: Place
     queue: str
@@ -33,15 +32,15 @@ class QueueDelta(NamedTuple):
 
 
 def fills_from_outside(core: Core) -> bool:
-    """Return whether other cores fill a core's queues.
+    """Return whether other cores put items into the queues of `core`.
 
-    They do if the core has windows, or if it has no instructions.
+    This is so if the core has windows, or if it has no instructions.
     """
     return bool(core.table.windows) or not core.table.instructions
 
 
 class QueueTracker:
-    """Some queues of one core, with their state before the act."""
+    """Some queues of one core, with the state that they had before the last act."""
 
     def __init__(self, device: Device, core: Core, queues: Iterable[tuple[Place, str]]) -> None:
         self.device = device
@@ -69,7 +68,7 @@ class QueueTracker:
         return copies
 
     def look(self) -> Iterator[QueueDelta]:
-        """Yield, for each queue that has changed since the last call, how many items moved."""
+        """Yield, for each queue that has changed since the last call, how many items have moved."""
         before, now = self._before, self._fields()
         self._before = now
         for place, queue, at in self.queues:
@@ -82,7 +81,10 @@ class QueueTracker:
     def _counts(
         self, queue: Queue, at: tuple[int, ...], before: dict[str, Any], now: dict[str, Any]
     ) -> tuple[int, int]:
-        """Return how many items have left a queue, and how many have entered it."""
+        """Return (items that have left, items that have entered) for a queue.
+
+        `at` are the indices of the queue's place; `before` and `now` are the fields of state.
+        """
         old, new = before[queue.contents], now[queue.contents]
         if isinstance(new, list):
             return _counts_of_lists(old, new)
@@ -96,7 +98,7 @@ class QueueTracker:
 
 
 def _counts_of_lists(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
-    """Return how many items have left at the front of a list, and entered at its end."""
+    """Return (items that have left at the front, items that have entered at the end) of a list."""
     for pops in range(len(old)):
         rest = len(old) - pops
         if list(old[pops:]) == list(new[:rest]):

@@ -40,10 +40,10 @@ def _special(core: Core, address: int) -> int | None:
 
 
 def _file(core: Core, name: str, number: int) -> RegisterFile:
-    """Return the register file with this name. Raise `SessionError` unless it has the register.
+    """Return the register file `name` of a core. Raise `SessionError` if it lacks the register.
 
-    A register file of a core's units is not found, because each of its registers has several
-    values.
+    The error is also raised for a register file of the core's units, because each register of such
+    a file has several values.
     """
     files = {row.name: row for row in core.table.files if not core.table.levels}
     if name not in files or not 0 <= number < len(files[name].names):
@@ -53,7 +53,7 @@ def _file(core: Core, name: str, number: int) -> RegisterFile:
 
 
 def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str, int]:
-    """Return the assignments that set a register to these bits: the value for each expression."""
+    """Return the assignments that set a register to `bits`: {expression: value}."""
     if file == CSR:
         raise SessionError(f"{core.name}: control and status registers cannot be set from outside")
     if file == PC:
@@ -70,7 +70,7 @@ def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str
 
 
 def memory_commands(address: int, data: bytes) -> tuple[str, ...]:
-    """Return the commands that write these bytes to memory; none if there would be too many."""
+    """Return the commands that write `data` to memory; no commands if there would be too many."""
     commands = tuple(_memory_commands(address, data[: 5 * MOST_COMMANDS]))
     return commands if len(commands) <= MOST_COMMANDS and len(data) <= 5 * MOST_COMMANDS else ()
 

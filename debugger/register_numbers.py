@@ -1,4 +1,4 @@
-"""Shows registers that are declared as bytes as the numbers that they contain."""
+"""Shows registers that are declared as bytes as the numbers that these bytes contain."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from macaw.debugger.state_paths import Members
 
 
 def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]:
-    """Return a register of a place as numbers, in pairs (name, value).
+    """Return the register `name` of a place as pairs (name, value), with numbers for bytes.
 
-    Bytes become an array of the type that the core returns (`Inspectable.number_type`). If the
-    place has several units, there is a pair for each unit (`rz[3]` is the register of unit 3). Any
-    other value is returned unchanged.
+    `value` is the register's value. Bytes become an array of the type that the core returns
+    (`Inspectable.number_type`). If the place has several units, there is a pair for each unit
+    (`rz[3]` is the register of unit 3). Any other value is returned unchanged.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
         return [(name, value)]

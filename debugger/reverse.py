@@ -1,8 +1,8 @@
-"""Finds positions in the past: earlier instructions of a core, and the last hit of a point.
+"""Finds positions in the past: of earlier instructions of a core, and of hits of points.
 
-Each function restores a checkpoint and runs forward from it. It repeats this from earlier
-checkpoints until it has found enough. Afterwards the device is at some position before the present;
-the caller must move it to the position that it wants.
+Each function restores a checkpoint and runs forward from there. It repeats this from earlier and
+earlier checkpoints until it has found enough. Afterwards the device is at some position before the
+present, from which the caller must move it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InstructionEnd(NamedTuple):
 
     `retired` is the number of instructions that the core has completed. `address` is the address of
     the core's next instruction. If the core is idle at this moment, `address` is the address at
-    which the core is started next.
+    which the core will start next.
     """
 
     position: Position
@@ -48,8 +48,8 @@ class InstructionEnd(NamedTuple):
 class PastHit(NamedTuple):
     """Hits of points at one position of the past.
 
-    `core` is the name of the core that stops there; `address` is the instruction before which it
-    stops.
+    `core` is the name of the core that stops there; `address` is the address of the instruction
+    before which the core stops.
     """
 
     position: Position
@@ -61,11 +61,12 @@ class PastHit(NamedTuple):
 def instruction_ends(
     runner: Runner, name: str, count: int, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Return the ends of a core's last `count` or more instructions before `end`, earliest first.
+    """Return the ends of a core's last `count` or more instructions before `end`.
 
-    `retired` is the number of instructions that the core had executed at `end`. For a core with
-    only one unit, the last of these ends is missing; the caller does not need it. If the run has
-    fewer instructions, the first item is the start of the run. Raises `Interruption`.
+    The earliest end is the first one. `name` is the name of the core, `retired` the number of
+    instructions that the core had executed at `end`. For a core without units, the latest of these
+    ends is missing; the caller does not need it. If the run has fewer instructions, the first item
+    is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
@@ -81,7 +82,7 @@ def instruction_ends(
 def _ends_from(
     runner: Runner, name: str, count: int, floor: Checkpoint, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Return the result of `instruction_ends`, without ends before the checkpoint `floor`.
+    """Return the result of `instruction_ends`, but without ends before the checkpoint `floor`.
 
     The caller ensures that there are no edits after `floor`.
     """
@@ -115,7 +116,8 @@ def _ends_from(
 def _step(runner: Runner, core: Core, end: Position) -> tuple[Stop, int | None]:
     """Execute one more instruction of a core, or run to `end`.
 
-    Return the stop and the address of the instruction; None if the core has not begun one.
+    Return the stop, and the address of the instruction, or None if the core has begun no
+    instruction.
     """
     device, address = runner.debuggee.device, core.next_address
     if address is not None:
@@ -142,11 +144,10 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """Return the positions right after the last acts that made a matching announcement.
+    """Return the positions right after the last acts with an announcement that `matches`.
 
-    The acts are those before the present. The result has `count` positions or more, the earliest
-    first. It has fewer positions only if the search reached the start of the run. Raises
-    `Interruption`.
+    The acts are acts of `cores` before the present position. The result has `count` positions or
+    more, the earliest first; it has fewer if the run has fewer such acts. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position
@@ -194,7 +195,7 @@ def _positions_from(
 
 
 def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
-    """Return the last stop at points in the part of the run from `floor` to before `now`.
+    """Return the last hits of points in the part of the run from `floor` to before `now`.
 
     The result is None if no point was hit in this part. Raises `Interruption`.
     """
@@ -215,9 +216,9 @@ def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
 def _last_hit_from(
     runner: Runner, point: Checkpoint, end: Position, is_last: bool
 ) -> PastHit | None:
-    """Return the last hits from a checkpoint to the position `end`, or None if there are none.
+    """Return the last hits of points from a checkpoint to the position `end`, or None.
 
-    With `is_last`, hits at `end` itself do not count.
+    If `is_last` is true, hits at `end` itself do not count.
     """
     runner.rewind(point.position)
     runner.choose_engine()

@@ -25,7 +25,7 @@ SLICE = 0.02  # seconds between two checks of a run for requests
 APART = 0.04  # least CPU time in seconds between checkpoints
 # greatest CPU time in seconds between checkpoints: a step back may have to run for this time again
 MOST_APART = 0.12
-SHARE = 16  # the greatest part of the running time that checkpoints may take
+SHARE = 16  # running time between checkpoints: so many times the time of one
 BULK = 64  # the last instructions before a goal are stepped one by one
 
 
@@ -49,7 +49,7 @@ class Runner:
         self._moment = 0
         self._deadline = 0.0  # when the time slice ends
         self._ran = 0.0  # seconds since the last checkpoint
-        self._costs: list[float] = []  # seconds that the last ones took; the least of them counts
+        self._costs: list[float] = []  # seconds for each of the last checkpoints
 
     def choose_engine(self) -> None:
         """Use the reference engine if a point needs it, else the session's own engine."""
@@ -64,7 +64,7 @@ class Runner:
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position; return the stop.
 
-        This sets no points on the device.
+        The call does not arm the points.
         """
         device = self.debuggee.device
         if until is None:
@@ -97,7 +97,7 @@ class Runner:
             self.monitor.rest()
 
     def step(self, name: str, count: int, until: Position | None = None) -> Stop:
-        """Run until a core has executed `count` more instructions, or to a position.
+        """Run until the core `name` has executed `count` more instructions, or to a position.
 
         Return the stop.
         """
@@ -121,7 +121,7 @@ class Runner:
         return stop
 
     def step_while(self, name: str, goes_on: Callable[[], bool]) -> Stop:
-        """Execute instructions of a core, at least one, until `goes_on` is false after one of them.
+        """Execute instructions of the core `name`, one or more, as long as `goes_on` returns True.
 
         Return the stop.
         """
@@ -132,9 +132,9 @@ class Runner:
         return stop
 
     def travel(self, goal: Position) -> Stop | None:
-        """Go to a position, from the present or from a checkpoint if that is nearer or necessary.
+        """Go to the position `goal`, from the present position or from a checkpoint before `goal`.
 
-        Return the stop, or None if a checkpoint is at exactly this position.
+        Return the stop of the run to the goal, or None if no run was necessary.
         """
         device = self.debuggee.device
         point, here = self.history.before(goal), device.position
@@ -148,7 +148,7 @@ class Runner:
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """Hide the program's output while the context is open, because the runs repeat the past."""
+        """Inside of the `with` block, hide the program's output, because runs repeat the past."""
         self.debuggee.output.replaying = True
         try:
             yield
@@ -164,14 +164,20 @@ class Runner:
         self._ran = 0.0
 
     def checkpoint(self, edits: tuple[Edit, ...] = (), number: int | None = None) -> int:
-        """Add the present to the history and return the checkpoint's number. See `History.take`."""
+        """Add a checkpoint of the present to the history and return its number.
+
+        The arguments are those of `History.take`.
+        """
         begin = thread_time()
         point = self.history.take(self.debuggee.device, self._ran, edits, number)
         self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
         return point.number
 
     def _drive(self, act: Callable[[], Stop]) -> Stop:
-        """Run the device until it stops by itself or a stop is requested; return the stop."""
+        """Call `act`, which runs the device, until the device stops or a stop is requested.
+
+        Return the stop.
+        """
         device, interrupts = self.debuggee.device, self.debuggee.interrupts
         device.pause = self._pause
         self._moment = 0
@@ -194,7 +200,7 @@ class Runner:
             device.pause = None
 
     def _apart(self) -> float:
-        """Return how many seconds of running should be between two checkpoints.
+        """Return how many seconds of running time should be between two checkpoints.
 
         The result grows with the time that a checkpoint takes, within fixed bounds.
         """

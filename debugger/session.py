@@ -1,8 +1,8 @@
 """The debugging session: the public class through which every front end debugs a program.
 
-Each call that moves the program returns a record. One thread makes all calls except `interrupt`,
-which stops a run within some milliseconds. The program's output is in `output`; `on_output` is
-called with each new piece.
+Each call that moves the program returns a record of the stop. One thread makes all calls except
+`interrupt`, which stops a run within some milliseconds. The program's output is in `output`; the
+session calls `on_output` with each new piece.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Session(Motion):
 
     `device` is the present device; a call may replace the object. `focus` has the places to which
     steps and short names refer. `points` are the breakpoints, watches and caught events.
-    `last_stop` is the last record. Each function in `on_moved` is called with each new record.
+    `last_stop` is the record of the last stop. The session calls each function in `on_moved` with
+    each new record.
     """
 
     def __init__(
@@ -64,9 +65,10 @@ class Session(Motion):
     ) -> None:
         """Load the program and its inputs. Raises `DeviceError`.
 
-        `inputs` has an array of the declared shape for all or some of the named inputs. The session
+        `inputs` has an array of the declared shape for all or some of the named inputs. `engine` is
+        the name of the engine that runs unless a point needs the reference engine. The session
         calls `on_output(stream, data)` with the program's output. During a run, it calls
-        `on_progress(what, cycle)` now and then; `what` is "running", "replaying" or "going back".
+        `on_progress(what, cycle)` repeatedly; `what` is "running", "replaying" or "going back".
         """
         super().__init__(Debuggee(program, config, inputs or {}, engine, on_output))
         self.on_progress = on_progress
@@ -98,7 +100,7 @@ class Session(Motion):
 
     @property
     def on_output(self) -> Callable[[str, bytes], object] | None:
-        """A function that is called with each piece of output: (stream, bytes)."""
+        """The function that gets each piece of output, as (stream, bytes), or None."""
         return self._debuggee.output.on_write
 
     @on_output.setter
@@ -107,7 +109,7 @@ class Session(Motion):
 
     @property
     def on_progress(self) -> Callable[[str, int], object] | None:
-        """The function that is called with (what, cycle) now and then during a run."""
+        """The function that repeatedly gets (what, cycle) during a run, or None."""
         return self._runner.on_progress
 
     @on_progress.setter
@@ -116,10 +118,10 @@ class Session(Motion):
 
     @property
     def on_moment(self) -> Callable[[], int] | None:
-        """A function that is called between acts of cores, in runs and replays.
+        """A function that the session calls between acts of cores, in runs and replays, or None.
 
-        It returns the first device cycle in which the session calls it again. It must not change
-        the state.
+        The function returns the first device cycle in which the session should call it again. It
+        must not change the state of the device.
         """
         return self._runner.on_moment
 
@@ -131,11 +133,11 @@ class Session(Motion):
 
     @property
     def interrupts(self) -> Interrupts:
-        """The requests to stop."""
+        """The requests that the present run or command stops."""
         return self._debuggee.interrupts
 
     def share_interrupts(self, other: Session) -> None:
-        """Make each request to stop the session `other` stop this session, too."""
+        """From now on, let a request that stops `other` also stop this session."""
         self._debuggee.interrupts = other._debuggee.interrupts
 
     def interrupt(self) -> None:
@@ -151,7 +153,7 @@ class Session(Motion):
 
     @property
     def checkpoint_bytes(self) -> int:
-        """The size of all checkpoints in bytes. Data that several of them share count once."""
+        """The size of all checkpoints in bytes. Data that several checkpoints share count once."""
         return self._history.bytes
 
     # Points
@@ -177,16 +179,16 @@ class Session(Motion):
     def watch(
         self, text: str, access: str = "write", condition: str = "", *, by: str = ""
     ) -> Point:
-        """Set a watch of an expression. Raises `PointError`.
+        """Set a watch of the expression `text`. Raises `PointError`.
 
         With the `access` "write", runs stop after the value has changed; with "read", after it was
-        read; with "access", after a read or a write. `by` names places: accesses of other places do
-        not count.
+        read; with "access", after a read or a write. `condition` is an expression that must be true
+        for a stop. `by` names places: accesses by other places do not count.
         """
         return self.points.add(self._watch_kind(access), text, condition=condition, by=by)
 
     def watch_range(self, address: int, size: int, access: str = "write") -> Point:
-        """Set a watch of `size` bytes of memory, with an access as in `watch`.
+        """Set a watch of the `size` bytes at `address`, with `access` as in `watch`.
 
         Raises `PointError` for bytes that are in no memory.
         """
@@ -201,9 +203,10 @@ class Session(Motion):
         return _ACCESSES[access]
 
     def catch(self, event: str, condition: str = "", *, at: str = "") -> Point:
-        """Stop at an event (`queue-full`, `fault`, ...), at all places or only at the places `at`.
+        """Set a point that stops runs at an event (`queue-full`, `fault`, ...).
 
-        Raises `PointError`.
+        `condition` is an expression that must be true. `at` names places: the event counts there
+        and nowhere else; by default it counts everywhere. Raises `PointError`.
         """
         return self.points.add("catch", event, condition=condition, place=at)
 
@@ -218,19 +221,23 @@ class Session(Motion):
     # Values
 
     def expression(self, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
-        """Compile an expression for the present device; its short names refer to `focus`.
+        """Compile an expression for the present device.
 
-        The default is the present focus. Raises `ExpressionError`.
+        Short names in the expression refer to `focus`, by default to the present focus. Raises
+        `ExpressionError`.
         """
         return compile_expression(self._debuggee, text, focus)
 
     def read(self, text: str) -> Any:
-        """Return the value of an expression, a number or an array. Raises `ExpressionError`."""
+        """Return the present value of an expression, a number or an array.
+
+        Raises `ExpressionError`.
+        """
         value = self.expression(text).value()
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def set(self, text: str, value: Any) -> Any:
-        """Assign a value to the thing that an expression denotes, and return its new value.
+        """Assign a value to what the expression `text` denotes, and return the new value there.
 
         Raises `ExpressionError`. `value` is a number, an array, or the text of a second expression.
         The call drops the checkpoints after the present.
@@ -246,9 +253,9 @@ class Session(Motion):
         return self._debuggee.user_values
 
     def note_edit(self, *commands: str) -> None:
-        """Record that the user has changed state; drop the checkpoints after the present.
+        """Record that the user has changed the state, and drop the checkpoints after the present.
 
-        `commands` are the commands that changed it; none if no command did.
+        `commands` are the commands that have changed the state; there are none if no command did.
         """
         position = self.device.position
         focus = compact(self.device, self.focus)
@@ -272,7 +279,7 @@ class Session(Motion):
         return values if core.next_address is None else {**values, "pc": core.next_address}
 
     def read_register(self, core: str, file: str, number: int) -> int | None:
-        """Return the bits of a register of a core as a number from 0; this has no effects.
+        """Return the bits of a register of a core as an unsigned number, without side effects.
 
         `file` is the name of a register file of the core's table, "pc", or "csr". For "csr",
         `number` is the address of a control and status register. The result is None for a register
@@ -282,9 +289,10 @@ class Session(Motion):
         return raw_register(self._core(core), file, number)
 
     def write_register(self, core: str, file: str, number: int, bits: int) -> None:
-        """Set the bits of a register, which is given as for `read_register`; this is an edit.
+        """Set the bits of a register, which the arguments name as in `read_register`.
 
-        Registers of "csr" cannot be set. Raises `SessionError` and `ExpressionError`.
+        The call is an edit. Registers of "csr" cannot be set. Raises `SessionError` and
+        `ExpressionError`.
         """
         owner = self._core(core)
         commands = register_commands(owner, file, number, bits)
@@ -298,9 +306,10 @@ class Session(Motion):
         return self.device.cores[name]
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Return bytes of memory; this has no effects and takes no time. Raises `SessionError`.
+        """Return `size` bytes of memory, without side effects and without simulated time.
 
-        One memory must contain all bytes; registers and windows of cores do not count as memory.
+        One memory must contain all these bytes; registers and windows of cores do not count as
+        memory. Raises `SessionError`.
         """
         try:
             return self.device.memory.peek(address, size)
@@ -308,7 +317,7 @@ class Session(Motion):
             raise SessionError(fault.message) from None
 
     def read_memory_part(self, address: int, most: int) -> bytes:
-        """Return the `most` bytes at an address, or fewer if the memory ends before.
+        """Return the `most` bytes at an address; fewer bytes if the memory ends before.
 
         Raises `SessionError` if there is no memory at the address.
         """
@@ -326,7 +335,10 @@ class Session(Motion):
         return data
 
     def write_memory(self, address: int, data: bytes) -> None:
-        """Replace bytes of memory; this is an edit. Raises the errors of `read_memory`."""
+        """Replace the bytes at `address` by `data`. The call is an edit.
+
+        Raises the errors of `read_memory`.
+        """
         try:
             self.device.memory.poke(address, data)
         except Fault as fault:
@@ -351,19 +363,19 @@ class Session(Motion):
     def line_costs(self, max_cycles: int) -> LineCosts:
         """Run the program from reset on another device, and return the cycles of its lines.
 
-        That run takes at most `max_cycles` cycles and leaves this session as it is. It does not
-        repeat edits.
+        That run takes at most `max_cycles` cycles, does not change this session, and does not
+        repeat the user's edits.
         """
         return line_costs(self._debuggee, max_cycles)
 
     def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
-        """Return the stall trees of these cores; without cores, the trees of all cores that run."""
+        """Return the stall trees of `cores`; without `cores`, the trees of all cores that run."""
         return why_stalled(self._debuggee, self.last_stop, cores)
 
     # Places
 
     def set_focus(self, text: str) -> tuple[Place, ...]:
-        """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
+        """Set the focus to the places in `text`, such as `pe[1,0].3`. Raises `PlaceError`."""
         self._debuggee.focus = places(self.device, text)
         self._monitor.show(self.core)
         return self.focus
@@ -390,7 +402,7 @@ class Session(Motion):
         return locate(self._debuggee, text)
 
     def targets(self, address: int) -> list[Target]:
-        """Return the cores that may execute the code at an address, with the address for each."""
+        """Return (core, address) targets for the cores that may execute the code at an address."""
         return targets(self._debuggee, address)
 
     def source_code(self, core: Core) -> SourceCode:
@@ -398,20 +410,20 @@ class Session(Motion):
         return SourceCode(self._debuggee, core)
 
     def call_stack(self, core: Core | None = None) -> list[Where]:
-        """Return where a core is and where each call returns to, the innermost first.
+        """Return where `core` is, then where each open call returns to, the innermost first.
 
-        The default is the first focused core. The result is empty if the core is idle.
+        By default, `core` is the first focused core. The result is empty if the core is idle.
         """
         return call_stack(self._debuggee, core or self.core)
 
     def layers(self) -> list[LayerState]:
-        """Return the layers of a compiled network as they are now; empty for other programs."""
+        """Return the present states of a compiled network's layers; empty for other programs."""
         return layer_states(self._debuggee)
 
     def model_tensors(self) -> list[TensorState]:
-        """Return the tensors of a compiled network as they are now; empty for other programs."""
+        """Return the present states of a compiled network's tensors; empty for other programs."""
         return tensor_states(self._debuggee)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the wait of each waiting core, as one record for each."""
+        """Return the waits of all cores that wait now, one record for each core."""
         return waits_of(self.device)

@@ -3,7 +3,7 @@
 The tables say which instructions call and return (`Instruction.flow`). A jump that writes a link
 register is a call. A jump to an address in a register is a return if the jump writes no link
 register. A call has returned when the core is at the instruction after the call and the stack
-pointer is not below its old value.
+pointer is not below the value that it had at the call.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class SourceCode:
         self.core = core
 
     def line(self, address: int | None) -> Line | None:
-        """Return the source line of the instruction at an address, or None if it has none."""
+        """Return the source line of the instruction at an address; None if it is not known."""
         if address is None:
             return None
         program = self.debuggee.program
         return program.line_at(original(program, self.core, address))
 
     def starts_line(self, address: int | None) -> bool:
-        """Return whether the instruction at an address is the first one of its line."""
+        """Return whether the instruction at an address is the first one of a source line."""
         here, before = self.line(address), self.line((address or 0) - WORD)
         return here is not None and (before is None or not same_line(here, before))
 
     def instruction(self, address: int) -> Decoded | None:
-        """Return the decoded instruction at an address, or None if there is none."""
+        """Return the decoded instruction at an address; None if memory has no instruction there."""
         try:
             data = self.debuggee.device.memory.peek(address, WORD)
             return decode(self.core.table, int.from_bytes(data, "little"), 8 * WORD, address)
@@ -63,7 +63,7 @@ class SourceCode:
         )
 
     def returns(self, address: int) -> bool:
-        """Return whether the instruction jumps to an address in a register and is not a call."""
+        """Return whether the instruction at an address is a return."""
         instruction = self.instruction(address)
         if instruction is None or instruction.row.flow != "jump" or _links(instruction):
             return False
@@ -74,7 +74,7 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """Return a function that tests whether the stack pointer is not below its present value."""
+        """Return a function that tests whether the stack pointer is not below its value now."""
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):
@@ -85,7 +85,7 @@ class SourceCode:
 
 
 def _is_back(values: Sequence[int], number: int, before: int) -> bool:
-    """Return whether the value of register `number` is not below its value `before`."""
+    """Return whether the value of register `number` is at least `before`."""
     return bool(values[number] >= before)
 
 

@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """An event of one core that is found by comparing the core's state before and after acts."""
+    """An event of one core, found by comparing the core's state before and after acts."""
 
     by_others = False  # whether acts of other cores may cause it
 
@@ -33,20 +33,18 @@ class StateEvent(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Prepare for a run. A condition that is already true when the run starts does not count as
-        an event.
-        """
+        """Prepare for a run. A condition that is true already at the start does not count."""
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """Yield the events since the last call.
+        """Yield the events since the last call, each as a mapping of values.
 
-        Each event is a mapping of values, like the values of an announcement.
+        The values are like those of an announcement.
         """
 
     @property
     def missing(self) -> str:
-        """The name of the thing without which the event can never happen, if the core lacks it.
+        """What the core lacks if the event can never happen, as a phrase for messages.
 
         The text is empty if the event can happen.
         """
@@ -54,13 +52,13 @@ class StateEvent(ABC):
 
 
 class StallEvent(StateEvent):
-    """The event that a core, or a part of a core that waits by itself, starts to wait."""
+    """The event that a core, or a part of a core that waits independently, starts to wait."""
 
     def begin(self) -> None:
         self.before = self._waits()
 
     def _waits(self) -> dict[str, tuple[str, int]]:
-        """Return, for each waiting part by name, what it waits for, and since which cycle."""
+        """Return {name of the waiting part: (what it waits for, since which cycle)}."""
         core = self.core
         if isinstance(
             core, Instrumented
@@ -95,7 +93,7 @@ class FlagEvent(StateEvent):
 
     @abstractmethod
     def _flags(self) -> Iterator[tuple[str, Bools]]:
-        """Yield names and arrays of flags, which say where the condition is true now.
+        """Yield (name, array of flags); a flag is true where the condition is true now.
 
         The first axes of an array are the core's levels of units.
         """
@@ -139,9 +137,9 @@ class QueueEvent(FlagEvent):
 
     @abstractmethod
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
-        """Return a mask of the levels (items in each queue) for which the condition is true.
+        """Return a mask that is true for those `levels` for which the condition is true.
 
-        `limit` is the capacity of a queue.
+        `levels` has the number of items of each queue, `limit` is the capacity of a queue.
         """
 
 
@@ -174,13 +172,13 @@ class ValueEvent(FlagEvent):
 
     @abstractmethod
     def test(self, value: NDArray[Any]) -> Bools | None:
-        """Return a mask of the elements of an array that have the special value.
+        """Return a mask that is true for those elements of an array that have the special value.
 
         The result is None if the array's type has no such value.
         """
 
     def more(self) -> Iterator[tuple[str, Bools]]:
-        """Yield the flags of values that are in no register file."""
+        """Yield flags for further values, which are in no register file."""
         return iter(())
 
 
@@ -219,6 +217,6 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """Return an event of `macaw.isa.common.EVENTS` on a core; None if the core cannot have it."""
+    """Return the event `name` of a core, limited to the places `where`; None if impossible."""
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

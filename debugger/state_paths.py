@@ -1,7 +1,7 @@
 """Finds members of a core's state by their names: `vc.x5`, `pe[1,0].3.q1.level`.
 
-The members of a core are the registers, queues, counters and memory-mapped registers of its table,
-and the fields of its declared state. There is no second list of names.
+The members of a core are the registers, queues, counters and memory-mapped registers in its table,
+and the fields of its declared state. All names come from there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BOX = "box"  # a member's name is this and the box's number: `pe[0,1].2.box503`
 
 
 class Members:
-    """The members of one place, by name."""
+    """The members of one place (a core or a unit), by name."""
 
     def __init__(self, device: Device, place: Place) -> None:
         self.device = device
@@ -62,8 +62,8 @@ class Members:
     def find(self, steps: Sequence[str | int]) -> Access:
         """Return the access to the value that the steps of a path select. Raises `AccessError`.
 
-        The steps follow the name of the place. A step is a name, or the number of subscripts at
-        that point of the path.
+        The steps are those after the name of the place. A step is a name, or a number: the path has
+        this number of subscripts there.
         """
         name = steps[0]
         if not isinstance(name, str):
@@ -93,7 +93,7 @@ class Members:
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
         """Return the array field that has, for each unit, the number that the steps select.
 
-        Also return the indices of the number in the field, which follow the indices of the unit.
+        The second result is the indices of the number in the field, after the indices of the unit.
         The result is None if the steps do not select one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
@@ -245,14 +245,14 @@ class Members:
         return getattr(self.core.state, row.name)
 
     def _queues(self, name: str) -> int:
-        """Return the number of queues in a field that belong to the place."""
+        """Return the number of queues in the field `name` that belong to the place."""
         row = next((row for row in self.core.state.fields if row.name == name), None)
         if row is None:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """Return the indices of the place in the field with this name of the core's state."""
+        """Return the indices of the place in the field `name` of the core's state."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
@@ -260,7 +260,7 @@ class Members:
         return self.place.units[: self._depth(row)]
 
     def _depth(self, row: StateField) -> int:
-        """Return how many axes of a field are levels of units."""
+        """Return how many of a field's axes are levels of units."""
         return depth_of(row, self.levels)
 
     def _of_field(
@@ -319,12 +319,12 @@ class Members:
 
 
 def identifier(name: str) -> str:
-    """Return a name of several words as an identifier: lower-case letters, digits and `_`."""
+    """Return a name of several words as one identifier: lower-case letters, digits and `_`."""
     return re.sub(r"\W+", "_", name.lower())
 
 
 def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
-    """Return how many axes of a field are levels of units.
+    """Return how many of a field's axes are levels of units.
 
     `levels` are the numbers of units that the core has at each level.
     """
@@ -337,7 +337,7 @@ def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
 
 
 def count_items(value: Any) -> int:
-    """Return the number of items in a queue, from a number, a list, or an array of flags."""
+    """Return the number of items in a queue; `value` is a number, a list, or an array of flags."""
     if isinstance(value, list | tuple | bytes):
         return len(value)
     return int(value.sum()) if isinstance(value, np.ndarray) else int(value)
@@ -349,7 +349,7 @@ def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
 
 
 def _single(file: RegisterFile, row: StateField, levels: int) -> bool:
-    """Return whether a field is the only register of a file, without an axis of registers.
+    """Return whether a field is the only register of a file, so that it has no axis of registers.
 
     `levels` is the number of the field's axes that are levels of units.
     """
@@ -363,9 +363,10 @@ def _at(value: Any, inside: tuple[int, ...]) -> Any:
 
 
 def _inlined(access: Access, core: Core, number: int | tuple[Any, ...], is_signed: bool) -> Access:
-    """Return `access` with a faster `read`, from the core's list of its registers' present values.
+    """Return `access` with a faster `read`, which uses the core's list of register values.
 
-    `number` is the register's index in the list.
+    `number` is the register's index in this list. If `is_signed` is true, the value is a signed
+    number.
     """
     assert isinstance(core, Instrumented)
     assert isinstance(number, int)

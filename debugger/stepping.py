@@ -1,7 +1,7 @@
 """Counted steps: instructions of cores and units, or pieces of work.
 
-A piece is work longer than an instruction: an exe command of the array, a chain, a block of an
-island, or a transfer. The core's table names it (`Core.piece`).
+A piece is work that is longer than an instruction: an exe command of the array, a chain, a block of
+an island, or a transfer. The core's table says what its pieces are (`Core.piece`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PIECE = ""  # pieces, counted by the announcement of their end, which the core's
 
 
 def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
-    """Return the focused cores; with `only` the first of them, with `every` all cores that run."""
+    """Return the focused cores; if `only`, the first of them; if `every`, all cores that run."""
     device = debuggee.device
     if every:
         return [core for core in device.order if core.running]
@@ -44,7 +44,7 @@ def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]
 def piece_places(debuggee: Debuggee) -> list[Place]:
     """Return the focused places whose cores work on pieces.
 
-    If there are none, return all cores that work on pieces.
+    If there are no such places, return all cores that work on pieces.
     """
     device = debuggee.device
     where = [x for x in debuggee.focus if device.cores[x.core].table.piece]
@@ -52,10 +52,10 @@ def piece_places(debuggee: Debuggee) -> list[Place]:
 
 
 def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
-    """Run until each core that is running has executed `count` instructions.
+    """Run until each of `cores` that is running has executed `count` instructions.
 
     Return the stop and the number of steps done. For a core with several units, one act is one
-    step. Raises `SessionError` if none of the cores is running.
+    step. Raises `SessionError` if no core in `cores` is running.
     """
     debuggee = runner.debuggee
     if debuggee.device.stopped is not None:
@@ -82,7 +82,7 @@ def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop,
 def step_announcements(
     runner: Runner, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Stop, int]:
-    """Run until `count` acts at these places have made an announcement of a kind.
+    """Run until `count` acts at the places `where` have made an announcement of a kind.
 
     `kind` is INSTRUCTION or PIECE. Return the stop and the number of these acts.
     """
@@ -109,10 +109,11 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Return the position before the last `count` acts with an announcement of a kind.
+    """Return the position before the last `count` acts that `step_announcements` counts.
 
-    Also return the positions of these acts; they are fewer only if the start of the run is reached.
-    Afterwards the device is at some position before the present. Raises `Interruption`.
+    The second result is the positions of these acts; if the run has fewer such acts, these are
+    fewer than `count`. Afterwards the device is at some position before the present. Raises
+    `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 
@@ -130,7 +131,10 @@ def step_announcements_back(
 def _counts(
     core: Core, announcement: str, values: dict[str, Any], where: Sequence[Place], kind: str
 ) -> bool:
-    """Return whether an announcement has the kind and is from one of the places."""
+    """Return whether an announcement has the kind `kind` and is from one of the places `where`.
+
+    `announcement` and `values` are the kind and the fields of the announcement of `core`.
+    """
     if announcement != (kind or core.table.piece):
         return False
     place = place_of(core, values)

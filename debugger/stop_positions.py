@@ -1,4 +1,4 @@
-"""Stop positions: where steps forward have stopped. A step back returns to one of them."""
+"""Stop positions: the positions at which runs and steps forward have stopped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST = 2000  # the greatest number of positions that are stored
 
 
 class StopPositions:
-    """The positions at which the present run has stopped."""
+    """The positions at which the present run has stopped, to which steps back may return."""
 
     def __init__(self) -> None:
         self._positions: list[Position] = []
@@ -24,10 +24,10 @@ class StopPositions:
         self._positions.clear()
 
     def drop_from(self, position: Position) -> None:
-        """Drop this position and later positions, because the user has edited the state there."""
+        """Drop the positions from `position` on, because the user has edited the state there."""
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:
-        """Return the last stop position before `end`; `low` if there is none at or after `low`."""
+        """Return the last stop position from `low` to before `end`; `low` if there is none."""
         inside = [item for item in self._positions if low <= item < end]
         return max(inside, default=max(low, START))

@@ -30,7 +30,7 @@ class SessionError(ValueError):
 
 @dataclass(frozen=True)
 class Where:
-    """Where a core is: its instruction, with file, line and symbol in the source."""
+    """Where a core is: the address of its instruction, the source position and the symbol."""
 
     core: str
     address: int | None = None
@@ -42,7 +42,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Wait:
-    """The wait of a core: what it waits for, since which cycle, and for which cores."""
+    """The wait of a core: for what, since which cycle, and for which other cores."""
 
     core: str
     on: str
@@ -67,7 +67,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class StopRecord:
-    """Where a run has stopped and why. Times are device cycles.
+    """Why and where a run has stopped. Times are device cycles.
 
     All acts before (`cycle`, `turn`) in the order of (time, core number) are done.
     """
@@ -93,7 +93,7 @@ class StopRecord:
 
 @dataclass(frozen=True)
 class EditRecord:
-    """A change of state by the user, at the present position."""
+    """A change of state that the user has made at the present position."""
 
     cycle: int
     turn: int
@@ -106,7 +106,7 @@ class EditRecord:
 
 
 def reason_of(hits: tuple[Hit, ...]) -> str:
-    """Return the key of `REASONS` for a stop by points, from the kind of the first hit."""
+    """Return the key of `REASONS` for a stop by points, from the kind of the first of `hits`."""
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"

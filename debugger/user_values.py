@@ -1,9 +1,9 @@
 """User values: printed values and convenience variables that a session stores for the user.
 
 As in GDB, `$1` is the first value that `print` has shown, `$` the last value, `$$` the value before
-it and `$$3` the third value before the last. `$name` is a variable that `set $name = V` makes. `x`
-sets `$_` to the last address that it has shown, and `$__` to the contents there. The commands that
-set points set `$bpnum`.
+it and `$$3` the third value before the last. `$name` is a variable that `set $name = V` makes. The
+command `x` sets `$_` to the last address that it has shown, and `$__` to the contents of memory
+there. The commands that set points set `$bpnum` to the point's number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class UserValues:
 
 
 def add_printed(values: UserValues, value: Any) -> None:
-    """Add a printed value. If there are more than `MOST`, drop the oldest one."""
+    """Add a printed value. If there are more than `MOST` values, drop the oldest value."""
     values.printed.append(value)
     if len(values.printed) > MOST:
         del values.printed[0]
@@ -37,9 +37,9 @@ def add_printed(values: UserValues, value: Any) -> None:
 
 
 def printed_access(values: UserValues, name: str) -> Access | None:
-    """Return the access to a printed value, or None if the name is none of `$`, `$$`, `$1`, ...
+    """Return the access to a printed value; None if `name` is not one of `$`, `$$`, `$1`, ...
 
-    `name` is without its first `$`. Reading raises `AccessError` if there is no such value.
+    `name` is given without its first `$`. Reading raises `AccessError` if there is no such value.
     """
     match = _PRINTED.fullmatch(name)
     if match is None:
@@ -64,7 +64,7 @@ def _shown(values: UserValues) -> str:
 def variable_access(
     values: UserValues, name: str, computed: Mapping[str, Any] | None = None
 ) -> Access:
-    """Return the access to a variable; `name` is without its `$`.
+    """Return the access to the variable `$name`.
 
     `computed` has the variables that the user cannot set, with None for a variable that has no
     value yet. Reading a variable that has no value raises `AccessError`.

@@ -34,20 +34,20 @@ C_TYPES = {
 WORD = VIEWS["u32"]
 MOST_SPAN = 1 << 20  # the greatest number of numbers in `mem[A].u8[0:N]`
 Indices = Sequence[Any]  # values of the subscripts of a path, in their order
-# a field of state, the first byte in it, and their number; for a list, items instead of bytes
+# (field of state, first byte, number of bytes); for a list: items in place of bytes
 FieldRange = tuple[str, int, int]
 
 
 class AccessError(ValueError):
-    """Raised if a path names nothing or a value does not fit. The user sees the message."""
+    """Raised if a path denotes nothing, or if a value does not fit; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Access:
     """A value of the device that a path denotes.
 
-    `read(*indices)` returns the present value. `write(value, *indices)` sets it; `write` is None
-    for a value that can only be read.
+    `read(*indices)` returns the present value. `write(value, *indices)` sets the value; `write` is
+    None for a value that cannot be set.
     """
 
     text: str
@@ -70,7 +70,10 @@ class Access:
 
 
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """Return a value's bytes as an element or an array of a type. Raises `AccessError`."""
+    """Return the bytes of a value as an element or an array of the type `dtype`.
+
+    Messages call the value `text`. Raises `AccessError`.
+    """
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
         elements = np.frombuffer((value & (1 << bits) - 1).to_bytes(bits // 8, "little"), dtype)
@@ -89,7 +92,7 @@ def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
 
 
 def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """Return a value as an array of a type. Raises `AccessError` if it is out of range."""
+    """Return a value as an array of the type `dtype`. Raises `AccessError` if it does not fit."""
     array = np.asarray(value)
     if dtype.kind in "iu" and array.dtype.kind in "iub":
         limits = np.iinfo(dtype)
@@ -109,7 +112,10 @@ def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
 
 
 def convert_like(value: Any, old: Any, text: str) -> Any:
-    """Convert a value to the type of `old`, which it replaces. Raises `AccessError`."""
+    """Return a value converted to the type of `old`, which it will replace.
+
+    Raises `AccessError`.
+    """
     if isinstance(old, bool) and isinstance(value, int):
         return bool(value)
     if isinstance(old, int) and isinstance(value, int | np.integer):
@@ -129,9 +135,10 @@ def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
-    """Return the access to a number in memory.
+    """Return the access to a number of the type `dtype` in memory.
 
-    Its indices are an address and optionally the index of an element, counted from the address.
+    The indices of the access are an address and, optionally, the index of an element, counted from
+    this address.
     """
 
     def extent(address: Any, *more: Any) -> tuple[int, int]:
@@ -169,9 +176,10 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 
 
 def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
-    """Return the access to adjacent numbers in memory.
+    """Return the access to adjacent numbers of the type `dtype` in memory.
 
-    Its indices are an address and a slice with both ends, which counts numbers from the address.
+    The indices of the access are an address and a slice with both ends, which counts numbers from
+    this address.
     """
 
     def extent(address: Any, part: slice) -> tuple[int, int]:
@@ -215,10 +223,11 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
           subscripts: int, columns: tuple[int, int] | None = None) -> Access:  # fmt: skip
-    """Return the access to an array in memory, or to elements of it.
+    """Return the access to an array at `address` in memory, or to elements of the array.
 
-    `subscripts` is the number of subscripts; with 0, the value is the whole array. `columns`
-    selects consecutive places of the last axis of `shape`: the first place, and their number.
+    `subscripts` is the number of subscripts in the path; with 0, the value is the whole array.
+    `columns` is (first index, number of indices): it selects consecutive indices of the last axis
+    of `shape`.
     """
     count = int(np.prod(shape, dtype=np.int64))
     sides = (count,) if subscripts and not shape else shape
@@ -231,8 +240,8 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 class _ArrayInMemory:
     """An array in a device's memory; `stored` is the shape of the stored array.
 
-    `columns` are the places of the last axis that belong to the array: the first place and their
-    number; None stands for all. `text` is its name in messages.
+    `columns` is (first index, number of indices) of the last axis that belong to the array; None
+    stands for all. Messages call the array `text`.
     """
 
     device: Device
@@ -244,7 +253,7 @@ class _ArrayInMemory:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The shape of the array."""
+        """The shape of the array, which has only its `columns`."""
         return self.stored if self.columns is None else (*self.stored[:-1], self.columns[1])
 
     def read(self, *indices: Any) -> Any:
@@ -258,7 +267,7 @@ class _ArrayInMemory:
         return _number(elements) if not isinstance(elements, np.ndarray) else elements
 
     def write(self, value: Any, *indices: Any) -> None:
-        """Write the elements that the indices select."""
+        """Write `value` to the elements that the indices select."""
         stored = self._stored_values().copy()
         values = self._part(stored)
         self._select(values, indices)
@@ -266,7 +275,7 @@ class _ArrayInMemory:
         self.device.memory.poke(self.address, stored.tobytes())
 
     def extent(self, *indices: Any) -> tuple[int, int]:
-        """Return the address and the number of bytes from the first to the last element."""
+        """Return (address, number of bytes) from the first to the last of the selected elements."""
         size, count = self.dtype.itemsize, int(np.prod(self.stored, dtype=np.int64))
         place = self._element(indices)
         if place is not None:
@@ -288,12 +297,12 @@ class _ArrayInMemory:
         return np.frombuffer(data, self.dtype).reshape(self.stored)
 
     def _part(self, stored: NDArray[Any]) -> NDArray[Any]:
-        """Return the columns of stored values."""
+        """Return those columns of the stored values that belong to the array."""
         first, count = self.columns or (0, 0)
         return stored if self.columns is None else stored[..., first : first + count]
 
     def _element(self, indices: Indices) -> int | None:
-        """Return the number of a single element among the stored elements.
+        """Return the index of a single element, counted through all stored elements.
 
         Return None if the indices select several elements.
         """

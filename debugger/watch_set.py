@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from macaw.emu.pages import Pages
 
 Announcement = tuple[str, str, dict[str, Any]]  # kind, core, values
-ProbeHit = tuple[WatchTarget, str, int]  # access, address of the instruction
+ProbeHit = tuple[WatchTarget, str, int]  # target, access, address of the instruction
 
 
 class WatchHit(NamedTuple):
-    """A change of a watch's value, or an access to it.
+    """A change of a watched value, or an access to it, that may be a hit of the watch `point`.
 
-    `by` is the core that caused it; empty for the arbiter.
+    `by` is the name of the core that has made the access; it is empty for the arbiter of a memory.
     """
 
     point: Point
@@ -38,7 +38,7 @@ class WatchHit(NamedTuple):
 
 
 class WatchSet:
-    """The watches of one session, prepared for its present device."""
+    """The watches of one session, with their targets on its present device."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
@@ -54,9 +54,10 @@ class WatchSet:
     def prepare(
         self, points: Iterable[Point], condition: Callable[[Point, Place], Expression | None]
     ) -> None:
-        """Build the targets of these points.
+        """Build the targets of the watches among these points.
 
-        `condition(point, place)` returns a point's condition, evaluated at a place.
+        `condition(point, place)` returns the compiled condition of a point, in which short names
+        refer to `place`.
         """
         device = self.debuggee.device
         self.all = [WatchTarget(self.debuggee, point) for point in points if point.kind in WATCHES]
@@ -75,13 +76,13 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """Drop the records of probes and watched memory; the present device has been replaced."""
+        """Drop the records of probes and watched memory, because the device has been replaced."""
         self._watched_pages, self._cores_with_probes = set(), set()
 
     # Before and after a run
 
     def arm(self) -> None:
-        """Start to watch: set probes, store present values, ask memories to report changes."""
+        """Start to watch: set probes, store the present values, make memories report changes."""
         self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
             core = self.debuggee.device.cores[name]
@@ -97,7 +98,7 @@ class WatchSet:
     def rest(self) -> None:
         """Stop watching after a run.
 
-        Probes stay set for the next run, but their reports are ignored.
+        Probes remain set for the next run, but until then the object ignores their reports.
         """
         self._is_on = False
 
@@ -121,7 +122,7 @@ class WatchSet:
         return names
 
     def _watch_pages(self) -> None:
-        """Ask the memories to report changes to the watched bytes."""
+        """Make the memories report changes to the watched bytes."""
         for target in self.all:
             for address, length in target.extents:
                 pages, offset = self.debuggee.device.memory.locate(address, max(1, length))
@@ -133,7 +134,7 @@ class WatchSet:
     # During a run
 
     def _on_page(self, page: int) -> None:
-        """React to a change in a watched page: make the acting core return to the clock."""
+        """React to a change in a watched page: end the present call of the acting core."""
         if self.all and self._is_on:
             self._pages_changed = True
             device = self.debuggee.device
@@ -143,14 +144,17 @@ class WatchSet:
                 core.ask()
 
     def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
-        """React to a probe's report: record the access to watched registers."""
+        """React to a probe's report: record an access to the watched registers of `target`."""
         if self._is_on:
             self._probe_hits.append((target, access, address))
 
     def after_act(
         self, core: Core | None, announcements: Sequence[Announcement]
     ) -> Iterator[WatchHit]:
-        """Yield the hits of watches in an act of a core, or of the arbiter if `core` is None."""
+        """Yield the hits of watches in an act of a core; None means the arbiter of a memory.
+
+        `announcements` are those that the core has made during the act.
+        """
         probe_hits, self._probe_hits = self._probe_hits, []
         for kind, name, values in announcements:
             yield from self._announced_accesses(self.debuggee.device.cores[name], kind, values)
@@ -252,7 +256,7 @@ def _name(core: Core | None) -> str:
 
 
 def _hold(pages: Pages, offset: int, length: int) -> None:
-    """Ask a memory to report changes to some bytes."""
+    """Make a memory report changes to `length` bytes at `offset` of `pages`."""
     end = offset + length
     while offset < end:
         stop = min(end, (offset // PAGE + 1) * PAGE)

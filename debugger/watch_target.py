@@ -1,4 +1,4 @@
-"""The data for one watch: its value, the place of the value, and a way to notice accesses to it."""
+"""The data for one watch: the watched value, where the value is, and how accesses are noticed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OnProbe = Callable[["WatchTarget", str, int], object]  # access, address of the 
 
 
 class WatchTarget:
-    """One watch, prepared for the present device."""
+    """One watch, prepared for the present device of the session."""
 
     def __init__(self, debuggee: Debuggee, point: Point) -> None:
         device = debuggee.device
@@ -77,7 +77,7 @@ class WatchTarget:
         return old, new
 
     def touches(self, address: int, size: int) -> bool:
-        """Return whether an access of `size` bytes overlaps the watched memory."""
+        """Return whether an access of `size` bytes at `address` overlaps the watched memory."""
         return any(at < address + size and address < at + length for at, length in self.extents)
 
     def counts(self, core: str) -> bool:
@@ -85,7 +85,7 @@ class WatchTarget:
         return self.by is None or core in self.by
 
     def has_queue(self, place: Place, queue: str) -> bool:
-        """Return whether the watch is for this queue of a place."""
+        """Return whether the watch is for the queue `queue` of `place`."""
         return (place, queue) in self.queues.get(place.core, ())
 
     # Registers
@@ -141,7 +141,7 @@ class WatchTarget:
     def _keep(self, value: int) -> bool:
         """Store `value` as the old value, after a change for which the point's condition is false.
 
-        Return False, because the probe calls this within its test.
+        The result is always False, because the probe calls this method within its test.
         """
         self.cell[0] = value
         return False
@@ -150,8 +150,8 @@ class WatchTarget:
 def _live(expression: Expression, core: Core) -> str:
     """Return an expression as text for the translated code of a core.
 
-    The result is empty if there is no such text, or if the text would sometimes use an old value
-    (`Expression.guards`).
+    The result is empty if there is no such text, or if the text could use a value that is out of
+    date (`Expression.guards`).
     """
     if not expression.live or expression.live_core not in ("", core.name):
         return ""

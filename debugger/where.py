@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:
-    """Return where a core is in the source.
+    """Return where `core` is in the source of a program.
 
     `address` is the instruction's address; None stands for the core's next instruction.
     """
@@ -32,7 +32,7 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
 
 
 def waits_of(device: Device) -> tuple[Wait, ...]:
-    """Return the wait of each waiting core, as one record for each."""
+    """Return the waits of all cores that wait now, one record for each core."""
     waits = []
     for core in device.order:
         if core.running and core.waiting is not None:

@@ -1,10 +1,10 @@
 """Compares the causes of a wrong value with references, to find where it first became wrong.
 
-The search follows the causes of the value back. If a reference contains the value of a cause, the
-search compares the cause with the reference. From a cause that differs, the search continues to the
-nearest causes that can be compared. If one of these differs too, the search continues from there.
-If none of them differs, the mistake is in the steps between: the result has their instructions and
-settings.
+The search follows the causes of the value back to earlier values. Where a reference has the right
+value, the search compares it with the value of the cause. From a wrong value, the search continues
+to the nearest earlier values that it can compare. If one of these is wrong too, the search
+continues from there. If all of them are right, the mistake is in the steps between them and the
+wrong value: the result has the instructions and settings of these steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 @dataclass
 class Step:
-    """An instruction or transfer between two stages, with its settings; it made `count` values."""
+    """An instruction or transfer between two stages, and the settings that it used."""
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass
 class Agreement:
-    """Values that the search has met and that are equal to the values in one reference."""
+    """Values that the search has compared and that are equal to the values of one reference."""
 
     reference: Reference
     elements: list[str] = field(default_factory=list)  # the names of the first elements
@@ -46,7 +46,7 @@ class Agreement:
 
 @dataclass
 class Stage:
-    """A value that differs from its reference, and the causes between it and the next stage."""
+    """A value that differs from its reference, and the steps between it and the next stage."""
 
     cause: Cause
     verdict: Verdict
@@ -60,7 +60,7 @@ class Stage:
 
 @dataclass
 class Walk:
-    """The stages from a wrong value back to the first wrong value; none if the value is right."""
+    """The stages from a wrong value back to the first wrong value; none for a right value."""
 
     stages: list[Stage]
     checked: Verdict | None = None  # the verdict on the value itself, if it is right
@@ -68,7 +68,7 @@ class Walk:
 
     @property
     def first(self) -> Stage:
-        """The earliest stage: the mistake is between its value and the values that agree."""
+        """The earliest stage: the mistake is in the steps from right values to its wrong value."""
         return self.stages[-1]
 
     @property
@@ -84,11 +84,11 @@ class Walk:
 def walk_back(
     search: Causes, text: str, references: Sequence[Reference], within: float = 0.0
 ) -> Walk:
-    """Return the stages from the value of an expression back to the first value that differs.
+    """Return the stages from the value of `text`, an expression, back to the first wrong value.
 
-    `search` finds causes in the session. `references` are the arrays to compare with; one of them
-    must contain the value. `within` is the greatest difference that counts as equal. Raises
-    `CauseError`, `ExpressionError`.
+    `search` finds causes in the session. `references` are the arrays with right values; one of them
+    must contain the value of the expression. Two numbers that differ by at most `within` count as
+    equal. Raises `CauseError`, `ExpressionError`.
     """
     finder = search.finder()
     comparison = Comparison(finder.record, references, within)
@@ -114,7 +114,7 @@ def walk_back(
 
 
 def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
-    """Yield (end, causes of the values next to it) for each value that no step wrote.
+    """Yield (end, causes of the values next to the end) for each value that no step wrote.
 
     `ends` are causes at which the search has ended. An end in a core's state is yielded only if a
     step wrote a value next to it. At most `MOST_OF_STATE` of these ends are examined.
@@ -133,9 +133,9 @@ def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cau
 
 
 def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
-    """Set the cause of a stage to the cause of its first wrong element, and return this cause.
+    """Set the cause of `stage` to the cause of its first wrong element, and return that cause.
 
-    If the value has one element or is not in memory, return its cause unchanged.
+    If the value has one element or is not in memory, return the stage's cause unchanged.
     """
     cause, verdict = stage.cause, stage.verdict
     item = verdict.reference
@@ -153,9 +153,10 @@ def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
 def _between(
     start: Cause, stage: Stage, judge: Callable[[Cause], Verdict | None], walk: Walk
 ) -> tuple[Cause, Verdict] | None:
-    """Fill a stage with the causes between its value and the nearest causes that are compared.
+    """Fill `stage` with the causes between its value and the nearest values that can be compared.
 
-    Return the nearest cause that differs, with its verdict; None if all agree.
+    The search begins at `start`; `judge` compares a cause with the references and returns None if
+    it cannot. Return the nearest cause that differs, with its verdict; None if none differs.
     """
     steps: dict[Any, Step] = {}
     agreements: dict[str, Agreement] = {}
@@ -198,7 +199,7 @@ def _key(cause: Cause) -> Any:
 
 
 def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
-    """Add a cause to the steps. Causes with the same instruction share one step."""
+    """Add the step of `cause` to `steps`. Causes with the same instruction share one step."""
     step = steps.get(_key(cause))
     if step is None:
         steps[_key(cause)] = Step(cause)
@@ -207,9 +208,10 @@ def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
 
 
 def _add_setting(steps: dict[Any, Step], cause: Cause, item: Cause) -> None:
-    """Add a setting to the step of a cause.
+    """Add the setting `item` to the step of `cause` in `steps`.
 
-    Settings of the same kind and name that the same instruction has made are added once.
+    Of several settings with the same kind and name, made by the same instruction, only the first is
+    added.
     """
     steps[_key(cause)].settings.setdefault((item.role, item.name, _key(item)), item)
 

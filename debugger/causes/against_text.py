@@ -16,7 +16,7 @@ ENDS = 8  # the greatest number of values without a reference that the text name
 
 
 def record(walk: Walk) -> dict[str, Any]:
-    """Return a walk as a plain record: its stages, and the causes in the first stage."""
+    """Return a walk as a plain record: the stages, and the steps between them."""
     if walk.checked is not None:
         return {"agrees": _verdict(walk.checked)}
     first = walk.first
@@ -54,7 +54,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def lines(walk: Walk, text: str) -> Iterator[str]:
-    """Yield a walk as lines of text; `text` is the expression for which the user asked."""
+    """Yield a walk as lines of text; `text` is the expression whose value was wrong."""
     if walk.checked is not None:
         what = walk.checked.reference
         yield f"{text} agrees with {what.source}"
@@ -119,7 +119,7 @@ def _agreement(item: Agreement) -> str:
 
 
 def _ends(ends: Sequence[Cause]) -> Iterator[str]:
-    """Yield the names of ends that no reference contains, one for each line of the source."""
+    """Yield lines with the names of `ends`: causes that no reference contains."""
     by_line: dict[object, Cause] = {}
     for end in ends:
         where = end.where

@@ -14,7 +14,7 @@ MOST = 20_000  # the greatest number of causes in one record
 
 
 class CauseRow(NamedTuple):
-    """A line of the text: its depth of indentation, the text, and its cause (None for `...`)."""
+    """A line of the text: its depth of indentation, its text, and its cause (None for `...`)."""
 
     indent: int
     text: str
@@ -22,7 +22,7 @@ class CauseRow(NamedTuple):
 
 
 def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
-    """Return the causes as plain records, `depth` steps back, at most `MOST` records."""
+    """Return the causes and their causes, `depth` levels back, as plain records."""
     left = MOST
 
     def plain_of(cause: Cause, deep: int) -> dict[str, Any]:
@@ -50,16 +50,16 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """Yield the causes as lines of text. The values that a step has read are indented below it."""
+    """Yield the causes and their causes, `depth` levels back, as indented lines of text."""
     for row in rows(causes, depth):
         yield "  " * row.indent + row.text
 
 
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
-    """Yield the lines of `lines`, each with its cause.
+    """Yield the lines that `lines` yields, each with its cause.
 
-    A setting appears only at its first use. The lines below the setting show the steps with which a
-    core computed it. Settings that are visible in the text of the instruction are left out.
+    A setting appears at its first use and not again. The lines below the setting show the steps
+    with which a core computed it. Settings that the text of the instruction shows are left out.
     """
     shown: set[Any] = set()
     for cause in causes:
@@ -90,7 +90,7 @@ def _rows(cause: Cause, depth: int, indent: int, shown: set[Any]) -> Iterator[Ca
 
 
 def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
-    """Yield a line for each source line whose steps computed a setting."""
+    """Yield a row for each source line whose steps computed the setting `cause`."""
     makers: dict[Any, Cause] = {}
     for item in cause.causes:
         if not item.setting and not _is_copied(item):
@@ -100,7 +100,7 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 
 
 def _is_copied(cause: Cause) -> bool:
-    """Return whether the value comes from the program, an input or an instruction by copies only.
+    """Return whether steps have only copied the value from the program, an input or an instruction.
 
     If the value has several pieces, this must be true for each piece.
     """
@@ -125,7 +125,7 @@ def _line(cause: Cause) -> str:
 
 
 def setting_text(cause: Cause) -> str:
-    """Return a setting and the step that made it as one line of text."""
+    """Return the setting `cause` as one line of text, with the step that made it."""
     return _line(cause)
 
 

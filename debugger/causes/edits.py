@@ -1,4 +1,4 @@
-"""Edits of cores' state: which parts of it the user has set in a run."""
+"""The user's edits of cores' state in a run: which parts of the state were set, and when."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A part of a field of state that the user has set."""
+    """An edit: the command with which the user has set a part of a core's state."""
 
     number: int  # the number of announcements before it
     cycle: int
@@ -31,7 +31,7 @@ class Edits:
         self._of: dict[tuple[str, str], list[Edit]] = {}  # by core and field
 
     def add(self, core: Core, change: Change, number: int, cycle: int, command: str) -> None:
-        """Add an edit of a core's state, which was made after `number` announcements."""
+        """Add an edit that the user made in `cycle`, after `number` announcements."""
         place = Place(change.field)
         values = getattr(core.state, change.field)
         if isinstance(values, np.ndarray):
@@ -41,9 +41,9 @@ class Edits:
         edits.append(Edit(number, cycle, place, command))
 
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
-        """Yield the last edit of each part of `place` that the user has set, the latest edit first.
+        """Yield the last edit of each part of `place`, the latest edit first.
 
-        Edits that were made after `before` or more announcements are left out.
+        `place` is in the state of `core`. Edits after `before` or more announcements are left out.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

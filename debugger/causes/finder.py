@@ -1,6 +1,6 @@
-"""The finder of causes: finds the step that made a value, then the steps that made its sources.
+"""Finds causes: the step that made a value, then the steps that made the values it read.
 
-It can continue in this way back to the inputs. A position in the recorded run is the number of an
+In this way a search can go back to the inputs. A position in the recorded run is the number of an
 announcement, counted from the start of the run.
 """
 
@@ -34,8 +34,8 @@ Ask = Callable[[], "list[Cause]"]  # asks a question of a wider record
 class Cause:
     """A value and the step that made it; `causes` are the values that the step read."""
 
-    role: str  # its role in the step that read it: "weight", "rs1"; for the first: the question
-    name: str  # where it was: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: within the step
+    role: str  # the value's role for the step that read it: "weight", "rs1"; or the question
+    name: str  # the value's place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step
     value: Any = None
     how: str = ""  # the step: "mac", "transfer 3"; or an item of ENDS, which has no causes
     core: str = ""
@@ -58,9 +58,10 @@ class Cause:
 
     @property
     def causes(self) -> list[Cause]:
-        """The values that the step read. They are computed at the first access to this property.
+        """The values that the step read.
 
-        If the record does not have them, a wider record is made. Raises `CauseError` if that fails.
+        The property computes them at its first use. If the record of the run does not contain them,
+        it makes a record of more of the run. Raises `CauseError` if that fails.
         """
         if self._causes is None:
             try:
@@ -73,7 +74,7 @@ class Cause:
         return self._causes
 
     def _again(self) -> Cause:
-        """Return the same cause, found in a wider record."""
+        """Return the same cause from a record of more of the run."""
         if self._question is not None:
             ask, number = self._question
             return ask()[number]
@@ -86,8 +87,9 @@ class Cause:
     def ends(self) -> bool:
         """Whether the search ends here, because no recorded step made the value.
 
-        `how` then names the source of the value: an input, the program, the initial state, an empty
-        place, the instruction itself, a window without recorded origins, or an edit.
+        If so, `how` says where the value comes from: an input, the program, the initial state,
+        memory that nothing has written, the instruction itself, a window without recorded origins,
+        or an edit.
         """
         return self.how in ENDS
 
@@ -113,11 +115,12 @@ class CauseFinder:
         value: Any,
         time: int | None = None,
     ) -> Iterator[Cause]:
-        """Yield the causes of bytes in memory, as they were before announcement number `before`.
+        """Yield the causes of `size` bytes at `address`, as they were before announcement `before`.
 
-        There is at least one cause for each group of adjacent bytes with the same last write. For
-        bytes that no step wrote, the cause has the name that they have in the layer that is running
-        in cycle `time`. Without `time`, this is the layer that is running now.
+        `role` is the role of the bytes for the step that read them, `value` is their value. There
+        is at least one cause for each group of adjacent bytes with the same last write. For bytes
+        that no step wrote, the cause has the name of the bytes in the network's layer of cycle
+        `time`; without `time`, in the layer that runs now.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
@@ -128,9 +131,9 @@ class CauseFinder:
             yield from self._of_write(role, name, write, begin, length, whole)
 
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest bytes that were written, for bytes that no step wrote.
+        """Yield the causes of the nearest written bytes around `size` unwritten bytes at `address`.
 
-        The first results are steps that wrote nothing, although the program may have meant them to
+        The first results are steps that wrote nothing although the program may have meant them to
         write these bytes.
         """
         for core in self.record.device.order:
@@ -142,11 +145,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values on both sides of a piece of an array.
+        """Yield the causes of the nearest values around a piece of an array that no step made.
 
-        No step made the piece itself. On each side there is at most one cause: the nearest piece
-        that a step made before announcement number `before`. The array is a field that has an
-        `Origins.array_size`.
+        `place` is the piece, in the state of `core`. For each side there is at most one cause: the
+        nearest piece that a step made before announcement `before`. The array is a field that has
+        an `Origins.array_size`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None
@@ -172,7 +175,10 @@ class CauseFinder:
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of the `length` bytes of a write that begin at address `begin`."""
+        """Yield the causes of the `length` bytes at address `begin`, which `write` has written.
+
+        `role`, `name` and `value` are the role, the name and the value of these bytes.
+        """
         for cause in self._makers_of_write(role, name, write, begin, length, value):
             cause.version = write.number
             yield cause
@@ -180,7 +186,7 @@ class CauseFinder:
     def _makers_of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the same causes as `_of_write`, but with an empty field `version`."""
+        """Yield the causes that `_of_write` yields, but without their field `version`."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -203,7 +209,10 @@ class CauseFinder:
             yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
-        """Yield the causes of a part of a core's state, before announcement number `before`."""
+        """Yield the causes of `place`, a part of a core's state, before announcement `before`.
+
+        `role` is the role of the value for the step that read it, `value` is the value.
+        """
         origins = self.record.device.cores[core].origins
         assert origins is not None
         edits = list(self.record.edits.within(core, place, before))
@@ -232,7 +241,8 @@ class CauseFinder:
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """Yield the causes of bytes that a step of `core` took from a window of this core.
 
-        Another core wrote them into the window; the causes of this write are the result.
+        `source` is the source of the step. Another core wrote the bytes into the window; the
+        results are the causes of this write.
         """
         assert source.window_part is not None
         number, first, size = source.window_part
@@ -249,10 +259,10 @@ class CauseFinder:
     def _of_window_output(
         self, role: str, read: Access, address: int, size: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of the bytes that the access `read` took from a window.
+        """Yield the causes of `size` bytes at `address`, which `read` took from a window.
 
-        These are the origins that the window's core recorded. If it recorded none, the window
-        itself is the cause, and the search ends there.
+        They follow from the origins that the window's core recorded. If this core recorded none,
+        the window itself is the cause, and the search ends there.
         """
         window = self.record.device.memory.window(address, size)
         assert window is not None
@@ -297,7 +307,7 @@ class CauseFinder:
         return self.texts.at(of)
 
     def _of_source(self, source: Source, core: str, copy: Any, time: int) -> Iterator[Cause]:
-        """Yield the causes of one value that a step of a core read in cycle `time`.
+        """Yield the causes of `source`, a value that a step of `core` read in cycle `time`.
 
         `copy` is the value that the step made. If the step only copied the source and the source's
         value was not recorded, `copy` is also the value of the source.
@@ -327,9 +337,10 @@ class CauseFinder:
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str, time: int) -> Cause:
-        """Return the cause of a setting (`Source.setting`) of a step in cycle `time`.
+        """Return the cause of `source`, a setting of a step of `core` in cycle `time`.
 
-        If the source line that made the value is known, the name of the cause ends with it.
+        If the source line of the step that made the value is known, the name of the cause ends with
+        this line.
         """
         origin = source.origin
         value = shown_value(self.debuggee.program, source.value, self._layer(time))
@@ -357,9 +368,10 @@ class CauseFinder:
         return replace(cause, setting=True)
 
     def _initial(self, role: str, begin: int, length: int, value: Any, layer: int | None) -> Cause:
-        """Return the cause of bytes that no recorded step made, for example of an input.
+        """Return the cause of `length` bytes at `begin` that no step made, for example of an input.
 
-        `layer` is the number of the layer that reads them, if it is known.
+        `role` is the role of the bytes for the step that read them, `value` is their value. `layer`
+        is the number of the network's layer that reads them, if it is known.
         """
         name = memory_name(self.debuggee.program, begin, layer)
         window = self.record.device.memory.window(begin, length)
@@ -391,11 +403,11 @@ class CauseFinder:
         return Cause(role, name, value, how, where=where, memory=(begin, length))
 
     def _memory_name(self, address: int, time: int | None = None) -> str:
-        """Return the name that bytes have in the layer that is running in cycle `time`."""
+        """Return the name that the byte at `address` has in the network's layer of cycle `time`."""
         return memory_name(self.debuggee.program, address, self._layer(time))
 
     def _name_of_write(self, write: Access, address: int) -> str:
-        """Return the name that bytes of a write have in the layer that wrote them."""
+        """Return the name of the byte at `address` in the network's layer that made the write."""
         layer = None
         if write.instruction is not None and self.debuggee.layer_starts:
             layer = self._number_at(write.core, write.instruction)
@@ -404,15 +416,18 @@ class CauseFinder:
         return memory_name(self.debuggee.program, address, layer)
 
     def _number_at(self, core: str, address: int) -> int | None:
-        """Return the number of the layer whose own source has the code at an address, or None."""
+        """Return the number of the layer whose source file has the code at an address, or None.
+
+        `core` is the core that executes the code.
+        """
         program = self.debuggee.program
         place = original(program, self.debuggee.device.cores[core], address)
         return program.layer_number_at(place)
 
     def _layer(self, time: int | None) -> int | None:
-        """Return the number of the last layer that has started up to cycle `time`, if known.
+        """Return the number of the network's layer that runs in cycle `time`, or None.
 
-        Without `time`, return the last layer that has started up to now.
+        This is the last layer that has started up to that cycle; without `time`, up to now.
         """
         time = self.debuggee.device.cycle if time is None else time
         starts = self.debuggee.layer_starts.items()
@@ -424,9 +439,10 @@ class CauseFinder:
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
 
     def _where(self, core: str, address: int, time: int) -> Where:
-        """Return the place in the source of the instruction that a core executed in cycle `time`.
+        """Return the source position of the instruction that `core` executed in cycle `time`.
 
-        If several layers share the code, the result names the layer that is running in that cycle.
+        The instruction is at `address`. If several layers share the code, the result names the
+        layer that runs in that cycle.
         """
         debuggee = self.debuggee
         where = where_of(debuggee.program, debuggee.device.cores[core], address)
@@ -439,7 +455,7 @@ class CauseFinder:
 
     @cached_property
     def _main_file(self) -> str:
-        """The file with the calls of the network's layers."""
+        """The name of the source file that calls the network's layers."""
         program = self.debuggee.program
         assert program.network is not None
         line = program.line_at(program.symbol(program.network.end).value)
@@ -450,12 +466,12 @@ COPIED = "copied from"
 
 
 def _data(cause: Cause) -> list[Cause]:
-    """Return the causes of a cause, except its settings."""
+    """Return those causes of `cause` that are not settings."""
     return [item for item in cause.causes if not item.setting]
 
 
 def _same_line(one: Cause, other: Cause) -> bool:
-    """Return whether the steps of two causes are at the same line of the source."""
+    """Return whether the steps of two causes are on the same line of the source."""
     left, right = one.where, other.where
     return (
         left is not None
@@ -467,7 +483,7 @@ def _same_line(one: Cause, other: Cause) -> bool:
 def _meets(part: Place, origin: Origin, place: Place) -> bool:
     """Return whether `part` overlaps the elements of `place` that an origin made.
 
-    `part` and `place` are in the same field of state.
+    `part` and `place` are in the same field of a core's state.
     """
     if not part.size or origin.part is None:
         return True
@@ -476,6 +492,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Return whether an edit has overwritten the values that an origin made."""
+    """Return whether `edit` has overwritten the elements of `place` that `origin` made."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

@@ -1,4 +1,4 @@
-"""Names of places: memory by tensors and symbols, a core's state by the core's table."""
+"""Names places: memory by tensors and symbols, a core's state by the core's table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """Return the address that a core uses for the byte that the program's image has at `address`.
+    """Return the address that a core uses for the byte of the program's image at `address`.
 
     The result is None if the image has no byte there.
     """
@@ -39,16 +39,16 @@ def of_program(program: Program, address: int) -> int | None:
 
 
 def memory_name(program: Program, address: int, layer: int | None = None) -> str:
-    """Return the name of the tensor element at an address, or else the address with its symbol.
+    """Return a name for an address: the tensor element there, or the address with its symbol.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running (`element_at`). If a part has a copy of a tensor, the names of the copy's elements begin
-    with their addresses.
+    running (`element_at`). If a part has a copy of a tensor, the name of an element of the copy
+    begins with its address.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
-    program is assembled for one half of one unit. An element in the other half, or in a unit with a
-    copy of this unit's part, gets the same name with the unit and half in parentheses. If the bytes
-    are in the program's image, from which the program copies an array, the name says so.
+    program is assembled for one half of one unit. An element in the other half, or in another unit
+    that contains a copy of the part, has the same name with unit and half in parentheses. If the
+    address is in the program's image, from which the program copies an array, the name says this.
     """
     element = element_at(program, address, layer)
     if element is not None:
@@ -73,7 +73,7 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
 
 
 def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
-    """Return the name of the element at an address. For a copy, add the address to the name."""
+    """Return the name of element `number`; if the tensor is a copy, with the element's address."""
     name = element_name(tensor, number)
     return f"{address:#010x} <copy of {name}>" if tensor.direction == "copy" else name
 
@@ -81,12 +81,12 @@ def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
 def label_place(
     program: Program, address: int, layer: int | None = None
 ) -> tuple[str, int, str] | None:
-    """Return the file and the line of the label before an address, and the symbol with a distance.
+    """Return (file, line, label with a distance) for the label before an address, or None.
 
-    The line table does not contain data that no core executes or reads as packets. For such data,
-    the function searches the sources for the definition of the label; the bytes are at its line or
-    after it. Several layers of a network may have the label; the label of layer number `layer` has
-    priority. The result is None if no source has the label.
+    The function is for data that the line table does not contain, because no core executes the data
+    or reads them as packets. It searches the sources for the definition of the label; the data are
+    on that line or after it. Several layers of a network may define the label; the definition in
+    layer number `layer` has priority. The result is None if no source defines the label.
     """
     image = of_program(program, address)
     near = program.symbol_at(address if image is None else image)
@@ -103,7 +103,7 @@ def label_place(
 
 @lru_cache(maxsize=1024)
 def _label_line(files: tuple[str, ...], name: str) -> tuple[str, int] | None:
-    """Return the first of these files that defines a label, and the line of the definition."""
+    """Return the first of these files that defines the label `name`, and the line number there."""
     label = re.compile(rf"^\s*(?:[\w.$]+:\s*)*{re.escape(name)}:", re.M)
     for file in files:
         try:
@@ -119,13 +119,13 @@ def _label_line(files: tuple[str, ...], name: str) -> tuple[str, int] | None:
 def element_at(
     program: Program, address: int, layer: int | None = None
 ) -> tuple[Tensor, int] | None:
-    """Return the tensor or array that contains an address, and the number of the element there.
+    """Return the tensor or array that contains `address`, and the number of the element there.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running. With it, the function chooses the tensor whose layer is the last up to `layer`: while
-    this layer runs, the bytes are its result, or the newest result that it may read. If there is no
-    such tensor, the function chooses an array in the source of this layer, or of the nearest layer
-    before it. Otherwise it chooses the first tensor or array that the program declares.
+    running. If it is given, the function chooses the tensor that this layer or the nearest earlier
+    layer has made. If there is no such tensor, it chooses an array in the source of this layer or
+    of the nearest earlier layer. Otherwise it chooses the first tensor or array that the program
+    declares.
     """
     found = [item for begin, end, item in program.places if begin <= address < end]
     if program.network is not None and program.network.columns:
@@ -145,7 +145,7 @@ def element_at(
 
 
 def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
-    """Return whether the byte at an address is in one of the columns that a tensor has."""
+    """Return whether the byte at `address` is in a column that belongs to `tensor`."""
     if tensor.name not in network.columns:
         return True
     _, first, count = network.columns[tensor.name]
@@ -154,7 +154,7 @@ def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
 
 
 def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:
-    """Return one of the tensors `found` at an address: the tensor that `element_at` describes."""
+    """Return the one of the tensors `found` that `element_at` chooses for the layer `layer`."""
 
     def number(item: Tensor) -> int:
         if item.file:
@@ -167,13 +167,13 @@ def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> T
 
 
 def element_name(tensor: Tensor, number: int) -> str:
-    """Return the name of element `number`, counted through the whole tensor: `y[1, 0]`."""
+    """Return the name of an element, such as `y[1, 0]`; `number` counts in C order from 0."""
     place = np.unravel_index(number, tensor.shape or (1,))
     return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
 
 
 def twin(program: Program, address: int) -> int | None:
-    """Return the address of the original, if an on-chip address is in a copy of a part.
+    """Return the address of the original for an on-chip address in a copy of a part, or None.
 
     The original is at the same offset in the other half of the unit. If the program has nothing in
     this unit, the original is at the same offset in the first unit in which the program has
@@ -209,7 +209,7 @@ def half_name(address: int) -> str:
 
 
 def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:
-    """Return the value of a setting as text if it is a mapping or an extent, else unchanged.
+    """Return a setting's value as a text if it is a mapping or an extent, else unchanged.
 
     `layer` is the number of the layer that was running (`element_at`).
     """
@@ -224,7 +224,7 @@ def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:
 def state_name(core: Core, place: Place) -> str:
     """Return the name of a part of a core's state in expressions: `cp.a3`, `pe[1,0].3.q1[2]`.
 
-    If the part has several elements, it is the name of the first one.
+    If the part has several elements, the result is the name of the first element.
     """
     row = next(row for row in core.state.fields if row.name == place.field)
     shape, size = row.shape, 1

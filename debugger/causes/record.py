@@ -1,9 +1,10 @@
-"""The record of how values were made: repeats a run, or the end of it, up to the present.
+"""Records how values were made: repeats a run, or the end of the run, up to the present.
 
 The recording uses a separate device with the reference engine, so the session's device does not
 change. The record contains all reads and writes of memory, and the origins that the cores record
-(`macaw.emu.origins`). It starts at a late checkpoint if the user has not edited the run. If that
-record cannot tell which step made a value, another record is made from an earlier checkpoint.
+(`macaw.emu.origins`). If the user has not edited the run, the record starts at a late checkpoint.
+If such a record does not contain the step that made a value, another record is made from an earlier
+checkpoint.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST = 6_000_000  # the greatest number of announcements, and of steps that cores record
 _LINE = 6  # accesses are indexed by lines of 2 ** so many bytes
-_GROWTH = 8  # how many times as long as a partial record the next longer one is, at least
+_GROWTH = 8  # the next longer partial record is at least so many times as long
 _REACH = 64  # so many lines are searched for neighbours of unwritten bytes
 
 
@@ -40,7 +41,7 @@ class CauseError(ValueError):
 
 
 class Access(NamedTuple):
-    """Bytes that a core has written or read."""
+    """A read or a write: the bytes in memory that a core has read or written."""
 
     number: int  # number of the announcement
     time: int
@@ -52,18 +53,18 @@ class Access(NamedTuple):
 
 
 class RunRecord:
-    """The accesses and origins of a run, up to the position of the debuggee at the first question.
+    """The accesses and origins of a run up to the position at which the record was made.
 
-    The record is partial if it starts at a later checkpoint than the run. Then a method raises
-    `UnrecordedError` if its result may depend on the time before the record.
+    A record is partial if it does not start at the start of the run. A method of a partial record
+    raises `UnrecordedError` if its result may depend on the time before the record.
     """
 
     def __init__(
         self, debuggee: Debuggee, run: RecordedRun, pause: Callable[[], bool] | None = None
     ) -> None:
-        """Record the run from the last checkpoint in `run.starts`. Raises `CauseError`.
+        """Record `run` from the last checkpoint in `run.starts` on. Raises `CauseError`.
 
-        The device calls `pause` now and then; the recording fails if it returns True.
+        The device calls `pause` repeatedly; if `pause` returns True, the recording fails.
         """
         self.debuggee = debuggee
         self.count = 0
@@ -105,7 +106,7 @@ class RunRecord:
         self._wider: RunRecord | None = None
 
     def _can_be_partial(self) -> bool:
-        """Return whether the records of all cores that have started something can be partial."""
+        """Return whether the record may be partial for all cores that have started something."""
         started = {core.name for core in self.debuggee.device.order if core.start_count}
         return all(
             core.origins is None or core.origins.can_be_partial
@@ -114,7 +115,7 @@ class RunRecord:
         )
 
     def wider(self) -> RunRecord:
-        """Return a record of the same run that starts at an earlier checkpoint.
+        """Return a record of the same run from an earlier checkpoint on.
 
         Raises `CauseError`.
         """
@@ -124,7 +125,7 @@ class RunRecord:
         return self._wider.widest()
 
     def widest(self) -> RunRecord:
-        """Return the widest record that was made in place of this one, or else this one."""
+        """Return the widest record that `wider` has made from this one, or this record."""
         return self if self._wider is None else self._wider.widest()
 
     def require_whole(self) -> None:
@@ -133,7 +134,7 @@ class RunRecord:
             raise UnrecordedError
 
     def _run(self, position: Position) -> None:
-        """Run to a position. Raises `CauseError`."""
+        """Run the recording device to a position. Raises `CauseError`."""
         cycle, turn = position
         stop = self.device.run(until=cycle, turn=turn)
         if stop.reason == "interrupt":
@@ -205,7 +206,7 @@ class RunRecord:
         self.count += 1
 
     def _read_written(self) -> None:
-        """Store the bytes that the writes announced so far have written.
+        """Store the bytes of those writes that were announced but not yet stored.
 
         A core announces a write before the bytes change. At the next announcement, memory has the
         new bytes; the method reads them then.
@@ -228,13 +229,14 @@ class RunRecord:
     # Questions
 
     def writer(self, address: int, before: int) -> Access | None:
-        """Return the last write of a byte before announcement number `before`, or None."""
+        """Return the last write of the byte at `address` before announcement `before`, or None."""
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def neighbours(self, address: int, size: int) -> list[Access]:
-        """Return the last writes of the nearest written bytes on both sides of unwritten bytes.
+        """Return the last writes of the nearest written bytes around `size` unwritten bytes.
 
-        A write that is more than `_REACH` lines away does not count.
+        The unwritten bytes begin at `address`. A write that is more than `_REACH` lines away does
+        not count.
         """
         self.require_whole()
         found = []
@@ -253,23 +255,27 @@ class RunRecord:
         return found
 
     def writes_of(self, core: str) -> list[Access]:
-        """Return all writes of a core in their order."""
+        """Return all writes of a core in the order of their announcements."""
         self.require_whole()
         known = {x.number: x for x in self._window_accesses.values()}
         known |= {x.number: x for line in self._writes.values() for x in line}
         return [x for _, x in sorted(known.items()) if x.core == core]
 
     def read(self, core: str, address: int, before: int) -> Access | None:
-        """Return the last read of a byte by a core up to announcement number `before`, or None."""
+        """Return a core's last read of the byte at `address` up to announcement `before`.
+
+        Return None if there is no such read.
+        """
         found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
         if found is None:
             self.require_whole()
         return found
 
     def data(self, address: int, size: int, before: int) -> bytes | None:
-        """Return bytes of memory as they were before announcement number `before`.
+        """Return `size` bytes of memory as they were before announcement number `before`.
 
-        The result is None if some of them have passed a window, which does not store them.
+        The result is None if some of the bytes have passed through a window, which does not store
+        them.
         """
         result = b""
         for begin, length, write in self.pieces(address, size, before):
@@ -286,9 +292,10 @@ class RunRecord:
         return result
 
     def window_position(self, number: int) -> tuple[str, int] | None:
-        """Return the window of an access, and how many bytes had passed it before the access.
+        """Return the window of an access, and how many bytes had passed it before this access.
 
-        `number` is the access's announcement number. The result is None if it was not to a window.
+        `number` is the announcement number of the access. The result is None if the access was not
+        to a window.
         """
         access = self.window_access(number)
         if access is None:
@@ -304,7 +311,7 @@ class RunRecord:
         return window.name, before
 
     def window_access(self, number: int) -> Access | None:
-        """Return the access to a window with this announcement number, or None."""
+        """Return the access to a window that has the announcement number `number`, or None."""
         access = self._window_accesses.get(number)
         if access is not None:
             self.require_whole()
@@ -331,7 +338,8 @@ class RunRecord:
     def _check_unwritten(self, address: int, size: int, write: Access | None) -> None:
         """Raise `UnrecordedError` if bytes without a write may have been written before the record.
 
-        If the snapshots at the start of the run and of the record share a page, no step wrote to it
+        `write` is the recorded write of the bytes, or None. If the snapshots at the start of the
+        run and at the start of the record share a page of memory, no step wrote to this page
         between them.
         """
         if write is not None or not self.is_partial:
@@ -349,7 +357,7 @@ class RunRecord:
                 raise UnrecordedError
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the origins of bytes that an access read from a window.
+        """Return the origins of `size` bytes at `address`, which `access` read from a window.
 
         The window's core has recorded them.
         """
@@ -363,7 +371,7 @@ class RunRecord:
         return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the origins of bytes of a write, which the writing core has recorded."""
+        """Return the origins of `size` bytes at `address`, which the write `access` has written."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins
@@ -376,14 +384,14 @@ class RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class RecordKey:
-    """Identifies the run for which a record is valid, with its edits and its end."""
+    """Says for which run a record is valid: the run's begin, the user's edits, and the end."""
 
     position: Position
     edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
     begin: Snapshot
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both keys have the same run, edits and position.
+        """Return whether both keys have the same run, the same edits and the same end.
 
         Two runs are the same if they start with the same snapshot.
         """
@@ -399,7 +407,7 @@ class RecordKey:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The run of a record: the possible starts of the record, the user's edits, and the end."""
+    """A run to record: possible starts of the record, the user's edits, and the end."""
 
     key: RecordKey
     position: Position  # the end
@@ -408,10 +416,10 @@ class RecordedRun:
 
 
 def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
-    """Return the run up to the debuggee's present position.
+    """Return the run up to the debuggee's present position, as the task of a record.
 
-    If `whole` is set or the user has edited the run, the record starts with the run. Otherwise it
-    may start at a late checkpoint.
+    If `whole` is true or the user has edited the run, the record will start with the run. Otherwise
+    it may start at a late checkpoint.
     """
     here = debuggee.device.position
     edits = tuple(x for x in history.points if x.has_edits and x.position <= here)
@@ -424,10 +432,10 @@ def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
 def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
     """Return the checkpoints at which partial records start, the earliest first.
 
-    The last result is the last checkpoint, or the checkpoint before it if that takes much less
-    time. From each checkpoint to the next earlier one, the time to repeat the run grows by the
-    factor `_GROWTH`. So an answer that needs the whole run takes not much longer than with a single
-    record.
+    `end` is the cycle at which the records end. The latest result is the last checkpoint, or the
+    one before it if the last one is very near the end. Each record is about `_GROWTH` times as long
+    as the one that starts later. So an answer that needs the whole run takes little longer than
+    with a single record.
     """
     whole = sum(point.cost for point in points)
     chosen: list[Checkpoint] = []

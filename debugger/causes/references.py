@@ -1,8 +1,8 @@
 """References: arrays with the values that named places should have, and comparisons with them.
 
 A place is a tensor or an array of a part, another expression for memory or for a core's state, a
-window or a transfer. The values of a window are the stream of bytes that passes it. The values of a
-transfer are the bytes that it moves, in order.
+window or a transfer. The values of a window are the stream of bytes that passes through it. The
+values of a transfer are the bytes that the transfer moves, in their order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRANSFER = re.compile(r"transfer\s*(\d+)")
 class Reference:
     """An array with the values that a place should have.
 
-    One of `memory`, `state`, `window` and `transfer` is set, for the kind of place.
+    Exactly one of `memory`, `state`, `window` and `transfer` is set; it says where the place is.
     """
 
     name: str  # the place, as the user named it
@@ -44,7 +44,7 @@ class Reference:
     transfer: str = ""  # such as `transfer 3`
 
     def element(self, number: int) -> str:
-        """Return the name of element `number`, counted through the whole array."""
+        """Return the name of an element; `number` counts in C order from 0."""
         if not self.array.shape:
             return self.name
         at = np.unravel_index(number, self.array.shape)
@@ -55,8 +55,9 @@ class Reference:
 class Verdict:
     """The result of the comparison of a value with a reference.
 
-    `first` is the number of the first element that differs; if none differs, it is the number of
-    the first element that was compared.
+    `count` elements were compared; `wrong` of them differ. `first` is the number of the first
+    element that differs, or of the first element if none differs; `found` and `expected` are its
+    value and the value in the reference.
     """
 
     reference: Reference
@@ -74,9 +75,10 @@ class Verdict:
 
 
 def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> Reference:
-    """Return the reference for the place that `name` denotes in a session's program.
+    """Return a reference: `array` has the values that the place `name` should have.
 
-    Raises `CauseError` if `name` denotes no place, or if the array does not fit the place.
+    `source` is the file of the array. Raises `CauseError` if `name` denotes no place in the
+    session's program, or if the array does not fit the place.
     """
     if array.dtype.kind not in "biuf" or not array.size:
         raise CauseError(f"{source} holds no numbers")
@@ -122,9 +124,10 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
 
 
 def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Return the name and the value of the whole tensor in an expression such as `y[1]`.
+    """Return name and value of the whole tensor of which an expression such as `y[1]` is a part.
 
-    If the expression `name` does not begin with a tensor, return `name` and `value` unchanged.
+    `name` is the expression, `value` its value. If the expression does not begin with a tensor,
+    return both unchanged.
     """
     head = name.partition("[")[0].strip()
     try:
@@ -141,7 +144,10 @@ def kind_of(array: NDArray[Any]) -> str:
 
 
 class Comparison:
-    """Compares causes with references. `within` is the greatest difference that counts as equal."""
+    """Compares the values of causes with references.
+
+    Two numbers that differ by at most `within` count as equal.
+    """
 
     def __init__(
         self, record: RunRecord, references: Iterable[Reference], within: float = 0.0
@@ -151,7 +157,7 @@ class Comparison:
         self.within = within
 
     def verdict(self, cause: Cause) -> Verdict | None:
-        """Compare the value of a cause with the reference that contains it; None if none does."""
+        """Return the verdict on the value of a cause; None if no reference contains the value."""
         for item in self.references:
             place = self._offset(item, cause)
             if place is None:
@@ -163,7 +169,7 @@ class Comparison:
         return None
 
     def _offset(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return the first byte of a cause's value within a reference, and the number of bytes."""
+        """Return the range of a cause's bytes in the array of `item`: first byte and length."""
         if cause.memory is not None:
             address, size = cause.memory
             if item.memory is not None:
@@ -187,9 +193,9 @@ class Comparison:
         return (begin, place.size) if fits and place.size else None
 
     def _moved(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return the position of a cause's bytes among all bytes of the transfer that wrote them.
+        """Return where the bytes of a cause are among the bytes of the transfer that wrote them.
 
-        The result is the number of the first byte, and the number of bytes.
+        The result is (first byte, number of bytes), or None if the transfer is not that of `item`.
         """
         if cause.how != item.transfer or cause.memory is None:
             return None
@@ -233,7 +239,7 @@ class Comparison:
         )  # fmt: skip
 
     def _differ(self, found: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the numbers of the elements that differ by more than `within`."""
+        """Return the indices of the elements in which two arrays differ by more than `within`."""
         wrong = differences(found, expected).reshape(-1)
         if not self.within or not len(wrong):
             return wrong
@@ -243,7 +249,7 @@ class Comparison:
 
 
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
-    """Return the verdict on bytes that begin at byte `inside` of element `low` of a reference."""
+    """Return the verdict on `data`, bytes of a reference from byte `inside` of element `low` on."""
     with np.errstate(all="ignore"):
         flat = item.array.reshape(-1)[low:].astype(item.dtype).tobytes()
     wanted = flat[inside : inside + len(data)]

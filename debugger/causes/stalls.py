@@ -1,8 +1,8 @@
 """Stall trees: from each waiting core to the cores for which it waits (`why-stalled`).
 
 A tree is built from the reports of the cores (`macaw.emu.inspection.Inspectable.stalls`). A branch
-ends at a core that is busy or that will continue by itself. It also ends where the wait can never
-end:
+of the tree ends at a core that is busy or that will continue by itself. A branch also ends where
+the wait can never end:
 
 - at a core that has ended, has faulted or was never started,
 - at a circle of waits,
@@ -34,7 +34,7 @@ FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)
 
 @dataclass(frozen=True)
 class StallNode:
-    """A node of the tree: a core, or a part of one, that waits or for which another node waits."""
+    """A node of the tree: a core or a part of one, its state, and the nodes for which it waits."""
 
     who: str  # `cp`, `fim[0] block 1`; empty: no core could end the wait
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
@@ -50,7 +50,7 @@ class StallNode:
 
 @dataclass(frozen=True)
 class StallReport:
-    """The result of `why-stalled`."""
+    """The result of `why-stalled`: the trees, and sentences about what ends or blocks the waits."""
 
     trees: tuple[StallNode, ...]
     causes: tuple[str, ...]  # sentences about the ends of the trees
@@ -59,9 +59,10 @@ class StallReport:
 def why_stalled(
     debuggee: Debuggee, last_stop: StopRecord, cores: Iterable[Core] = ()
 ) -> StallReport:
-    """Return the trees of these cores. `last_stop` says which core has faulted.
+    """Return the stall trees of `cores`.
 
-    Without cores, return a tree for each running core that is not in an earlier tree.
+    `last_stop` says which core has faulted. Without `cores`, return a tree for each running core
+    that is not in an earlier tree.
     """
     debuggee.device.sync()
     builder = _Builder(debuggee, last_stop)
@@ -80,9 +81,10 @@ class _Builder:
         self.cores: set[str] = set()
 
     def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
-        """Return the node of a core.
+        """Return the node of a core; `path` has the names of the nodes above it.
 
-        If parts of the core wait by themselves, their nodes are its children.
+        If parts of the core wait independently of each other, their nodes are the children of the
+        core's node.
         """
         if core.name in path:
             return _circle(core.name, path)
@@ -108,7 +110,7 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """Return the node of a part of a core that waits by itself (`Stall.part`).
+        """Return the node of `item`, a part of a core that waits independently (`Stall.part`).
 
         `path` has the names of the nodes above. `by` is the address of an instruction that would
         end the wait of the node above, or None.
@@ -217,9 +219,9 @@ def _sentence(leaf: StallNode, above: StallNode | None) -> str:
 def rows(stalls: StallReport, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
     """Yield rows for the screen as (name, text, depth, final), for the trees of a report.
 
-    `final` says that the core of the row will never end the wait of the row above it. If there is a
-    final row, one row for each cause follows, with an empty name. The text contains the length of
-    each wait up to `cycle`.
+    `final` is true if the row's core will never end the wait of the row above. If there is a final
+    row, a row with an empty name follows for each sentence in `stalls.causes`. The text gives the
+    cycles of each wait up to `cycle`.
     """
     never = False
     for tree in stalls.trees:
@@ -239,7 +241,7 @@ def _tree_rows(item: StallNode, cycle: int, depth: int) -> Iterator[tuple[str, s
 
 
 def _brief(item: StallNode, cycle: int) -> str:
-    """Return a short text for the state of a node."""
+    """Return a short text for the state of a node in `cycle`."""
     if item.state == NOBODY:
         return "no core could end that"
     if item.state == CIRCLE:
@@ -260,7 +262,7 @@ def _brief(item: StallNode, cycle: int) -> str:
 
 
 def lines(stalls: StallReport) -> Iterator[str]:
-    """Yield the lines of the trees, then the lines of the causes."""
+    """Yield the report as lines of text: the trees, then the sentences about the waits."""
     for tree in stalls.trees:
         yield from _tree_lines(tree, "")
     if not stalls.trees:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Question:
-    """A question for the causes of a value, and the record from which it is answered."""
+    """A question for the causes of a value, which can be asked again with a wider record."""
 
     record: RunRecord
     find: Callable[[CauseFinder], Iterator[Cause]]
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes; each call after the first one uses a wider record."""
+        """Return the causes; each call after the first uses a record of more of the run."""
         record = self.record.wider() if self.is_asked else self.record
         while True:
             try:
@@ -42,7 +42,7 @@ class Question:
 
 
 class Causes:
-    """Finds causes in one session. It keeps the record of the run for the next question."""
+    """Finds causes in one session, and keeps the record of the run for the next question."""
 
     def __init__(self, debuggee: Debuggee, history: History) -> None:
         self.debuggee = debuggee
@@ -50,16 +50,17 @@ class Causes:
         self._record: RunRecord | None = None
 
     def why(self, text: str) -> list[Cause]:
-        """Return the causes of an expression's value. Raises `CauseError`, `ExpressionError`.
+        """Return the causes of the value of `text`. Raises `CauseError`, `ExpressionError`.
 
-        The expression must name memory, elements of a tensor, or a core's state.
+        `text` is an expression that names memory, elements of a tensor, or a core's state.
         """
         return self.causes_of(text)
 
     def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
-        """Return the causes of an expression's value, as `why` does.
+        """Return the causes of the value of `text`, an expression, as `why` does.
 
-        `finder` searches for them, and can continue from them later.
+        If `finder` is given, it makes the search, and the caller can continue with it from the
+        causes.
         """
         find = _search(compile_expression(self.debuggee, text), text)
         if finder is not None:
@@ -74,7 +75,7 @@ class Causes:
         return CauseFinder(self.record())
 
     def record(self, whole: bool = True) -> RunRecord:
-        """Return the record of the run up to the present; without `whole`, it may be partial.
+        """Return the record of the run up to the present; if `whole` is false, it may be partial.
 
         Raises `CauseError`.
         """
@@ -90,7 +91,7 @@ class Causes:
 
 
 def _search(expression: Expression, text: str) -> Callable[[CauseFinder], Iterator[Cause]]:
-    """Return a function that finds the causes of the expression's present value.
+    """Return a function that finds the causes of an expression's value; `text` is its text.
 
     Raises `CauseError`.
     """

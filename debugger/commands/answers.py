@@ -17,7 +17,7 @@ LONGEST = 400  # the greatest length of an error's text, in characters
 
 @dataclass(frozen=True)
 class Mark:
-    """The characters of a command line that an error is about, from `begin` up to `end`."""
+    """The piece of a command line that an error is about: characters `begin` up to `end`."""
 
     begin: int
     end: int
@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one command. Its JSON has no empty parts.
+    """The answer to one command. Its JSON leaves out empty fields.
 
     `kind` says which other fields are set:
 
@@ -67,12 +67,12 @@ class Answer:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether a request to stop has ended the run that the command started."""
+        """Whether the user's request to stop has ended the run that the command started."""
         own = self.stopped is not None and self.stopped.reason == "interrupt"
         return own or any(answer.was_interrupted for answer in self.answers)
 
     def of(self, command: str) -> Answer:
-        """Return the same answer with the name of its command."""
+        """Return the same answer with `command` as the name of its command."""
         return replace(self, command=command)
 
 
@@ -99,7 +99,8 @@ def stop(record: StopRecord) -> Answer:
 def error(message: str, mark: Mark | None = None, hint: str = "") -> Answer:
     """Return an answer of kind "error".
 
-    Control characters in its texts are replaced, and long texts are shortened.
+    `mark` is the piece of the line that the error is about. Control characters in the texts are
+    replaced, and long texts are shortened.
     """
     return Answer("error", message=_sentence(message), mark=mark, hint=_sentence(hint))
 

@@ -24,8 +24,8 @@ class Block:
 def add_line(block: Block, text: str, opens: Callable[[str], bool]) -> bool:
     """Add a line to a block; return whether the block is complete.
 
-    `opens(line)` returns whether a line begins a block of its own. The last `end` is not added. The
-    line keeps its white space, which Python needs.
+    `opens(line)` returns whether a line begins a block inside this block. The `end` of the block
+    itself is not added. The line is added with its white space, which is significant in Python.
     """
     word = text.strip()
     if word == END:
@@ -39,7 +39,7 @@ def add_line(block: Block, text: str, opens: Callable[[str], bool]) -> bool:
 
 
 def branches(body: tuple[str, ...], opens: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """Return the lines before and after the `else` of an `if`.
+    """Return the lines before, and the lines after, the `else` in the body of an `if`.
 
     If there is no `else`, the second list is empty.
     """

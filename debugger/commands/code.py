@@ -1,4 +1,4 @@
-"""Lists instructions by address and lines of source, for commands and for the screen.
+"""Lists instructions by address, and source lines, for commands and for the screen.
 
 The commands are `x/i`, `disassemble` and `list`.
 """
@@ -31,7 +31,7 @@ MOST_SOURCE = 16 << 20  # the greatest number of bytes of a source that is shown
 
 
 class Row(NamedTuple):
-    """A row of a listing: an instruction, or a piece (packet, list) of a section of data."""
+    """A row of a listing: an instruction, or a piece (packet, list) of data."""
 
     address: int
     next: int  # the address after the row's bytes
@@ -42,10 +42,10 @@ class Row(NamedTuple):
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """Return `count` rows; the first is at the given address.
+    """Return `count` rows of a listing, from the row at `address` on.
 
-    Raises `CommandError` outside of the program. If the address is in a copy of a section, return
-    the rows of the original section.
+    Raises `CommandError` if the address is outside of the program. If the address is in a copy of a
+    section, return the rows of the original section.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
@@ -55,7 +55,7 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def _pieces(session: Session, section: Section, address: int) -> Iterator[Piece]:
-    """Yield (address, size in bytes, text) of the pieces of a section, beginning at an address."""
+    """Yield (address, size in bytes, text) for each piece of a section from `address` on."""
     table = registry.core(section.core or "")
     yield from (_words if table.executable else _records)(session, section, table, address)
 
@@ -82,7 +82,7 @@ def _rows(session: Session, pieces: Iterable[Piece]) -> list[Row]:
 
 
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
-    """Return the cores, by the address of the instruction that they execute next.
+    """Return the places of cores by the address of the instruction that they execute next.
 
     If that address is in a copy of a section, the key is the matching address in the original
     section.
@@ -108,7 +108,7 @@ def _original(session: Session, address: int) -> int:
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
     """Return `before` rows before an address, and `after` rows that begin at this address.
 
-    Raises `CommandError` outside of the program.
+    Raises `CommandError` if the address is outside of the program.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
@@ -123,7 +123,10 @@ def around(session: Session, address: int, before: int, after: int) -> list[Row]
 
 
 def _words(session: Session, section: Section, table: Core, address: int) -> Iterator[Piece]:
-    """Yield address, size in bytes and text of each word, as memory contains it now."""
+    """Yield (address, size in bytes, text) for each word, with its present value in memory.
+
+    The words are those of `section` from `address` on; `table` is the core that executes them.
+    """
 
     def name(place: int) -> str | None:
         return symbol_at(session, place) or None
@@ -143,14 +146,17 @@ def _words(session: Session, section: Section, table: Core, address: int) -> Ite
 
 
 def _records(session: Session, section: Section, table: Core, address: int) -> Iterator[Piece]:
-    """Yield address, size in bytes and text of packets and lists, as they were assembled."""
+    """Yield (address, size in bytes, text) for packets and lists, as they were assembled.
+
+    They are those of `section` from `address` on; `table` is the core that reads them.
+    """
     for item in records_of(session.program, section.name, table.name):
         if item.address + item.size > address:
             yield item.address, item.size, " ".join(item.text.split())
 
 
 def source_names(session: Session) -> list[str]:
-    """Return the names of the program's sources. Names of C sources come from the line table."""
+    """Return the names of the program's sources, including C sources from the line table."""
     program = session.program
     return sorted({*program.source_files, *program.line_table.files})
 

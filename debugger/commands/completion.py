@@ -39,9 +39,9 @@ def completions(session: Session, text: str) -> list[str]:
 
 
 def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequence[str]:
-    """Return the words that are possible for an operand, or for a word of the usage.
+    """Return the words that `operand`, a word of a command's usage, allows.
 
-    Some of them may not start with the prefix.
+    `row` is the command. Some of the words may not start with `prefix`.
     """
     if operand == "FILE":
         return _files(prefix)
@@ -62,13 +62,13 @@ def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequenc
 
 
 def _layer_names(session: Session, prefix: str) -> list[str]:
-    """Return the names of a network's layers, in quotation marks if the prefix begins with one."""
+    """Return the names of the network's layers, in quotes if `prefix` begins with a quote."""
     network = session.program.network
     return _quoted([layer.name for layer in network.layers] if network else [], prefix)
 
 
 def _tensor_names(session: Session, prefix: str) -> list[str]:
-    """Return the names of a network's tensors and layers, as `_layer_names` does."""
+    """Return the names of the network's tensors and layers, in quotes as in `_layer_names`."""
     network = session.program.network
     names = [*network.tensors] if network else []
     return [*_quoted(names, prefix), *_layer_names(session, prefix)]
@@ -80,7 +80,7 @@ def _quoted(names: Sequence[str], prefix: str) -> list[str]:
 
 
 def _members(session: Session, prefix: str) -> list[str]:
-    """Return the members of the focus, or of the place at the start of the word `prefix`."""
+    """Return the members of the focus, or of the place with which `prefix` begins."""
     place, dot, _ = prefix.rpartition(".")
     try:
         where = places(session.device, place) if dot else session.focus

@@ -22,7 +22,7 @@ RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
 
 @dataclass
 class MemoryCursor:
-    """The format and the address that `x` uses if its line has none."""
+    """The format and the address that the command `x` uses if its line does not give them."""
 
     form: Format = field(default_factory=Format)
     next: int | None = None  # the address after the memory that `x` has shown
@@ -30,7 +30,7 @@ class MemoryCursor:
 
 @dataclass
 class Displays:
-    """The expressions of `display`, by number from 1."""
+    """The expressions of the command `display`: text and format, by number from 1."""
 
     rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
     # by number: the focus with which the display was set
@@ -39,13 +39,13 @@ class Displays:
     last: int = 0
 
     def add(self, text: str, form: Format, focus: str) -> int:
-        """Add an expression and return its number."""
+        """Add an expression, whose names refer to `focus`, and return its number."""
         self.last += 1
         self.rows[self.last], self.focus[self.last] = (text, form), focus
         return self.last
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove displays by their numbers. If none are left, numbers start at 1 again."""
+        """Remove displays by their numbers. If no display is left, numbers start at 1 again."""
         for number in numbers:
             del self.rows[number], self.focus[number]
             self.disabled.discard(number)
@@ -54,7 +54,10 @@ class Displays:
 
 @dataclass
 class OtherRun:
-    """The second of two runs: a function to execute a line in it, and the names of both runs."""
+    """The second of two runs that a user compares, and a function that executes a line in it.
+
+    `name` is the name of the second run, `this_name` that of the first one.
+    """
 
     session: Session
     execute: Callable[[str], Answer]

@@ -40,8 +40,9 @@ def _dump(context: Context, line: Line) -> Answer:
 
 
 def _numbers(context: Context, line: Line) -> NDArray[Any]:
-    """Return the value of operand E as an array. Raises `CommandError` if it is not a number or
-    array.
+    """Return the value of the operand `E` as an array.
+
+    Raises `CommandError` if the value is neither a number nor an array.
     """
     value = evaluate(context, line)
     try:
@@ -101,10 +102,10 @@ def _diff(context: Context, line: Line) -> Answer:
 
 
 def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> str:
-    """Return ` at ` and the address of element `first` of an array in memory.
+    """Return the text ` at ADDRESS` for element `first` of an array in memory.
 
-    `first` has the element's indices; for a single number it is empty. The result is empty if the
-    expression `target` is not one array in memory.
+    `target` is the expression, `array` its value. `first` has the element's indices; for a single
+    number it is empty. Return an empty text if the expression is not one array in memory.
     """
     extents = target.extents()
     if target.target is None or len(extents) != 1 or extents[0][1] != array.nbytes:

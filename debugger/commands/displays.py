@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """Return one table of the enabled displays with their present values, or no table."""
+    """Return a table with the present values of the enabled displays; no table without displays."""
     displays = context.displays
     numbers = [number for number in displays.rows if number not in displays.disabled]
     rows = [(number, *_row(context, number)) for number in numbers]
@@ -36,7 +36,7 @@ def _row(context: Context, number: int) -> tuple[str, Any]:
 
 
 def display_cell(context: Context, text: str, form: Format) -> Any:
-    """Return the value of a display in its format; with `i`, the instructions at an address.
+    """Return the value of the expression `text` in a format; with `i`, the instructions there.
 
     Raises `CommandError`, `ExpressionError`.
     """
@@ -52,7 +52,7 @@ def display_cell(context: Context, text: str, form: Format) -> Any:
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:
-    """Return a function that names an address by the symbol before the address.
+    """Return a function that returns the name of an address: the symbol before it and a distance.
 
     That function returns an empty text if no symbol is near.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Files(Protocol):
-    """The interface to files. Each call raises `CommandError` if it fails."""
+    """The interface to files. Each method raises `CommandError` if it fails."""
 
     def read_array(self, path: str) -> NDArray[Any]:
         """Return the array of a .npy file."""
@@ -20,7 +20,7 @@ class Files(Protocol):
         """Return the arrays of a .npz file by name."""
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy. If that fails, leave no incomplete file."""
+        """Write an array to a .npy file. If that fails, leave no incomplete file."""
 
     def read_text(self, path: str) -> str:
         """Return the content of a text file in UTF-8."""

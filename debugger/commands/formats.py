@@ -1,4 +1,4 @@
-"""Formats values for `print/F` and `x/NFU`, by GDB's letters or by types such as f16."""
+"""Formats values for `print/F` and `x/NFU`, with GDB's letters or with types such as f16."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
     """Return the format that a text such as `4xw` or `8f16` denotes. Raises `CommandError`.
 
-    If the text has no letter or type, the result is `before` with the count of the text. `own` has
-    the names of the device cores' own formats.
+    If the text has neither letter nor type, the result is `before` with the count of the text.
+    `own` has the names of formats that cores of the device define.
     """
     match = _FORMAT.fullmatch(text)
     if match is None:
@@ -108,7 +108,8 @@ Symbol = Callable[[int], str]
 def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
     """Return a value in a format, as a value that JSON can represent. Raises `CommandError`.
 
-    If the format has no letter or type, numbers stay numbers.
+    `symbol` returns the name of an address. If the format has neither letter nor type, numbers
+    remain numbers.
     """
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)

@@ -66,7 +66,7 @@ def _row(number: int, one: Where) -> tuple[str | None, ...]:
 
 
 def _choose(context: Context, number: int) -> Answer:
-    """Choose a call by its number and show it with its line of source."""
+    """Choose the call with this number, and return an answer with its line of source."""
     frames = frames_of(context)
     if not 0 <= number < len(frames):
         if number < 0:

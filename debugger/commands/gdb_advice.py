@@ -1,6 +1,6 @@
 """Advice for users of GDB: the lines to type in place of GDB commands that do not exist here.
 
-The file tests/debugger/gdb_habits.toml has an entry for each form, with its answer.
+The file tests/debugger/gdb_habits.toml has an entry for each form of line, with the answer to it.
 """
 
 from __future__ import annotations

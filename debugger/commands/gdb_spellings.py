@@ -1,4 +1,4 @@
-"""Rewrites lines as GDB's users type them into lines of this debugger.
+"""Rewrites lines in the spelling of GDB into lines of this debugger.
 
 Each row of the table has the pattern of a whole line and its replacement. A form is in the table
 only if its replacement means the same as the form in GDB. For forms that mean nothing in this
@@ -75,7 +75,7 @@ HABITS = (
 
 
 def respell(text: str) -> str:
-    """Return the line of this debugger that means the same as a line of GDB, or the line itself."""
+    """Return the line of this debugger for a line in the spelling of GDB; else `text` itself."""
     for pattern, replacement in _SPELLINGS:
         match = pattern.fullmatch(text)
         if match is not None:

@@ -59,7 +59,7 @@ def _help(context: Context, line: Line) -> Answer:
 
 
 def _events(context: Context, row: Command) -> list[str]:
-    """Return lines with the device's events, for the help of a command that takes an event."""
+    """Return lines with the device's events, for the help of a command with an operand `EVENT`."""
     if "EVENT" not in row.usage:
         return []
     events = events_of(context.session.device)
@@ -68,7 +68,7 @@ def _events(context: Context, row: Command) -> list[str]:
 
 
 def about(row: Command) -> list[str]:
-    """Return the lines of one command's help."""
+    """Return the lines of the help for one command."""
     head = (
         row.usage.replace(row.name, row.name + f"[/{row.suffix}]", 1) if row.suffix else row.usage
     )
@@ -105,7 +105,11 @@ def _source(context: Context, line: Line) -> Answer:
 
 
 def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """Return the error of a script's line, together with the answers of earlier lines."""
+    """Return an error for `line`, which runs a script, because a line of the script has failed.
+
+    `place` is the position of the failed line, `answer` its error. The result has the answers
+    `before` of the script's earlier lines.
+    """
     mark = answers.Mark(*line.place("FILE"))
     failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
     return replace(failure, answers=before)
@@ -147,7 +151,7 @@ def _run(context: Context, text: str) -> tuple[int, str]:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process, and the processes that it started if the system has groups of processes."""
+    """End a process and, if the system has process groups, the processes that it started."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:

@@ -1,4 +1,4 @@
-"""The command `info groups`: groups units by their instruction, `14@mac 2@idle`."""
+"""The command `info groups`: groups units by the instruction at which they are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WAITS = "waits for "
 
 @dataclass
 class Group:
-    """Units at the same instruction that are all in the same state."""
+    """Units that are at the same instruction and in the same state."""
 
     at: str  # the mnemonic; the address if it cannot be decoded; or `idle`
     state: str  # "idle", "runs", "waits for ..."
@@ -35,14 +35,14 @@ class Group:
 
     @property
     def short(self) -> str:
-        """The mnemonic, with a mark if the units wait."""
+        """The mnemonic of the instruction, with a mark if the units wait."""
         return f"{self.at}(waits)" if self.state.startswith(WAITS) else self.at
 
 
 def groups_table(context: Context, text: str | None) -> Answer:
-    """Return the table of `info groups` for the places in `text`, or for the focus without text.
+    """Return the table of `info groups` for the places in `text`; without `text`, for the focus.
 
-    A focus on a core without units means all cores.
+    A focus on a core that has no units means all cores.
     """
     session = context.session
     members = groups(session, units(session, places(session.device, text) if text else None))
@@ -66,11 +66,11 @@ def groups_table(context: Context, text: str | None) -> Answer:
 
 
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
-    """Return the units to group at the chosen places; None means the focus.
+    """Return the units that `info groups` shows for the places `chosen`; None means the focus.
 
-    A core is replaced by its units of the first level. If a unit is the only place, it is replaced
-    by the units one level below it. Any other place remains unchanged. If the focus is one core
-    without units, the result is all cores.
+    For a core, these are its units of the first level. For a unit that is the only place, these are
+    the units one level below it. Any other place stands for itself. If the focus is one core that
+    has no units, the result has all cores.
     """
     device = session.device
     where = list(session.focus if chosen is None else chosen)
@@ -95,7 +95,7 @@ def _inside(place: Place) -> str:
 
 
 def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
-    """Return units grouped by instruction and reason of their wait, the largest group first."""
+    """Return the units in `chosen`, grouped by instruction and state; the largest group first."""
     device = session.device
     device.sync()
     by_key: dict[tuple[str, ...], Group] = {}
@@ -120,7 +120,7 @@ def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
 
 
 def _whole(session: Session, place: Place) -> Stall:
-    """Return the stall record of a core as a whole: it has ended, waits or runs."""
+    """Return a `Stall` record for a core as a whole, which has ended, waits or runs."""
     core = session.device.cores[place.core]
     if not core.running:
         return Stall(ended=True)
@@ -129,7 +129,7 @@ def _whole(session: Session, place: Place) -> Stall:
 
 
 def _mnemonic(session: Session, core: Core, address: int) -> str:
-    """Return the mnemonic of an instruction or of a packet's command; without one, the address."""
+    """Return the mnemonic at `address`, of an instruction or a packet; else the address as text."""
     if core.table.executable:
         instruction = session.source_code(core).instruction(address)
         return instruction.row.mnemonic if instruction is not None else f"{address:#010x}"

@@ -65,7 +65,7 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Return a table of the registers that `text` names, or of all registers of its places."""
+    """Return a table of registers: those in `text`, or all registers of the places in `text`."""
     session = context.session
     names = {
         name
@@ -92,7 +92,7 @@ def _registers(context: Context, text: str | None) -> Answer:
 
 
 def _named_registers(session: Session, names: Sequence[str]) -> Answer:
-    """Return a table of registers of the focus by their names; vector registers as arrays."""
+    """Return a table of registers of the focus; vector registers are arrays."""
     values = [(name, session.read(f"${name}")) for name in names]
     if any(isinstance(value, np.ndarray) for _, value in values):
         rows = [(name, np.asarray(value).tolist()) for name, value in values]
@@ -103,7 +103,7 @@ def _named_registers(session: Session, names: Sequence[str]) -> Answer:
 
 
 def _values(members: Members, name: str) -> list[tuple[str, Any]]:
-    """Return a register with its name and value; a register of bytes as numbers.
+    """Return (name, value) of a register; a register of bytes is an array of numbers.
 
     Raises `CommandError`.
     """
@@ -143,7 +143,7 @@ def _queues(context: Context, text: str | None) -> Answer:
 
 
 def _boxes(context: Context, text: str | None) -> Answer:
-    """Return the boxes of seed 000's figures, with their contents in each unit."""
+    """Return a table of the boxes in seed 000's figures, with the contents in each unit."""
     session = context.session
     chosen = [unit for place in _places(context, text) for unit in _deepest(session, place)]
     rows: list[tuple[Any, ...]] = []
@@ -166,7 +166,7 @@ def _boxes(context: Context, text: str | None) -> Answer:
 
 
 def _deepest(session: Session, place: Place) -> list[Place]:
-    """Return the units of the deepest level inside a place."""
+    """Return the units of the deepest level that are inside `place`."""
     limits = counts(session.device.cores[place.core])[len(place.units) :]
     return [Place(place.core, (*place.units, *more)) for more in product(*map(range, limits))]
 
@@ -176,7 +176,7 @@ def _number(value: Any) -> Any:
 
 
 def _perf(context: Context, text: str | None) -> Answer:
-    """Return the counters that are not 0, with their growth since the last `info perf`."""
+    """Return a table of the counters that are not 0, with the growth since the last `info perf`."""
     session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
     counters = read_counters(session.device)
@@ -215,7 +215,7 @@ def _type(tensor: Tensor) -> str:
 
 
 def _mem(context: Context, text: str | None) -> Answer:
-    """Return the program's sections and tensors by address, or the contents of one address."""
+    """Return a table of the program's sections and tensors, or what is at the address in `text`."""
     session = context.session
     if text is not None:
         place = session.read(f"({text}) + 0")

@@ -41,8 +41,8 @@ MOST_ANSWERS = 1000  # the greatest number of answers of points' commands in an 
 class Interpreter:
     """The interpreter of the command language for one session.
 
-    `on_answer` gets each line with its answer as soon as it is executed. This includes the lines of
-    scripts and the commands of points.
+    The interpreter calls `on_answer` with each line and its answer as soon as the line is executed.
+    These lines include those of scripts and the commands of points.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Interpreter:
     ) -> None:
         """Connect the interpreter to a session.
 
-        `allow_shell` permits the commands `shell` and `python`.
+        `files` reads and writes files. `allow_shell` permits the commands `shell` and `python`.
         """
         self.context = Context(session, files, allow_shell, self.run_lines, self.opens_block)
         self.context.execute_here = self.execute_here
@@ -95,16 +95,16 @@ class Interpreter:
         return "> " if self.in_block else PROMPT
 
     def end_input(self) -> Answer | None:
-        """End the input. Return an error if a block lacks its `end`, else None."""
+        """End the input. Return an error if a block is still open, else None."""
         block, self._block = self._block, None
         return None if block is None else answers.error(f"'{block.head}' lacks its `end`")
 
     def execute(self, line: str, keep: bool = True) -> Answer:
-        """Execute a command line and return its answer. Errors become answers; nothing is raised.
+        """Execute a command line and return its answer. An error becomes an answer, too.
 
-        An empty line repeats the last command, if that command can be repeated. With `keep` the
-        line is added to the history. If a command has a body, the answer to the body's `end` is the
-        answer to the command.
+        An empty line repeats the last command if the command allows it. If `keep` is true, the line
+        is added to the history. A command with a body is executed at the body's `end`, and the
+        answer to `end` is its answer.
         """
         text = line.strip()
         if len(text) > LONGEST:
@@ -130,7 +130,7 @@ class Interpreter:
     def aside(self, line: str) -> Answer:
         """Execute a line that the user has not typed, and return its answer.
 
-        The line is not added to the history, and an empty line does not repeat it.
+        The line is not added to the history, and a later empty line does not repeat it.
         """
         repeat_line = self._repeat_line
         answer = self.execute(line, keep=False)
@@ -150,7 +150,7 @@ class Interpreter:
         return self._answer(block.head, tuple(block.lines))
 
     def opens_block(self, text: str) -> bool:
-        """Return whether further lines, up to `end`, belong to a command line."""
+        """Return whether `text` is a command with a body, whose lines follow up to `end`."""
         try:
             row, line = self.parse(respell(text))
         except (CommandError, UsageError):
@@ -158,7 +158,7 @@ class Interpreter:
         return row.body and line.get("TEXT") is None
 
     def _answer(self, text: str, body: tuple[str, ...] | None = None) -> Answer:
-        """Return the answer to a line; `body` has the lines up to its `end`, or is None."""
+        """Return the answer to a line; `body` has the lines of its body, or is None."""
         line = respell(text)
         answer = self._answer_to(line, body)
         if answer.kind != "error":
@@ -212,7 +212,7 @@ class Interpreter:
             return answers.error(error.message, hint=error.hint)
 
     def _call(self, command: UserCommand, text: str) -> Answer:
-        """Execute a command that the user has defined. Raises `CommandError`."""
+        """Execute a command of the user with the arguments `text`. Raises `CommandError`."""
         try:
             lines = lines_of_call(command, text)
         except ValueError as error:
@@ -229,10 +229,10 @@ class Interpreter:
         return Answer("done", command.name, answers=tuple(replies[-MOST_ANSWERS:]), leaves=leaves)
 
     def _with_other(self, row: Command, text: str, answer: Answer) -> Answer:
-        """Execute a line for both runs in the other run, too, and return both answers.
+        """Execute a line in the other run, too, and return the answers of both runs as one.
 
-        Answers with the same text are joined to one. Without another run, `answer` is returned
-        unchanged.
+        `row` is the line's command, `answer` its answer in this run. If the command does not work
+        on both runs, or if there is no other run, return `answer` unchanged.
         """
         other = self.context.other
         if other is None or not row.is_for_both or row.body:
@@ -244,7 +244,7 @@ class Interpreter:
         return both(answer, other.execute(text), other.this_name, other.name)
 
     def execute_here(self, line: str) -> Answer:
-        """Execute a line only in this run, and return its answer."""
+        """Execute a line in this run, not in the other one, and return its answer."""
         here_only, self._here_only = self._here_only, True
         try:
             return self.aside(line)
@@ -267,8 +267,9 @@ class Interpreter:
     def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[int, Answer]]:
         """Execute the lines of a script until a line fails, ends the debugger or is interrupted.
 
-        Yields the number of each executed line, from 1, and its answer. `what` names the script in
-        messages. Raises `CommandError` if scripts that call scripts are nested too deeply.
+        Yields (number, answer) for each executed line; numbers count from 1. `what` names the
+        script in messages. Raises `CommandError` if scripts that call scripts are nested too
+        deeply.
         """
         if self._depth >= DEEPEST:
             raise CommandError(f"{what}: scripts that call scripts go deeper than {DEEPEST}")
@@ -297,10 +298,10 @@ class Interpreter:
     # Commands of points
 
     def _with_point_commands(self, answer: Answer) -> Answer:
-        """Execute the commands of a stop's points, and return the answer with their answers.
+        """Execute the commands of the points that caused a stop; add their answers to `answer`.
 
-        If such a command has caused the stop, the answer is returned unchanged, because
-        `_run_point_commands` executes the commands of the new stop's points.
+        If a command of a point has itself led to this stop, return `answer` unchanged:
+        `_run_point_commands` then executes the commands of the points of this stop.
         """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer
@@ -315,11 +316,11 @@ class Interpreter:
             self._in_point_commands = False
 
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
-        """Execute the commands of a stop's points and return their answers.
+        """Execute the commands of the points that caused a stop, and return their answers.
 
-        If a command leads to another stop, the commands of the new stop's points are executed
-        instead of the remaining commands. This happens for at most `MOST_STOPS` stops. An error
-        ends the execution. Only the last `MOST_ANSWERS` answers are returned.
+        If a command leads to another stop, the commands of the points of that stop replace the
+        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution. The result
+        has the last `MOST_ANSWERS` answers.
         """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):
@@ -345,7 +346,7 @@ class Interpreter:
     # Output of the program
 
     def take_output(self) -> dict[str, str]:
-        """Return the output of the program since the last call, by stream."""
+        """Return the output of the program since the last call, by the name of the stream."""
         pieces, self._pieces = self._pieces, []
         streams: dict[str, bytes] = {}
         for stream, data in pieces:
@@ -359,7 +360,7 @@ class Interpreter:
 
 
 class _LineError(UsageError):
-    """A line that does not match the usage of its command."""
+    """The error for a line that does not match the usage of its command."""
 
     def __init__(self, error: UsageError, row: Command, offset: int) -> None:
         super().__init__(str(error), (error.at[0] + offset, error.at[1] + offset))

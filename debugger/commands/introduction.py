@@ -1,4 +1,4 @@
-"""The introduction on the screen, before the first command: the program and three commands."""
+"""Writes the introduction on the screen: the program, its position, three commands to try."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def introduction(session: Session) -> list[str]:
 
 
 def first_label(session: Session) -> str:
-    """Return a label of code, if possible of a core that is not the first; "" if there is none.
+    """Return a label of code, if possible not of the first core; an empty text if there is none.
 
-    The label is a label of a function of a core without units, because an instruction certainly
+    The label is of the type function, and its core has no units, because an instruction certainly
     follows such a label.
     """
     program, first = session.program, _first_core(session)
@@ -68,14 +68,17 @@ def first_label(session: Session) -> str:
 
 
 def _first_core(session: Session) -> str | None:
-    """Return the kind of the core at which the program starts."""
+    """Return the kind of core at which the program starts; None if it is unknown."""
     entry = session.program.entry
     section = None if entry is None else session.program.section_at(entry)
     return None if section is None else section.core
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core, except the starting core, that has a part of the program; else ""."""
+    """Return the first core with a part of the program, except the core at which it starts.
+
+    Return an empty text if there is none.
+    """
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))
     return next((core.name for core in session.device.order if core.table.name in kinds), "")

@@ -15,9 +15,9 @@ IMAGES = "images are stored as (height, width, channels)"
 
 
 def layers_table(context: Context, text: str | None) -> Answer:
-    """Return the layers of the network.
+    """Return a table of the layers of the network.
 
-    With a `text`, return only the layers whose name or operation contains it.
+    If `text` is not None, the table has only layers whose name or operation contains `text`.
     """
     _check_network(context)
     states = context.session.layers()
@@ -42,7 +42,7 @@ def layers_table(context: Context, text: str | None) -> Answer:
 
 
 def tensors_table(context: Context, text: str | None) -> Answer:
-    """Return the tensors of the network; with a `text`, only tensors whose name contains it."""
+    """Return a table of the tensors of the network."""
     _check_network(context)
     rows = [
         (

@@ -18,7 +18,7 @@ class CommandError(ValueError):
 
 @dataclass(frozen=True)
 class Line:
-    """A command line that matches its usage, with its operands and words in order."""
+    """A command line that matches the usage of its command: its operands and words, in order."""
 
     command: str  # the command's whole name
     arguments: tuple[Argument, ...]
@@ -28,37 +28,37 @@ class Line:
     body: tuple[str, ...] = ()  # for a command with a body, the lines up to `end`
 
     def get(self, operand: str) -> str | None:
-        """Return the text of an operand, or None if the line does not have the operand."""
+        """Return the text of the operand with this name, or None if the line does not have it."""
         return next((one.text for one in self.arguments if one.what == operand), None)
 
     def all(self, operand: str) -> list[str]:
-        """Return the texts of an operand that may occur several times."""
+        """Return all texts of the operand with this name, which may occur several times."""
         return [one.text for one in self.arguments if one.what == operand]
 
     def has(self, word: str) -> bool:
-        """Return whether the line has a certain literal word of the usage."""
+        """Return whether the line has this literal word of the usage."""
         return word in self.words
 
     @property
     def words(self) -> list[str]:
-        """The literal words of the usage that the line has."""
+        """The literal words of the usage that are in the line."""
         return self.all("word")
 
     def count(self, default: int = 1) -> int:
-        """Return operand N, or `default` if the line has none. Raises `CommandError` if N is below
-        1.
+        """Return the number in operand N, or `default` if the line does not have this operand.
+
+        Raises `CommandError` if the number is less than 1.
         """
         text = self.get("N")
         return default if text is None else parse_number(text, 1)
 
     @property
     def whole(self) -> tuple[int, int]:
-        """The range of all arguments in the line: offsets of the first character and of the end."""
+        """The range (start, end) of all arguments, in characters of the line."""
         return self.offset, self.offset + max(1, len(self.text))
 
     def place(self, operand: str) -> tuple[int, int]:
-        """Return the range of an operand in the line: offsets of the first character and of the
-        end.
+        """Return the range (start, end) of an operand, in characters of the line.
 
         If the line does not have the operand, return the range of all arguments.
         """
@@ -68,9 +68,9 @@ class Line:
 
 
 def parse_number(text: str, low: int = 0, base: int = 0) -> int:
-    """Return the number that a text in a line denotes. Raises `CommandError` if it is below `low`.
+    """Return the number in `text`. Raises `CommandError` for another text or less than `low`.
 
-    With base 0 the number may have any form that Python has.
+    `base` is the base of the number; 0 allows every notation of Python, such as 0x10.
     """
     try:
         value = int(text, base)

@@ -9,7 +9,7 @@ from macaw.debugger.commands.table import GROUPS, Command
 
 
 def page() -> str:
-    """Return the page in Markdown."""
+    """Return the text of the page in Markdown."""
     return "\n".join(_lines()) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Evaluates the expressions and addresses in command lines; errors have the operand's position."""
+"""Evaluates expressions and addresses in command lines. Errors mark the operand in the line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def expression(context: Context, line: Line, operand: str = "E") -> Expression:
-    """Return the compiled expression of an operand. Raises `CommandError`."""
+    """Return the operand with the name `operand` as a compiled expression.
+
+    Raises `CommandError`.
+    """
     try:
         return context.session.expression(line.get(operand) or "")
     except ExpressionError as error:
@@ -21,9 +24,9 @@ def expression(context: Context, line: Line, operand: str = "E") -> Expression:
 
 
 def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = True) -> Any:
-    """Return the value of an operand. Raises `CommandError`.
+    """Return the value of the operand with the name `operand`. Raises `CommandError`.
 
-    Without `plainly`, return the value in the form that `print` shows (`display_value`).
+    If `plainly` is false, return the value in the form in which `print` shows it (`display_value`).
     """
     operand_expression = expression(context, line, operand)
     try:
@@ -37,7 +40,7 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 
 def assign(context: Context, line: Line) -> Expression:
-    """Assign the value of operand V to the thing that operand E denotes. Raises `CommandError`.
+    """Assign the value of operand V to what operand E denotes. Raises `CommandError`.
 
     Return the compiled operand E. A change of the device counts as an edit; a change of a variable
     does not.
@@ -67,15 +70,15 @@ def display_value(session: Session, source: Expression) -> Any:
 
 
 def address(context: Context, line: Line, operand: str = "E") -> int:
-    """Return the value of an operand as an address. Raises `CommandError`.
+    """Return the value of the operand with the name `operand` as an address.
 
-    The name of a tensor or a symbol stands for its address.
+    The name of a tensor or a symbol stands for its address. Raises `CommandError`.
     """
     return address_of(context, line, line.get(operand) or "", operand)
 
 
 def address_of(context: Context, line: Line, text: str, operand: str = "E") -> int:
-    """Return the value of a part of an operand as an address, as `address` does."""
+    """Return the address that `text` denotes, as `address` does; errors mark the operand."""
     try:
         value = context.session.read(f"({text}) + 0")
     except ExpressionError as error:
@@ -87,7 +90,7 @@ def address_of(context: Context, line: Line, text: str, operand: str = "E") -> i
 
 
 def symbol_at(session: Session, place: int) -> str:
-    """Return the symbol or tensor before an address, with the distance: `loop+8`.
+    """Return the symbol or tensor at or before the address `place`, with the distance: `loop+8`.
 
     The text is empty if there is no symbol or tensor.
     """
@@ -103,7 +106,7 @@ def symbol_at(session: Session, place: int) -> str:
 
 
 def address_text(context: Context, place: int) -> str:
-    """Return an address as text, with the symbol before it: `0x00010008 <loop+4>`."""
+    """Return the address `place` as text, with the symbol before it: `0x00010008 <loop+4>`."""
     name = symbol_at(context.session, place)
     return f"{place:#010x}" + (f" <{name}>" if name else "")
 

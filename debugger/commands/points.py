@@ -32,7 +32,10 @@ _IF = (
 
 
 def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
-    """Add a point of the kind that the command's name says. Raises `CommandError`."""
+    """Add a point of the kind that the command's name says. Raises `CommandError`.
+
+    `text` is the location, the expression or the event of the point; `more` are other fields of it.
+    """
     kind = line.command
     try:
         point = context.session.points.add(kind, text, **more)
@@ -45,7 +48,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def _places_of(context: Context, point: Point) -> str:
-    """Return a text with the address and source line that a breakpoint's location denotes."""
+    """Return a text with the addresses and the source lines at which a breakpoint is."""
     if not point.addresses:
         return ""
     where = context.session.where(address=point.addresses[0])
@@ -55,7 +58,11 @@ def _places_of(context: Context, point: Point) -> str:
 
 
 def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str:
-    """Return the operands of the command that sets a point, with or without `if` and `ignore`."""
+    """Return the operands of a command that sets this point again.
+
+    `condition` and `ignore` say whether the text has the words `if` and `ignore` with their
+    operands.
+    """
     parts = [point.text]
     if point.kind == "dprintf":
         form = point.form.replace('"', '\\"')
@@ -160,7 +167,7 @@ def _rbreak(context: Context, line: Line) -> Answer:
 
 
 def is_code(program: Program, symbol: Symbol) -> bool:
-    """Return whether a symbol is a label of a part that a core executes."""
+    """Return whether a symbol is a label in a part whose instructions a core executes."""
     section = program.section_at(symbol.value) if symbol.section else None
     return section is not None and section.core is not None
 
@@ -219,7 +226,7 @@ def _dprintf(context: Context, line: Line) -> Answer:
 
 
 def split_values(text: str) -> list[str]:
-    """Return the expressions between commas that are outside of brackets."""
+    """Return the expressions in `text`, which commas outside of brackets separate."""
     parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
@@ -234,7 +241,7 @@ def split_values(text: str) -> list[str]:
 
 
 def _chosen(context: Context, line: Line) -> list[Point]:
-    """Return the points that a line names: by numbers, `last`, or all. Raises `CommandError`."""
+    """Return the points that a line names: by numbers, by `last`, or all points."""
     points = context.session.points
     if line.has("last"):
         return [_newest(context)]
@@ -246,7 +253,7 @@ def _chosen(context: Context, line: Line) -> list[Point]:
 
 
 def _range(text: str) -> range:
-    """Return the numbers that `3` or `3-5` denotes. Raises `CommandError`."""
+    """Return the range of numbers that `text` denotes: `3` or `3-5`. Raises `CommandError`."""
     first, dash, last = text.partition("-")
     low = parse_number(first, 1)
     high = parse_number(last, low) if dash else low
@@ -337,7 +344,10 @@ def _ignore(context: Context, line: Line) -> Answer:
 
 
 def _chosen_number(context: Context, line: Line) -> int:
-    """Return the number of the point for which `commands` is used. Raises `CommandError`."""
+    """Return the number of the point whose commands a line `commands` sets.
+
+    Raises `CommandError`.
+    """
     text = line.get("N")
     number = _newest(context).number if text is None else parse_number(text, 1)
     try:
@@ -369,9 +379,9 @@ def _silent(context: Context, line: Line) -> Answer:
 
 
 def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
-    """Return a table of the points of some kinds, by default of all.
+    """Return a table of the points of these kinds, by default of all kinds.
 
-    The row of a watch that was set in another focus names that focus.
+    If a watch was set while the focus was another one than now, its row names that focus.
     """
     focus = context.session.focus
 

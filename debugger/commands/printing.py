@@ -101,7 +101,10 @@ def _x(context: Context, line: Line) -> Answer:
 
 
 def _note_address(context: Context, place: int, size: int, form: Format, count: int) -> None:
-    """Set `$_` to the address of the last unit that `x` has shown, and `$__` to the word there."""
+    """Set `$_` to the address of the last unit that `x` has shown, and `$__` to its value.
+
+    `x` has shown `count` units of `size` bytes from the address `place` on, in the format `form`.
+    """
     unit = size // count if form.letter not in ("i", "s") else 4
     last = place + max(0, size - unit)
     variables = context.session.user_values.variables
@@ -115,7 +118,10 @@ def _note_address(context: Context, place: int, size: int, form: Format, count: 
 
 
 def _text(context: Context, place: int) -> bytes:
-    """Return the bytes of a text up to the zero byte at its end. Raises `CommandError`."""
+    """Return the bytes from the address `place` up to the next zero byte.
+
+    Raises `CommandError`.
+    """
     data, piece = b"", TEXT
     while len(data) < MOST:
         try:
@@ -130,7 +136,7 @@ def _text(context: Context, place: int) -> bytes:
 
 
 def _core_formats(context: Context) -> Mapping[str, MemoryFormat]:
-    """Return the device cores' own formats, by name."""
+    """Return the formats that cores of the device define, by name."""
     order = context.session.device.order
     return {name: form for core in order for name, form in core.formats.items()}
 
@@ -174,9 +180,9 @@ def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
 
 
 def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
-    """Show `count` units of memory in a core's own format. Raises `CommandError`.
+    """Show `count` units of memory, from the address `place` on, in the format `form` of a core.
 
-    Return the answer and the number of bytes that it shows.
+    Return the answer and the number of bytes that the answer shows. Raises `CommandError`.
     """
     size = count * form.size
     if size > MOST_BYTES:

@@ -21,9 +21,9 @@ MOST = 1000  # the greatest number of rows of a table
 
 
 def line_table(context: Context, text: str | None) -> Answer:
-    """Return the addresses of the code of a source line.
+    """Return a table of the addresses of a source line's code.
 
-    Without a text, it is the line of the chosen call.
+    `text` denotes the line; if it is None, the line is that of the chosen call.
     """
     session = context.session
     if text is None:
@@ -46,7 +46,7 @@ def line_table(context: Context, text: str | None) -> Answer:
 
 
 def _range_of_line(context: Context, place: int) -> tuple[int, int]:
-    """Return the address range of the code of the line at an address: first, end (excluded)."""
+    """Return the range (first, end) of addresses of the source line to which `place` belongs."""
     program = context.session.program
     section = program.section_at(place)
     here = program.line_at(place)
@@ -60,7 +60,7 @@ def _range_of_line(context: Context, place: int) -> tuple[int, int]:
 
 
 def source_table(context: Context, text: str | None) -> Answer:
-    """Return the source file of the chosen call, its number of lines and its core."""
+    """Return a table with the source file of the chosen call, its number of lines and its core."""
     here = chosen_frame(context)
     if here.file is None:
         raise CommandError(f"{here.core} is at no line of a source")
@@ -73,17 +73,17 @@ def source_table(context: Context, text: str | None) -> Answer:
 
 
 def sources_table(context: Context, text: str | None) -> Answer:
-    """Return the source files of the program."""
+    """Return a table of the source files of the program."""
     return answers.table(("file",), [(name,) for name in source_names(context.session)])
 
 
 def functions_table(context: Context, text: str | None) -> Answer:
-    """Return the labels of code; with a regular expression, only the labels that match it."""
+    """Return a table of the labels of code; `text`, a regular expression, limits the names."""
     return _labels(context, text, code=True)
 
 
 def variables_table(context: Context, text: str | None) -> Answer:
-    """Return the labels of data and the tensors; with a regular expression, only those names."""
+    """Return a table of labels of data and of tensors; `text`, a regular expression, limits it."""
     return _labels(context, text, code=False)
 
 
@@ -115,7 +115,7 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
 
 
 def address_answer(context: Context, text: str | None) -> Answer:
-    """Return the address of a symbol or a tensor, and the memory that contains it."""
+    """Return the address of the symbol or tensor `text`, and the memory that contains it."""
     if text is None:
         raise CommandError("the name of a symbol is needed", "info address NAME")
     value = context.session.read(f"&{text}")
@@ -125,7 +125,7 @@ def address_answer(context: Context, text: str | None) -> Answer:
 
 
 def symbol_answer(context: Context, text: str | None) -> Answer:
-    """Return the symbol or tensor at an address."""
+    """Return the symbol or tensor at the address that `text` denotes."""
     if text is None:
         raise CommandError("an address is needed", "info symbol ADDRESS")
     value = context.session.read(f"({text}) + 0")
@@ -136,5 +136,5 @@ def symbol_answer(context: Context, text: str | None) -> Answer:
 
 
 def program_answer(context: Context, text: str | None) -> Answer:
-    """Return why and where the program has stopped."""
+    """Return an answer that says why and where the program has stopped."""
     return answers.text(stop_lines(context.session.last_stop))

@@ -24,7 +24,10 @@ _WHO = "--only: step only the first focused core; --all: step all cores that run
 
 
 def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
-    """Run and answer with the stop. If the program had ended, say what else the user can do."""
+    """Run by calling `act`, and return an answer with the stop.
+
+    If the program had ended before, the answer says what the user can do instead.
+    """
     before = session.device.position
     stop = act()
     had_ended = stop.reason == "exit" and session.device.position == before
@@ -34,7 +37,10 @@ def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
 def _steps(
     usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
 ) -> None:
-    """Add a command to the table. It calls `act(session, N)`, where N is the number of steps."""
+    """Add a command for counted steps to the table; `usage` to `alias` are fields of its row.
+
+    The command calls `act(session, N)`, where N is the number of steps.
+    """
 
     def steps(context: Context, line: Line) -> Answer:
         session = context.session
@@ -137,7 +143,7 @@ def _until(context: Context, line: Line) -> Answer:
 
 
 def _is_earlier(where: Where | None, here: Where) -> bool:
-    """Return whether `where` is at `here` or before it in the same file."""
+    """Return whether `where` is on the line of `here`, or on an earlier line of the same file."""
     if where is None or where.address is None or here.address is None:
         return False
     return where.file == here.file and where.address <= here.address

@@ -1,4 +1,4 @@
-"""Saves points and whole sessions as commands, which `source` executes."""
+"""Saves points and whole sessions as commands, which the command `source` executes again."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _count(number: int, what: str) -> str:
 
 
 def point_lines(point: Point) -> Iterator[str]:
-    """Yield the commands that set a point again."""
+    """Yield the commands that set a point again, with all its properties."""
     condition, ignore = "", 0
     # a dprintf or watch with `ignore` has it in its own command
     if point.kind not in ("break", "tbreak"):
@@ -114,7 +114,7 @@ def session_lines(context: Context) -> Iterator[str]:
 
 
 def _run_lines(context: Context) -> Iterator[str]:
-    """Yield the commands for edits at their positions, checkpoints, and the present position."""
+    """Yield the commands that repeat the run: edits at their positions, checkpoints, the end."""
     session = context.session
     points = session.checkpoints
     for point in points:
@@ -140,7 +140,8 @@ def _goto(position: Position) -> str:
 def _points_lines(context: Context) -> Iterator[str]:
     """Yield the commands that set all points again with their numbers.
 
-    For the number of a deleted point, they add a point and delete it.
+    In place of each deleted point, they add a point and delete it, so that later points get the
+    same numbers.
     """
     session = context.session
     last = 0
@@ -163,7 +164,7 @@ def _points_lines(context: Context) -> Iterator[str]:
 
 
 def _displays_lines(context: Context) -> Iterator[str]:
-    """Yield the commands that set each display again, with its number and in its focus."""
+    """Yield the commands that set each display again, with its number and its focus."""
     session, displays = context.session, context.displays
     gaps: list[int] = []
     for number, (text, form) in displays.rows.items():
@@ -195,11 +196,11 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 
 
 def _share_steps(share: float) -> list[tuple[str, int]]:
-    """Return the `grow` and `shrink` commands, with steps, that give a panel its height.
+    """Return the commands that give a panel the height `share`: (`grow` or `shrink`, steps).
 
-    `share` is the wanted height as a multiple of the panel's height in the layout. The commands
-    change the layout's height step by step, or first set the greatest or the least height. The
-    function chooses the commands whose result is nearest to `share`.
+    `share` is a multiple of the panel's height in the layout. The commands begin at the layout's
+    height, or at the greatest or the least height. The function chooses the commands whose result
+    is nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

@@ -1,4 +1,4 @@
-"""Commands that arrange the screen. Without a screen they only report the arrangement."""
+"""Commands that arrange the screen. Without a screen they only return the arrangement."""
 
 from __future__ import annotations
 
@@ -97,9 +97,10 @@ def _pagination(context: Context, line: Line) -> Answer:
 
 
 def _switch(context: Context, line: Line, name: str, field: str) -> Answer:
-    """Switch a field of the arrangement on or off, as the line says, if it has `on` or `off`.
+    """Switch `field` of the arrangement on or off, if the line has the word `on` or `off`.
 
-    The answer is `NAME on` or `NAME off`, the new state.
+    The answer says whether the field is on or off now: `NAME on` or `NAME off`, where NAME is
+    `name`.
     """
     arrangement = context.arrangement
     if line.words:

@@ -28,7 +28,10 @@ def _holds(context: Context, line: Line) -> bool:
 
 
 def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Answer]:
-    """Execute lines and yield their answers. Raises `CommandError` if a line fails."""
+    """Execute lines and yield their answers. Raises `CommandError` if a line fails.
+
+    `what` names the lines in messages.
+    """
     for number, answer in context.run_lines(lines, what):
         if answer.kind == "error":
             raise CommandError(f"{what}, line {number}: {answer.message}", answer.hint)
@@ -36,14 +39,14 @@ def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Ans
 
 
 def _done(replies: list[Answer]) -> Answer:
-    """Return several answers as one answer, which ends the debugger if any of them does."""
+    """Return several answers as one answer, which ends the debugger if one of them does."""
     replies = replies[-MOST_ANSWERS:]
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)
 
 
 def _lines(line: Line) -> str:
-    """Return a text with the number of lines in a command's body."""
+    """Return a text that says how many lines the body of a command has."""
     return "1 line" if len(line.body) == 1 else f"{len(line.body)} lines"
 
 
@@ -75,7 +78,7 @@ def _while(context: Context, line: Line) -> Answer:
 
 
 def _new_name(context: Context, name: str, line: Line) -> str:
-    """Return a name for a user's command. Raises `CommandError` if the name is not allowed."""
+    """Return `name` if a user's command may have this name. Raises `CommandError` otherwise."""
     if not _NAME.fullmatch(name):
         raise CommandError(f"'{name}' is no name of a command", "letters, digits, _ and -")
     if any(name in row.names for row in COMMANDS.values()):

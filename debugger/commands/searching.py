@@ -56,7 +56,7 @@ def _find(context: Context, line: Line) -> Answer:
 
 
 def _suffix(text: str) -> tuple[int, int]:
-    """Return the size of a number in bytes and the greatest number of results, from a suffix.
+    """Return (bytes of a number, greatest number of results) from the suffix of `find`.
 
     Raises `CommandError`.
     """
@@ -68,7 +68,10 @@ def _suffix(text: str) -> tuple[int, int]:
 
 
 def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
-    """Return the bytes of the value to search for. Raises `CommandError`."""
+    """Return the bytes to search for: a string, or a number of `size` bytes.
+
+    Raises `CommandError`.
+    """
     if text[:1] == '"' and text[-1:] == '"' and len(text) > 2:
         return text[1:-1].encode()
     value = address_of(context, line, text, "TEXT")
@@ -78,7 +81,7 @@ def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
 
 
 def _search(context: Context, begin: int, end: int, pattern: bytes, most: int) -> list[int]:
-    """Return the first addresses, at most `most`, at which memory has the bytes of a pattern.
+    """Return the addresses at which memory contains the bytes `pattern`: at most `most`.
 
     The search goes from the address `begin` up to `end`.
     """

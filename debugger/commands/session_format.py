@@ -1,4 +1,4 @@
-"""The version of a saved session's file, and the check of it before the file is executed."""
+"""The version in the file of a saved session, and a check before the file is executed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ FORMAT_LINE = "# format "  # the start of the second line
 
 
 def check_version(lines: Sequence[str], name: str) -> None:
-    """Raise `CommandError` if the lines are a session of a version that cannot be restored."""
+    """Raise `CommandError` if the file's version of the format cannot be restored.
+
+    `lines` are the lines of the file `name`.
+    """
     if len(lines) < 2 or not lines[0].startswith(HEAD) or not lines[1].startswith(FORMAT_LINE):
         return
     word = lines[1].removeprefix(FORMAT_LINE)

@@ -62,7 +62,7 @@ def _instructions_between(context: Context, line: Line, text: str) -> list[Row]:
 
 
 def _listing(context: Context, rows: Sequence[Row], letters: str) -> Answer:
-    """Return a table of instructions, with their words (`r`) or lines of source (`s`, `m`)."""
+    """Return a table of instructions. `letters` adds words (`r`) or source lines (`s`, `m`)."""
     with_source = "s" in letters or "m" in letters
     cells: list[tuple[str | None, ...]] = []
     before = None
@@ -129,7 +129,7 @@ def _list(context: Context, line: Line) -> Answer:
 
 
 def _chosen_lines(context: Context, text: str | None) -> Lines:
-    """Return the lines that the operand of `list` denotes. Raises `CommandError`."""
+    """Return the lines that the operand `text` of `list` denotes. Raises `CommandError`."""
     if text is None:
         if context.list_position is not None:
             file, first = context.list_position
@@ -173,7 +173,7 @@ def _before(context: Context) -> Lines:
 
 
 def present_line(context: Context) -> tuple[str, int]:
-    """Return the file and line of the chosen call, or of the last stop. Raises `CommandError`."""
+    """Return (file, line) of the chosen call, or of the last stop. Raises `CommandError`."""
     session = context.session
     here: Where | None = session.where()
     last = session.last_stop.where
@@ -188,7 +188,7 @@ def present_line(context: Context) -> tuple[str, int]:
 
 
 def line_of(context: Context, text: str) -> tuple[str, int]:
-    """Return the file and line that a text denotes: `12`, `FILE:12`, a symbol, `*ADDRESS`.
+    """Return (file, line) that a text denotes: `12`, `FILE:12`, a symbol or `*ADDRESS`.
 
     Raises `CommandError`.
     """
@@ -209,7 +209,7 @@ def line_of(context: Context, text: str) -> tuple[str, int]:
 
 
 def _file(context: Context, text: str) -> str:
-    """Return the source file whose path is this text or ends with it. Raises `CommandError`."""
+    """Return the source file whose path is `text` or ends with it. Raises `CommandError`."""
     files = source_names(context.session)
     matches = [name for name in files if name == text or name.endswith(f"/{text}")]
     if len(matches) != 1:

@@ -1,4 +1,4 @@
-"""The table of commands: help, completion and grammar follow from its rows.
+"""The table of commands, from whose rows help, completion and grammar follow.
 
 The decorator `@command(...)` on the function that executes a command adds the command's row. The
 usage in the row is the grammar of its operands (`macaw.debugger.commands.usage`).
@@ -59,7 +59,7 @@ class Command:
 
     @property
     def is_for_both(self) -> bool:
-        """Whether the command works on both of two runs if its line names neither of them."""
+        """Whether the command works on both of two runs when the user names neither of them."""
         return self.group in BOTH
 
     @property
@@ -84,7 +84,10 @@ def command(
     body: bool = False,
     check: Check | None = None,
 ) -> Callable[[Act], Act]:
-    """Return a decorator that adds a row; the command's name is the first word of the usage."""
+    """Return a decorator that adds a command to the table; its name begins the usage line.
+
+    The parameters are fields of `Command`; the decorated function executes the command.
+    """
     name = usage.split()[0]
     if name in COMMANDS or group not in GROUPS:
         raise ValueError(f"the command {name} is there, or {group} is no group")
@@ -111,14 +114,14 @@ def command(
 
 
 def candidates(word: str) -> list[Command]:
-    """Return the command of this name or alias; else all commands whose names start with `word`."""
+    """Return the command with the name or alias `word`; else all commands that begin with it."""
     rows = COMMANDS.values()
     exact = [row for row in rows if word in row.names]
     return exact or [row for row in rows if row.name.startswith(word)]
 
 
 def find(word: str) -> Command:
-    """Return the command that a name, an alias or a unique prefix denotes.
+    """Return the command with the name or alias `word`, or the only one whose name begins with it.
 
     Raises `CommandError`.
     """
@@ -137,7 +140,7 @@ def _near(word: str) -> str:
 
 
 def split(text: str) -> tuple[str, str, int]:
-    """Return a line's command word, the text after its slash, and the offset of its arguments."""
+    """Return (command word, text after its slash, offset of the arguments) of a line."""
     head = text.split(None, 1)[0] if text.split() else ""
     begin = text.find(head) if head else 0
     word, slash, suffix = head.partition("/")

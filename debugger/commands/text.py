@@ -22,15 +22,17 @@ TableLines = Callable[[Sequence[str], Iterable[Sequence[Any]]], Iterator[str]]
 def answer_text(answer: Answer, line: str = "", table: TableLines | None = None) -> str:
     """Return the text of an answer; an error shows the command line with its wrong part marked.
 
-    `table` yields the lines of a table from its columns and rows; the default is `table_lines`.
+    `line` is the command line. `table` returns the lines of a table from its columns and rows; the
+    default is `table_lines`.
     """
     return "\n".join(_lines(answer, line, table or table_lines))
 
 
 def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
-    """Join the two runs' answers to the same line; the result has the names of the runs.
+    """Return the answers of two runs to the same line as one answer.
 
-    If the answers' texts differ only in the names of the runs, they are shown once.
+    The result has the names of the runs. If the texts of both answers are equal except for these
+    names, the result has the text once.
     """
     same = answer_text(other).replace(other_name, this_name) == answer_text(this)
     if this.kind == other.kind and same:
@@ -111,7 +113,7 @@ def hit_text(hit: Hit) -> str:
 
 
 def _event_text(values: Mapping[str, Any]) -> str:
-    """Return a text with the place of an event and its values."""
+    """Return a text with the place of an event and the event's other values."""
     where = [f"{values['of']} of {values['place']}"] if "of" in values else []
     if values.get("element"):
         where[0] += f" {values['element']}"
@@ -125,7 +127,7 @@ def _event_text(values: Mapping[str, Any]) -> str:
 
 
 def _change_text(old: Any, new: Any) -> str:
-    """Return a text with the old and new value; for arrays, with the first elements that differ."""
+    """Return a text with the old and the new value; for arrays, with elements that differ."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
         differ = differences(old, new)
         if len(differ):
@@ -144,7 +146,7 @@ def brief(value: Any) -> str:
 
 
 def where_text(where: Where) -> str:
-    """Return one line of text with a core's instruction and source line."""
+    """Return one line of text with the instruction and the source line of a `Where`."""
     text = where.core
     if where.address is not None:
         text += f" at {where.address:#010x}"
@@ -158,7 +160,7 @@ def where_text(where: Where) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return the text of a value or of a table's cell."""
+    """Return the text of a value, or of the value in a table's cell."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -173,7 +175,7 @@ def value_text(value: Any) -> str:
 
 
 def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Yield lines `NAME = VALUE`; each row of an array has a line of its own."""
+    """Yield lines `NAME = VALUE` for rows (name, value); each row of an array gets its own line."""
     for name, value in rows:
         if isinstance(value, list):
             yield from _array_lines(f"{name} =", value)
@@ -184,9 +186,10 @@ def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
-    """Yield lines with an array after `head`.
+    """Yield lines with the array `value` after the text `head`.
 
-    Each row of the array begins a line, and lines are wrapped at `WIDEST` characters.
+    Numbers have `width` characters. Each row of the array begins a line, and lines are wrapped at
+    `WIDEST` characters.
     """
     if value and isinstance(value[0], list):
         yield head

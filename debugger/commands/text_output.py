@@ -88,7 +88,7 @@ def _whatis(context: Context, line: Line) -> Answer:
 
 
 def _kind(source: Expression, value: Any) -> str:
-    """Return a phrase for the type of a value."""
+    """Return a phrase for the type of an expression's value."""
     where = ""
     if source.target is not None and source.target[0].memory:
         begin, size = source.extents()[-1]

@@ -54,7 +54,7 @@ def _apply(context: Context, line: Line) -> Answer:
 
 
 def _core(context: Context, text: str) -> Core:
-    """Return the core with a name or number. Raises `CommandError`."""
+    """Return the core with the name or number `text`. Raises `CommandError`."""
     device = context.session.device
     for core in device.order:
         if text in (core.name, str(core.number)):

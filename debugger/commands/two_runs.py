@@ -142,7 +142,7 @@ def _title(result: Difference) -> str:
 
 
 def element_text(result: Difference) -> str:
-    """Return the name of the element of memory that differs."""
+    """Return the name of the element of memory that differs between the two runs."""
     areas = {area.name: area for area in result.subject.areas}
     area = areas.get(result.stream)
     if area is None:
@@ -157,7 +157,7 @@ def element_text(result: Difference) -> str:
 def _rows(
     runs: tuple[Session, Session], result: Difference
 ) -> tuple[list[tuple[Any, ...]], list[str]]:
-    """Return the rows of the table of both sides, and the lines below the table."""
+    """Return the rows of the table for a difference, and the lines below the table."""
     sides = result.sides
     rows: list[tuple[Any, ...]] = []
     if result.subject.kind == MEMORY:
@@ -193,7 +193,10 @@ def _register_rows(
     sides: tuple[Observation | None, Observation | None],
     fields: tuple[str, ...],
 ) -> list[tuple[Any, ...]]:
-    """Return rows with the registers whose present values in the two runs differ."""
+    """Return rows for the registers whose present values differ between the two runs.
+
+    `fields` has the names of the fields of state to compare; `sides` has the difference's core.
+    """
     if None in sides or any(run.device.stopped for run in runs):
         return []
     name = next(x.core for x in sides if x is not None)
@@ -220,7 +223,7 @@ def _register_rows(
 
 
 def _size_text(values: np.ndarray[Any, Any]) -> str:
-    """Return the size of a register file as text, for a file whose size differs in the two runs."""
+    """Return the size of a register file as text, if the sizes in the two runs differ."""
     return f"{' x '.join(map(str, values.shape)) or 1} elements"
 
 
@@ -231,7 +234,7 @@ def _shown(value: Any) -> str:
 
 
 def _item_rows(sides: tuple[Observation | None, ...]) -> list[tuple[Any, ...]]:
-    """Return rows with the parts of two packets or transfers that differ."""
+    """Return rows for those parts of two packets or transfers that differ."""
     one, two = ({} if x is None else x.item for x in sides)
     rows = []
     for name in dict.fromkeys((*one, *two)):
@@ -242,7 +245,10 @@ def _item_rows(sides: tuple[Observation | None, ...]) -> list[tuple[Any, ...]]:
 
 
 def _parts(name: str, left: Any, right: Any) -> list[tuple[Any, ...]]:
-    """Return rows with those members of a structure that differ, by path: `segments[1].offset`."""
+    """Return rows for those members of a structure that differ, by path: `segments[1].offset`.
+
+    `name` is the path of the structure, `left` and `right` are its values in the two runs.
+    """
     if isinstance(left, dict) and isinstance(right, dict):
         both = [(f"{name}.{x}", left.get(x), right.get(x)) for x in dict.fromkeys((*left, *right))]
     elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
@@ -254,7 +260,7 @@ def _parts(name: str, left: Any, right: Any) -> list[tuple[Any, ...]]:
 
 
 def _place(run: Session, side: Observation | None) -> str | None:
-    """Return the place of a side's instruction, short enough for a cell of a table."""
+    """Return the place of the instruction of an observation, short enough for a table's cell."""
     if side is None or side.address is None:
         return None
     where = where_of(run.program, run.device.cores[side.core], side.address)
@@ -283,7 +289,10 @@ def _record(result: Difference) -> dict[str, Any]:
 
 
 def why_against_other(context: Context, line: Line) -> Answer:
-    """Execute `why E against other`. Raises `CauseError`, `CommandError`."""
+    """Execute `why E against other` and return the answer.
+
+    Raises `CauseError`, `CommandError`.
+    """
     other, text = other_of(context), line.get("E") or ""
     try:
         walk = paired_walk(context.session.causes, other.session.causes, text)
@@ -326,7 +335,7 @@ def _sides(pair: PairedStep) -> tuple[Cause | None, Cause | None]:
 
 
 def _own_settings(cause: Cause | None, other: Cause | None) -> list[Cause]:
-    """Return the settings of a step that the other run's step does not have."""
+    """Return the settings of the step of `cause` that the step of `other` does not have."""
     if cause is None:
         return []
     theirs = [] if other is None else other.causes

@@ -1,8 +1,8 @@
 """Parses a command's arguments by its usage line: `break LOC [if E] [ignore N]`.
 
-Parser, help and completion use the same usage line. It has operands in capitals, literal words,
-`[...]` around optional pieces, and `...` after an operand that may be repeated. `a|b` stands for
-one of two words, `a|N` for a word or an operand.
+Parser, help and completion use the same usage line. A usage line has operands in capitals, literal
+words, `[...]` around optional pieces, and `...` after an operand that may be repeated. `a|b` stands
+for one of two words, `a|N` for a word or an operand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 class UsageError(ValueError):
     """Raised if the arguments of a command do not match its usage line.
 
-    `at` has the offsets of the wrong part in the arguments: its first character and its end.
+    `at` is the range (start, end) of the wrong part, in characters of the arguments.
     """
 
     def __init__(self, message: str, at: tuple[int, int]) -> None:
@@ -50,7 +50,7 @@ class UsageError(ValueError):
 class Piece:
     """A piece of a usage line: an operand, a choice of words, or a group of pieces.
 
-    A piece with words and an operand is a choice among all of them. `several` says that the piece
+    A piece with words and an operand is a choice among all of them. If `several` is true, the piece
     may be repeated.
     """
 
@@ -62,7 +62,7 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words that may begin the piece, and the name of the operand if one may begin it."""
+        """The words that can begin the piece, and the name of an operand that can begin it."""
         return (*self.words, self.operand) if self.operand else self.words
 
 
@@ -70,8 +70,8 @@ class Piece:
 def pieces(usage: str) -> tuple[Piece, ...]:
     """Parse a usage line, such as `break LOC [if E]`.
 
-    Return its operands, words and groups, without the command's name. Raises `ValueError` if the
-    usage line is malformed.
+    Return the pieces of the line: operands, words and groups, without the command's name. Raises
+    `ValueError` if the usage line is malformed.
     """
     tokens = _PARTS.findall(usage)[1:]
     return tuple(_read(iter(tokens), ""))
@@ -109,8 +109,8 @@ def _read(tokens: Iterator[str], until: str) -> list[Piece]:
 class Argument:
     """An operand or a word among a command's arguments.
 
-    `what` is the name of the operand, or "word". `at` has the offsets of the first character and
-    the end in the arguments.
+    `what` is the name of the operand, or "word". `at` is the range (start, end) in characters of
+    the arguments.
     """
 
     what: str
@@ -171,9 +171,9 @@ class _Matcher:
                 return
 
     def _begins(self, piece: Piece, ends: tuple[str, ...]) -> bool:
-        """Return whether the text continues with this optional piece.
+        """Return whether the arguments continue with the optional piece `piece`.
 
-        `ends` has the words with which the pieces after it may start.
+        `ends` has the words with which the pieces after this piece may start.
         """
         if self.at >= len(self.text):
             return False
@@ -230,7 +230,7 @@ class _Matcher:
         self.at = end
 
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
-        """Return the offset of the end of an expression.
+        """Return the offset at which the expression at the present offset ends.
 
         An expression ends before a word in `ends` that is outside of brackets and strings.
         """
@@ -260,7 +260,7 @@ class _Matcher:
 
 
 def _stands_alone(text: str, place: int) -> bool:
-    """Return whether the `=` at an offset is not part of a comparison operator."""
+    """Return whether the `=` at offset `place` is not part of an operator such as `==`."""
     return (
         text[place - 1 : place] not in {"=", "!", "<", ">"}
         and text[place + 1 : place + 2] != EQUALS
@@ -282,7 +282,7 @@ def _is_word(text: str) -> bool:
 
 
 def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
-    """Return the words and the names of operands with which the pieces `usage` may start."""
+    """Return the words, and the names of operands, with which the pieces `usage` may start."""
     words: list[str] = []
     for piece in usage:
         first = piece.group[0] if piece.group else piece
@@ -293,9 +293,9 @@ def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
 
 
 def next_operands(usage: str, text: str) -> tuple[str, ...]:
-    """Return the words and names of operands that may come at the end of the arguments `text`.
+    """Return the words, and names of operands, that may follow or complete the arguments `text`.
 
-    If white space does not follow the last word of `text`, this word counts as incomplete.
+    If `text` does not end with white space, its last word counts as incomplete.
     """
     head = text if not text or text[-1].isspace() else text[: len(text) - len(text.split()[-1])]
     parts = pieces(usage)
@@ -334,10 +334,10 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a usage line in which groups are replaced by their pieces.
+    """A piece of a usage line whose groups have been replaced by the pieces inside.
 
-    If the piece is optional, `beyond` is the number of steps to the piece that may come instead;
-    otherwise it is 0.
+    If the piece is optional, `beyond` is the number of steps from it to the piece that may come
+    instead. Otherwise `beyond` is 0.
     """
 
     piece: Piece

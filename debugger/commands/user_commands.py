@@ -12,7 +12,7 @@ _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
 
 @dataclass(frozen=True)
 class UserCommand:
-    """A command that a user has defined: its lines, and the lines of its help."""
+    """A command that a user has defined: `lines` is its body, `meaning` the text of its help."""
 
     name: str
     lines: tuple[str, ...]
@@ -20,9 +20,9 @@ class UserCommand:
 
 
 def lines_of_call(command: UserCommand, text: str) -> list[str]:
-    """Return the lines that a call with the words in `text` executes.
+    """Return the lines that a call of a user's command executes; `text` has the arguments.
 
-    Raises `ValueError` if a line has `$argN` and the call has no such word.
+    `$argN` in a line is replaced by argument N. Raises `ValueError` if the call has no argument N.
     """
     words = text.split()
     return [_filled(line, words, text) for line in command.lines]

@@ -80,7 +80,10 @@ def _why(context: Context, line: Line) -> Answer:
 
 
 def _against(context: Context, line: Line) -> Answer:
-    """Execute `why E against FILE`. Raises `CauseError`, `CommandError`."""
+    """Execute `why E against FILE` and return the answer.
+
+    Raises `CauseError`, `CommandError`.
+    """
     session, text = context.session, line.get("E") or ""
     if line.get("FILE") == "other":
         return why_against_other(context, line)
@@ -97,7 +100,10 @@ def _against(context: Context, line: Line) -> Answer:
 
 
 def _references(context: Context, line: Line) -> list[Reference]:
-    """Return the references that a line names. Raises `CauseError`, `CommandError`."""
+    """Return the references for the files that a line names.
+
+    Raises `CauseError`, `CommandError`.
+    """
     session, text = context.session, line.get("E") or ""
     path = line.get("FILE") or ""
     references = []
@@ -116,9 +122,10 @@ def _references(context: Context, line: Line) -> list[Reference]:
 
 
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
-    """Return the expression whose value an array contains.
+    """Return the expression for the whole of which the array has the values.
 
-    The result is `text`, or the name of the whole tensor of which `text` is a part.
+    The result is `text`, or the name of the whole tensor of which `text` is a part, whichever has
+    the shape of `array`.
     """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")

@@ -1,1 +1,1 @@
-"""Compares two runs: where they first differ (`first_difference`), and why (`paired_causes`)."""
+"""Compares two runs: where they differ first (`first_difference`), and why (`paired_causes`)."""

@@ -1,4 +1,4 @@
-"""Runs two programs side by side up to the first difference in the compared data.
+"""Runs two programs side by side up to the first difference between their observations.
 
 Items of a stream are compared in their order, even if the two runs make them in different cycles.
 In memory, each byte is a stream: the k-th value that one run writes to the byte is compared with
@@ -26,10 +26,11 @@ MOST_CYCLES = 1 << 40
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference of two runs. A side is None if this run has no more items.
+    """The first difference of two runs. A side is None if its run has no more items.
 
-    `number` is the number of items of the stream before the difference. For memory, `offset` is the
-    offset of the first different byte in the area.
+    `stream` is the stream with the difference; `number` is how many of its items are equal before
+    it. For memory, `offset` is the offset in the area of the first byte that differs. For
+    registers, `fields` has the fields that differ.
     """
 
     subject: Subject
@@ -42,7 +43,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Equal:
-    """The result if the compared data of two runs do not differ up to the ends of the runs."""
+    """The result if two runs do not differ: `count` items were equal up to the runs' ends."""
 
     subject: Subject
     count: int  # number of items that were compared
@@ -61,7 +62,7 @@ class Matcher:
         self._counts: dict[Any, int] = {}  # by stream: number of items that are compared
 
     def match(self) -> Difference | None:
-        """Compare as many items as possible; return the first difference."""
+        """Compare the items that both runs have so far; return the first difference, or None."""
         self._read_other()
         while self.at < len(self.this.items):
             item = self.this.items[self.at]
@@ -120,7 +121,10 @@ class Matcher:
         self._read = len(items)
 
     def extra(self) -> Difference | None:
-        """Return the first item that only the other run has. Both runs must have ended."""
+        """Return the first item that the second run has and the first run has not, or None.
+
+        Both runs must have ended.
+        """
         counts = dict(self._counts)
         for item in self.other.items:
             if isinstance(item, Write):
@@ -141,8 +145,8 @@ class Matcher:
 def first_difference(this: Session, other: Session, subjects: list[Subject]) -> Difference | Equal:
     """Run both programs from their present positions to the first difference, or to their ends.
 
-    The positions of the sessions do not change. Raises `CompareError` if the comparison is
-    interrupted or takes too long.
+    `subjects` has for each run the data to compare. The positions of the sessions do not change.
+    Raises `CompareError` if the comparison is interrupted or takes too long.
     """
     if this.device.stopped is not None and other.device.stopped is not None:
         raise CompareError("both runs have ended; `goto 0` goes back to their start")
@@ -182,7 +186,7 @@ def first_difference(this: Session, other: Session, subjects: list[Subject]) -> 
 
 
 def _fields(runs: Sequence[Session], engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for each core by name, the fields that are its registers in both runs."""
+    """Return, by core name, the fields of state that are registers of the core in both runs."""
     one, two = (
         registers(run.device.config, engine) for run, engine in zip(runs, engines, strict=True)
     )

@@ -43,7 +43,7 @@ _KINDS = {
 
 @dataclass(slots=True)
 class Observation:
-    """An action of one run, such as a write, which is compared with an action of the other run.
+    """An action of one run, such as a write, to compare with an action of the other run.
 
     Each stream has its own numbers: observation k of a stream in one run is compared with
     observation k of the same stream in the other run.
@@ -59,13 +59,13 @@ class Observation:
 
 @dataclass(slots=True)
 class Write(Observation):
-    """A write to memory: `item` has its bytes, `first` the offset of the first byte in the area."""
+    """A write to memory: `item` has the bytes, `first` is the first byte's offset in the area."""
 
     first: int = 0
 
 
 class ObservedRun:
-    """A run that is observed for one subject, with its observations so far."""
+    """A run whose actions are observed for one subject, and its observations so far."""
 
     def __init__(
         self,
@@ -75,10 +75,11 @@ class ObservedRun:
         engine: str,
         fields: Mapping[str, tuple[str, ...]],
     ) -> None:
-        """Prepare to run from the session's present position. The run stops when `pause` returns
-        True.
+        """Prepare to run from the session's present position.
 
-        For the subject `registers`, `fields` has the fields to compare, by core.
+        The device calls `pause` repeatedly and stops when `pause` returns True. `engine` is the
+        engine of the session's device. For the subject `registers`, `fields` has the fields to
+        compare by core name.
         """
         self.session = session
         self.subject = subject
@@ -101,7 +102,7 @@ class ObservedRun:
         return self.stop is not None
 
     def advance(self, cycle: int) -> None:
-        """Run to a cycle, or to the end of the program."""
+        """Run up to a cycle, or to the end of the program if that comes first."""
         if self.over:
             return
         stop = self.device.run(until=cycle)
@@ -165,7 +166,7 @@ class ObservedRun:
         return core.current()[1] if address is None else address
 
     def _read_written(self) -> None:
-        """Add the writes that were announced, because memory has their bytes by now."""
+        """Add observations for the announced writes, because memory now has their bytes."""
         for event, address, size in self._announced:
             for stream, first, begin, length in self._pieces(address, size):
                 try:
@@ -180,7 +181,7 @@ class ObservedRun:
         self._announced.clear()
 
     def _pieces(self, address: int, size: int) -> list[tuple[str, int, int, int]]:
-        """Return the parts of a write that are compared: area, offset in it, address, bytes."""
+        """Return the parts of a write that are compared: (area, offset in it, address, bytes)."""
         if not self.subject.areas:
             return [("", address, address, size)]
         pieces = []
@@ -193,7 +194,7 @@ class ObservedRun:
 
 
 def registers(config: Mapping[str, Any], engine: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each core by name, the fields of its state that are registers and queues.
+    """Return, by core name, the fields of the core's state that are registers or queues.
 
     These are the core's register files, and the fields whose origins the core can record with this
     engine.

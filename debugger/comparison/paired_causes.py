@@ -1,4 +1,4 @@
-"""Follows the causes of a value in two runs side by side, to the first step that differs.
+"""Follows the causes of a value in two runs side by side, back to the first step that differs.
 
 At each step the search compares the instructions, then the settings, then the values that the step
 read. If the instructions or settings differ, the search ends at this step. Otherwise the search
@@ -25,7 +25,7 @@ COPIES = 8  # steps between two values, of which the record has no values
 
 @dataclass
 class PairedStep:
-    """One cause in both runs. A side is None if its run does not have the cause."""
+    """The same cause in both runs. A side is None if its run does not have the cause."""
 
     this: Cause | None
     other: Cause | None
@@ -33,7 +33,7 @@ class PairedStep:
 
 @dataclass
 class PairedWalk:
-    """The steps back whose values differ, and the difference at the last of these steps.
+    """The steps back from a value that differs, and the difference at the last of these steps.
 
     `reason` says why the walk ended there:
 
@@ -59,7 +59,7 @@ class _Runs:
     other: RunRecord
 
     def values(self, pair: PairedStep) -> tuple[object, object]:
-        """Return the contents of both causes: bytes if they are known, else the values."""
+        """Return the values of both causes: as bytes if the records have them, else as they are."""
         one, two = pair.this, pair.other
         assert one is not None
         assert two is not None
@@ -93,9 +93,9 @@ def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
 
 
 def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
-    """Return the first pair of causes that differs.
+    """Return the first pair of sources that differs, of the steps of `one` and `two`.
 
-    If there is none, the walk ends here: set its reason and return None.
+    If no pair differs, or the steps themselves differ, set the reason of the walk and return None.
     """
     if one.ends or two.ends:
         walk.reason = "origin"
@@ -125,7 +125,7 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
 
 
 def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
-    """Yield the causes of both runs in pairs: first those with the same role and name.
+    """Yield the causes of a step in both runs as pairs: first those with the same role and name.
 
     The remaining causes of a role are paired in order if both runs have the same number of them.
     The name of a product consists of its factors, so products of different factors are no pair.
@@ -154,7 +154,7 @@ def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
 
 
 def _name(cause: Cause) -> tuple[object, ...]:
-    """Return a key that identifies a cause among the causes of one step.
+    """Return a key that distinguishes a cause from the other causes of the same step.
 
     The key has the role of the cause, and its name or factors.
     """
@@ -165,9 +165,10 @@ def _name(cause: Cause) -> tuple[object, ...]:
 
 
 def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
-    """Return whether the values that two steps have copied differ.
+    """Return whether the values that the two steps of a pair have copied differ.
 
-    The record does not contain these values, so the function compares the values before the copies.
+    The records do not contain these values, so the function compares the values before the copies,
+    at most `depth` copies back.
     """
     one, two = pair.this, pair.other
     if one is None or two is None or one.ends or two.ends or not depth:
@@ -179,7 +180,7 @@ def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
 
 
 def _differs(runs: _Runs, pair: PairedStep) -> bool:
-    """Return whether the two causes of a pair have different values, or one is missing."""
+    """Return whether the causes of a pair have different values, or one run lacks the cause."""
     if pair.this is None or pair.other is None:
         return True
     one, two = runs.values(pair)

@@ -30,7 +30,7 @@ class CompareError(ValueError):
 
 @dataclass(frozen=True)
 class Area:
-    """A range of memory that is compared; both runs have it under the same name."""
+    """A range of memory to compare, which both runs have under the same name."""
 
     name: str  # empty: all memory, by address
     address: int
@@ -46,7 +46,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Subject:
-    """The kind of data to compare, with its addresses or cores in one of the two runs.
+    """The kind of data to compare, with the addresses or cores of the data in one of the two runs.
 
     For the subject `memory`, `areas` has the ranges of memory; without areas, all memory is
     compared. For the other subjects, `cores` has the names of the cores.
@@ -59,7 +59,7 @@ class Subject:
 
 
 def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return the subject that a text denotes in each of two runs.
+    """Return for each of two runs the subject that `text` denotes in it.
 
     The text is one of `SUBJECTS`, or an expression for memory. After `registers` and `cycles`,
     places may follow. If both programs have a tensor or array with the name of a subject, the text
@@ -103,7 +103,7 @@ def _memory_of(run: Session, text: str) -> Subject:
 
 
 def same_layout(one: Program, other: Program) -> bool:
-    """Return whether both programs have the same sections, tensors and arrays in the same places.
+    """Return whether the sections, tensors and arrays of both programs have the same addresses.
 
     Then an address has the same contents in both.
     """
@@ -117,7 +117,7 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return, for each run, the tensors and arrays that both programs have with the same size."""
+    """Return for each run the tensors and arrays that both programs have with the same size."""
     tables = [_areas(run.program) for run in runs]
     names = [
         name for name, area in tables[0].items()

@@ -1,8 +1,8 @@
 """One connection to an editor: answers requests that need no program, loads the program, runs it.
 
 The reading thread calls `_notice` with each request. A `pause` stops the present run at once. Any
-other request that comes while the program continues interrupts the run: the adapter answers it and
-continues the run. During a step, the request waits for the end of the step.
+other request that comes during a run after `continue` interrupts the run; the adapter answers the
+request and continues the run. A request that comes during a step waits for the end of the step.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Adapter:
     """The debugger's side of one connection."""
 
     def __init__(self, connection: Connection, load: Load) -> None:
-        """Serve a connection. `load` raises `MacawError` for a program that cannot be loaded."""
+        """Serve a connection; `load` is a function that loads a program."""
         self.connection = connection
         self.target: Target | None = None
         self._load = load
@@ -86,7 +86,7 @@ class Adapter:
     # In the reading thread
 
     def _notice(self, request: Request) -> bool:
-        """Stop the present run if a request demands it; return whether the request is answered."""
+        """Stop the present run if `request` demands it; return whether the request is answered."""
         with self._lock:
             command = request.command
             moving = self.target if self._moves else None
@@ -112,7 +112,7 @@ class Adapter:
     # In the thread that uses the session
 
     def _handle(self, request: Request) -> None:
-        """Answer a request, and do the run that the request has planned."""
+        """Answer a request, then do the run that the request has planned."""
         self._answer(request)
         target = self.target
         if target is not None and target.run is not None:
@@ -155,7 +155,7 @@ class Adapter:
         return target.answer(command, arguments)
 
     def _after(self, command: str) -> None:
-        """Send the events that follow a response."""
+        """Send the events that follow the response to the request `command`."""
         target = self.target
         if command == "launch":
             self.connection.notify("initialized")
@@ -189,7 +189,10 @@ class Adapter:
         self._load_program(read_launch(arguments))
 
     def _load_program(self, launch: Launch) -> None:
-        """Load a program in place of the present one. Raises `RequestError`."""
+        """Load the program that `launch` names, in place of the present one.
+
+        Raises `RequestError`.
+        """
 
         def say(line: str) -> None:
             self.connection.notify("output", {"category": "console", "output": f"{line}\n"})
@@ -228,7 +231,7 @@ class Adapter:
         target.start(launch.stop_on_entry and not launch.no_debug)
 
     def _restart(self, arguments: Mapping[str, Any]) -> None:
-        """Load the program again from the present contents of its files, and run it."""
+        """Load the program again, from its files as they are now, and run it."""
         _, launch = self._loaded()
         changed = record(arguments, "arguments")
         self._load_program(read_launch(changed) if changed.get("program") else launch)
@@ -254,7 +257,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the planned run. A request that comes during the run interrupts it and is answered."""
+        """Do the run that the last request has planned; a request that comes interrupts it."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:
@@ -284,7 +287,7 @@ class Adapter:
                 return
 
     def _answer_waiting(self, target: Target, run: Run) -> None:
-        """Answer the requests that have come during a run, then plan to continue it."""
+        """Answer the requests that have come during `run`, then plan to continue this run."""
         target.session.interrupts.take()
         target.run = run
         while self.connection.has_request and not self._has_left:
@@ -300,14 +303,14 @@ class Adapter:
                 return
 
     def _fail(self, target: Target, message: str) -> None:
-        """Report to the editor that a run was not possible: the program is where it was before."""
+        """Tell the editor, with `message`, that a run was impossible and nothing has changed."""
         target.forget()
         self.connection.notify("output", {"category": "stderr", "output": f"{message}\n"})
         body = stopped_body(target.session.last_stop, target.threads.stopped_thread(), [], "pause")
         self.connection.notify("stopped", {**body, "description": message, "text": ""})
 
     def _report(self, target: Target, stop: StopRecord, run: Run) -> None:
-        """Send the events of a stop."""
+        """Send the events that tell the editor of a stop after `run`."""
         self._report_threads(target)
         launch = self._launch
         is_fault = stop.reason in ("fault", "deadlock")

@@ -13,7 +13,7 @@ MOST = (1 << 53) - 1  # an editor cannot represent greater numbers exactly
 
 
 def text(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return an argument that is a text; without a default it is required."""
+    """Return the argument `name`, a text. If `default` is None, the argument is required."""
     value = arguments.get(name)
     if value is None and default is not None:
         return default
@@ -31,9 +31,9 @@ def whole(
     least: int = 0,
     most: int = MOST,
 ) -> int:
-    """Return an argument that is a whole number from `least` to `most`.
+    """Return the argument `name`, a whole number from `least` to `most`.
 
-    Without a default the argument is required.
+    If `default` is None, the argument is required.
     """
     value = arguments.get(name)
     if value is None and default is not None:
@@ -48,7 +48,7 @@ def whole(
 
 
 def flag(arguments: Mapping[str, Any], name: str, default: bool = False) -> bool:
-    """Return an argument that is true or false."""
+    """Return the argument `name`, true or false; `default` if the argument is missing."""
     value = arguments.get(name)
     if value is None:
         return default
@@ -68,7 +68,7 @@ def record(arguments: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def texts(arguments: Mapping[str, Any], name: str) -> list[str]:
-    """Return an argument that is a list of texts; an empty one if the argument is missing."""
+    """Return the argument `name`, a list of texts; an empty list if the argument is missing."""
     values = _items(arguments, name)
     if not all(isinstance(value, str) and len(value) <= LONGEST for value in values):
         raise RequestError(f"{name} must be a list of texts")
@@ -76,7 +76,7 @@ def texts(arguments: Mapping[str, Any], name: str) -> list[str]:
 
 
 def records(arguments: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return an argument that is a list of objects; an empty one if the argument is missing."""
+    """Return the argument `name`, a list of objects; an empty list if the argument is missing."""
     values = _items(arguments, name)
     if not all(isinstance(value, dict) for value in values):
         raise RequestError(f"{name} must be a list of objects")
@@ -95,7 +95,7 @@ def _items(arguments: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def address(arguments: Mapping[str, Any], name: str) -> int:
-    """Return the address in a memory reference: 0x10000, or a decimal number."""
+    """Return the address in the argument `name`, a memory reference: 0x10000, or decimal."""
     reference = text(arguments, name)
     try:
         value = int(reference[:40], 0)

@@ -1,8 +1,8 @@
-"""The breakpoints, watches and caught events that the editor has set, each a point of the session.
+"""Sets the breakpoints, watches and caught events of an editor as points of the session.
 
 The editor sends all points of one group together. A group has the points of one source file, or all
-points of functions, instructions, data or events. A point that was in the group before stays, with
-its count of hits.
+points of functions, instructions, data or events. A point that was in the group before remains the
+same point, with its count of hits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 
 
 class Spec(NamedTuple):
-    """A point as the editor has requested it; `error` says why it cannot be set."""
+    """A point as an editor has requested it; if it cannot be set, `error` says why."""
 
     kind: str  # an item of `macaw.debugger.point.KINDS`
     text: str
@@ -57,7 +57,7 @@ class EditorPoint:
 
 
 class Breakpoints:
-    """The points of one editor."""
+    """All points that one editor has set."""
 
     def __init__(self) -> None:
         self.groups: dict[str, dict[Spec, EditorPoint]] = {}
@@ -66,7 +66,7 @@ class Breakpoints:
         self._last = 0
 
     def connect(self, session: Session) -> None:
-        """Set all points in another session, because the program was loaded again."""
+        """Set all points again in another session, because the program was loaded again."""
         self._session = session
         for point in self:
             self._set(point)
@@ -75,7 +75,7 @@ class Breakpoints:
         return (point for group in self.groups.values() for point in group.values())
 
     def replace(self, group: str, specs: Iterable[Spec]) -> list[dict[str, Any]]:
-        """Replace the points of a group; return the protocol's record for each."""
+        """Replace the points of `group` by `specs`; return the protocol's record of each."""
         before = self.groups.get(group, {})
         now: dict[Spec, EditorPoint] = {}
         wanted = list(specs)
@@ -111,7 +111,7 @@ class Breakpoints:
             points.delete(point.number)
 
     def record(self, point: EditorPoint) -> dict[str, Any]:
-        """Return the protocol's record of a point, with the line that its location denotes."""
+        """Return the protocol's record of a point, with the source line at which it is."""
         record: dict[str, Any] = {"id": point.id, "verified": point.number is not None}
         if point.message:
             record["message"] = point.message
@@ -127,7 +127,7 @@ class Breakpoints:
         return record
 
     def drop_deleted(self) -> list[dict[str, Any]]:
-        """Drop the points that a command has deleted; return the protocol's records of them."""
+        """Drop the points that a command has deleted; return their records in the protocol."""
         points = {} if self._session is None else self._session.points.all
         dropped = [x for x in self if x.number is not None and x.number not in points]
         for point in dropped:
@@ -136,7 +136,7 @@ class Breakpoints:
         return [{"id": point.id, "verified": False} for point in dropped]
 
     def points_hit(self, stop: StopRecord) -> list[tuple[str, EditorPoint]]:
-        """Return the points of the editor that have stopped a run, each with its group's kind."""
+        """Return (kind of the group, point) for each point of the editor that has caused a stop."""
         numbers = {hit.number for hit in stop.hits}
         return [
             (name.partition(":")[0], point)
@@ -147,7 +147,7 @@ class Breakpoints:
 
 
 def break_spec(location: str, condition: str = "", hits: str = "", message: str = "") -> Spec:
-    """Return a breakpoint from the texts that the user has typed; with a message, a dprintf."""
+    """Return a breakpoint, or with a `message` a dprintf, from texts that the user has typed."""
     try:
         ignore = ignore_of(hits)
     except RequestError as error:
@@ -162,9 +162,9 @@ def break_spec(location: str, condition: str = "", hits: str = "", message: str 
 
 
 def ignore_of(hits: str) -> int:
-    """Return how many hits a hit condition ignores.
+    """Return how many hits are ignored before the hit condition `hits` is true.
 
-    `N` and `>= N` stop at hit N and at all later hits, `> N` only at later hits. Raises
+    `N` and `>= N` are true at hit N and at all later hits, `> N` at later hits only. Raises
     `RequestError`.
     """
     if not hits.strip():

@@ -9,7 +9,7 @@ from macaw.isa.common import EVENTS
 
 
 def exception_filters() -> list[dict[str, Any]]:
-    """Return a filter for each event of `catch` that some core can have."""
+    """Return an exception filter for each event of `catch` that a core can have."""
     tables = [registry.core(name) for name in registry.names()]
     events = {row.name: row for row in (*EVENTS, *(x for table in tables for x in table.events))}
     return [

@@ -1,4 +1,4 @@
-"""The connection to an editor: a thread reads requests, the caller answers them in their order.
+"""The connection to an editor: a thread reads requests, which the caller answers in order.
 
 The thread first passes each request to `on_request`, which may answer it at once. All messages have
 the framing of `macaw.debugger.dap.framing`.
@@ -40,10 +40,10 @@ class Request(NamedTuple):
 
 
 class Connection:
-    """One connection to an editor. Any thread may send.
+    """One connection to an editor. Any thread may send messages.
 
-    `on_request` is called in the reading thread with each request; if it returns True, the request
-    is answered and is not queued.
+    The reading thread calls `on_request` with each request. If `on_request` returns True, it has
+    answered the request, which then is not queued.
     """
 
     def __init__(self, stream: Stream, write: Callable[[bytes], object]) -> None:
@@ -71,11 +71,11 @@ class Connection:
         return not self._requests.empty()
 
     def respond(self, request: Request, body: Mapping[str, Any] | None = None) -> None:
-        """Send the response to a request that was carried out."""
+        """Send the response to a request that was carried out; `body` is the response's body."""
         self._send(self._response(request, True), body)
 
     def refuse(self, request: Request, message: str) -> None:
-        """Send the response to a request that could not be carried out."""
+        """Send the response to a request that could not be carried out; `message` says why."""
         message = message if len(message) <= MOST_TEXT else f"{message[: MOST_TEXT - 4]} ..."
         error = {"id": 1, "format": "{text}", "variables": {"text": message},
                  "showUser": request.command in ACTIONS}  # fmt: skip
@@ -83,7 +83,7 @@ class Connection:
         self._send(response, {"error": error})
 
     def notify(self, event: str, body: Mapping[str, Any] | None = None) -> None:
-        """Send an event."""
+        """Send the event `event` with the body `body`."""
         self._send({"type": "event", "event": event}, body)
 
     def _response(self, request: Request, success: bool) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Connection:
 
 
 def parse_request(data: bytes) -> Request | None:
-    """Return the request in a message's body.
+    """Return the request in `data`, the body of a message.
 
     The result is None for a message that is not a request, such as a response or an event.
     """

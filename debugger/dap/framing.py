@@ -19,13 +19,13 @@ class Stream(Protocol):
     """A stream of bytes, such as a pipe or a socket."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Return 1 to `size` bytes; none at the end of the stream."""
+        """Return 1 to `size` bytes; no bytes at the end of the stream."""
 
 
 class FramingError(ValueError):
     """Raised for a malformed message.
 
-    `is_too_long` says that the message is well-formed, but too long.
+    If `is_too_long` is true, the message is well-formed but too long.
     """
 
     def __init__(self, message: str, is_too_long: bool = False) -> None:
@@ -41,7 +41,7 @@ class MessageReader:
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """Return the next body, or None at the end of the stream. Raises `FramingError`."""
+        """Return the body of the next message, or None at the end of the stream."""
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]
@@ -66,7 +66,7 @@ class MessageReader:
         return body
 
     def _skip(self, length: int) -> bool:
-        """Skip a body; return False if the stream ends in it."""
+        """Skip a body of `length` bytes; return False if the stream ends in the body."""
         while length > len(self._bytes):
             length -= len(self._bytes)
             self._bytes.clear()
@@ -82,5 +82,5 @@ class MessageReader:
 
 
 def frame(body: bytes) -> bytes:
-    """Return a message: a header and the body."""
+    """Return a message with this body: the header, then the body."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

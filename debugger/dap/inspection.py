@@ -1,4 +1,4 @@
-"""Shows values in an editor: the scopes of a frame, and variables with their children, as text."""
+"""Shows values in an editor as text: the scopes of a frame, and variables with children."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Inspection:
         return scopes
 
     def place(self, core: Core) -> Place:
-        """Return the focused place in a core, or the core itself if no place in it is focused."""
+        """Return the first focused place in `core`; if no place there is focused, `core` itself."""
         return next((x for x in self.session.focus if x.core == core.name), Place(core.name))
 
     def _tensors(self) -> list[str]:
@@ -130,7 +130,7 @@ class Inspection:
     def children(
         self, number: int, first: int, most: int, wanted: str, is_hexadecimal: bool
     ) -> list[dict[str, Any]]:
-        """Return at most `most` children of a container, in the protocol's form.
+        """Return at most `most` children of container number `number`, in the protocol's form.
 
         The first child has the index `first`. `wanted` is "indexed" or "named"; any other text
         selects both. Raises `RequestError`.
@@ -179,7 +179,10 @@ class Inspection:
         return value.item() if isinstance(value, np.generic) else value
 
     def record(self, container: Container, is_hexadecimal: bool) -> dict[str, Any]:
-        """Return value, type and number of children, in the protocol's form."""
+        """Return a container's value, type and number of children, in the protocol's form.
+
+        If `is_hexadecimal` is true, numbers are hexadecimal.
+        """
         value, address = self.value(container), self._address(container)
         is_pointer = address is None and isinstance(value, int) and ADDRESS <= value < 1 << 32
         text = self._text_of(container, value, is_hexadecimal)
@@ -199,13 +202,16 @@ class Inspection:
         return self.text(value, is_hexadecimal)
 
     def _pointer(self, value: int, text: str, is_hexadecimal: bool) -> str:
-        """Return the text of a number that may be an address, with its symbol."""
+        """Return the number `value` as text; if it may be an address, with the symbol there.
+
+        `text` is the number as text without the symbol.
+        """
         symbol = self._symbol(value)
         number = text if is_hexadecimal else f"{text}  {value:#010x}"
         return f"{number} <{symbol}>" if symbol else number
 
     def _address(self, container: Container) -> int | None:
-        """Return the address of a value in memory, or None if it is not one range of memory."""
+        """Return the address of a container's value; None if it is not one range of memory."""
         text = self.name(container)
         if text in ("", "pc"):
             return None
@@ -216,7 +222,7 @@ class Inspection:
         return extents[0][0] if len(extents) == 1 else None
 
     def name(self, container: Container) -> str:
-        """Return the expression of a container's value; empty if there is none."""
+        """Return an expression whose value is that of a container; empty if there is none."""
         if not container.path:
             return container.text
         if not all(isinstance(key, int) for key in container.path):
@@ -246,7 +252,7 @@ class Inspection:
         return visible(text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 4]} ...")
 
     def full_text(self, value: Any) -> str:
-        """Return a value as text with all the elements that `print` shows."""
+        """Return a value as text with all the elements that the command `print` would show."""
         try:
             return value_text(format_value(value, Format(), self._symbol))
         except CommandError:
@@ -256,9 +262,9 @@ class Inspection:
         return symbol_at(self.session, address)
 
     def assign(self, place: Place, text: str, value: str) -> None:
-        """Assign the value of the expression `value` to the thing that `text` denotes.
+        """Assign the value of the expression `value` to what the expression `text` denotes.
 
-        Raises `RequestError`.
+        Short names in both expressions refer to `place`. Raises `RequestError`.
         """
         session = self.session
         if not text:

@@ -1,4 +1,4 @@
-"""Reads the request `launch` of the user: the program, its inputs, how the program starts."""
+"""Reads the request `launch`: the program, its inputs, and how the run begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.debugger.dap.connection import RequestError
 
 @dataclass(frozen=True)
 class Launch:
-    """The values of a request `launch`. Paths are absolute, unless there is no `cwd`."""
+    """The values of a request `launch`. Paths are absolute if the request has a `cwd`."""
 
     program: tuple[str, ...]  # sources, one executable, or one folder
     folder: str = ""  # `cwd`; empty for the present folder
@@ -57,6 +57,6 @@ def _path(folder: str, path: str) -> str:
 
 
 def _device(folder: str, device: str) -> str:
-    """Return the name of a device unchanged; for a path of a file, put the folder before it."""
+    """Return the name of a device unchanged; for a device file, its path below `folder`."""
     is_file = device.endswith(".toml") or Path(device).name != device
     return _path(folder, device) if is_file else device

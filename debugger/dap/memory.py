@@ -24,7 +24,7 @@ WORD = 4  # bytes between the addresses of instructions that do not exist
 
 
 def read_memory(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return bytes in base 64. The bytes after the end of a memory count as unreadable."""
+    """Return the requested bytes in base 64; bytes past the end of a memory are unreadable."""
     place = _place(arguments)
     count = whole(arguments, "count", most=MOST_BYTES)
     session.device.sync()
@@ -37,7 +37,7 @@ def read_memory(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def write_memory(session: Session, arguments: Mapping[str, Any]) -> tuple[int, int]:
-    """Replace bytes; return their address and number. Raises `RequestError`."""
+    """Replace bytes of memory; return (address, number of bytes). Raises `RequestError`."""
     place = _place(arguments)
     try:
         data = base64.b64decode(text(arguments, "data"), validate=True)
@@ -52,7 +52,7 @@ def write_memory(session: Session, arguments: Mapping[str, Any]) -> tuple[int, i
 
 
 def _place(arguments: Mapping[str, Any]) -> int:
-    """Return the address of a memory reference with its offset. Raises `RequestError`."""
+    """Return the address in a request: memory reference plus offset. Raises `RequestError`."""
     place = address(arguments, "memoryReference") + whole(arguments, "offset", 0, -MOST)
     if not 0 <= place < 1 << 32:
         raise RequestError(f"{place:#x} is no address of 32 bits")
@@ -60,9 +60,9 @@ def _place(arguments: Mapping[str, Any]) -> int:
 
 
 def disassemble(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the requested number of instructions.
+    """Return the requested number of instructions around an address.
 
-    Where the program has no instruction, the result has an invalid one.
+    Where the program has no instruction, the result has an instruction that is marked as invalid.
     """
     place = _place(arguments)
     count = whole(arguments, "instructionCount", most=MOST_INSTRUCTIONS)

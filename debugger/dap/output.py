@@ -11,7 +11,7 @@ _CATEGORIES = {"stdout": "stdout", "stderr": "stderr"}
 
 
 class Output:
-    """Sends the output of one program: whole lines at once, an incomplete line at the next stop."""
+    """Sends the output of one program: a line when it is complete, incomplete lines at a stop."""
 
     def __init__(self, notify: Callable[[str, Mapping[str, Any]], object]) -> None:
         self.notify = notify
@@ -19,7 +19,7 @@ class Output:
         self._waiting: dict[str, str] = {}  # by stream
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add a piece to the output of a stream."""
+        """Add `data` to the output of a stream, and send the lines that are now complete."""
         decoder = self._decoders.get(stream)
         if decoder is None:
             decoder = self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("replace")
@@ -29,7 +29,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Send the incomplete lines."""
+        """Send the incomplete lines of all streams."""
         waiting, self._waiting = self._waiting, {}
         for stream, text in waiting.items():
             if text:

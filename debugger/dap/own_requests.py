@@ -1,4 +1,4 @@
-"""The requests that only Macaw's adapter has: queues, the grid of units, causes of a value."""
+"""Requests that Macaw's adapter adds to the protocol: queues, grid of units, causes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_ROWS = 400  # the greatest number of lines of causes in one response
 
 
 def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the queues of the `places` of a request; without `places`, the queues of `place`."""
+    """Return the queues of the `places` in a request; without `places`, those of `place`."""
     names = text(arguments, "places", "")
     rows: list[dict[str, Any]] = []
     for chosen in places(session.device, names) if names else (place,):
@@ -38,7 +38,10 @@ def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict
 
 
 def grid(heat: HeatMap, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of an expression in each unit of some cores. Raises `RequestError`."""
+    """Return the value that an expression has in each unit of some cores.
+
+    Raises `RequestError`.
+    """
     found = heat.grid(text(arguments, "expression", ""))
     if found.message:
         raise RequestError(found.message)
@@ -69,7 +72,7 @@ def why(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[st
 
 
 def _row(row: cause_text.CauseRow) -> dict[str, Any]:
-    """Return a line of causes, with the source line and the cycle of its step."""
+    """Return a row of causes as a record, with the source line and the cycle of its step."""
     record: dict[str, Any] = {"depth": row.indent, "text": row.text}
     if row.cause is None:
         return record

@@ -17,7 +17,7 @@ class Progress:
 
     def __init__(self, notify: Callable[[str, Mapping[str, Any]], object]) -> None:
         self._notify = notify
-        self._runs = 0  # that have shown progress; the number of the present one names its events
+        self._runs = 0  # number of runs with progress so far; it names the events
         self._is_shown = False
         self._last = 0.0  # when the run began, or the last event was sent
 
@@ -25,7 +25,7 @@ class Progress:
         self._is_shown, self._last = False, monotonic()
 
     def update(self, what: str, cycle: int) -> None:
-        """Report the activity of the run, such as "going back", and its cycle."""
+        """Report that the run is at `cycle`; `what` is its activity, such as "going back"."""
         if monotonic() - self._last < APART:
             return
         self._last = monotonic()

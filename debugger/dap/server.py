@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def serve(stream: Stream, write: Callable[[bytes], object], load: Load) -> None:
-    """Answer the requests of an editor until it ends the connection.
+    """Answer the requests of an editor until the editor ends the connection.
 
-    `load` loads the program of `launch`.
+    Requests come from `stream`; `write` writes responses and events. `load` loads the program of a
+    request `launch`.
     """
     Adapter(Connection(stream, write), load).serve()

@@ -20,13 +20,13 @@ MOST_LINES = 100_000  # the greatest number of lines of a source that are examin
 
 
 def files(session: Session) -> list[str]:
-    """Return the paths of the program's sources, as in its line table."""
+    """Return the paths of the program's sources, written as in its line table."""
     program = session.program
     return list(dict.fromkeys((*program.line_table.files, *program.source_files)))
 
 
 def file_of(session: Session, arguments: Mapping[str, Any]) -> str:
-    """Return the path of a source as in the program's line table, for the `source` of a request.
+    """Return the path of the source that a request names, written as in the line table.
 
     Raises `RequestError`.
     """
@@ -41,7 +41,7 @@ def file_of(session: Session, arguments: Mapping[str, Any]) -> str:
 
 
 def content(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text of a source of the program. Raises `RequestError`."""
+    """Return the text of the source that a request names. Raises `RequestError`."""
     if arguments.get("source") is None and whole(arguments, "sourceReference", 0):
         raise RequestError("all sources are files: there are no source references")
     try:
@@ -51,7 +51,7 @@ def content(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lines_with_code(session: Session, file: str) -> set[int]:
-    """Return the numbers of the lines of a source that have code."""
+    """Return the numbers of those lines of the source `file` that have code."""
     return {row.line for row in session.program.line_table if row.file == file}
 
 
@@ -65,7 +65,10 @@ def locations(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goto_targets(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the instructions at which a line begins. A target's number is its address."""
+    """Return the instructions at which the code of a line begins, as targets of `goto`.
+
+    The number of a target is its address.
+    """
     file, line = file_of(session, arguments), whole(arguments, "line")
     try:
         addresses = session.locate(f"{file}:{line}").addresses

@@ -1,4 +1,4 @@
-"""The reports of a stop to an editor: why the program has stopped."""
+"""Writes the reports that tell an editor why the program has stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _GROUPS = {
 def stopped_body(
     stop: StopRecord, thread: int, hits: list[tuple[str, EditorPoint]], reason: str = ""
 ) -> dict[str, Any]:
-    """Return the body of a `stopped` event. A `reason` replaces the stop's own reason."""
+    """Return the body of a `stopped` event.
+
+    `thread` is the number of the stopped thread; `hits` are the editor's points that caused the
+    stop. A `reason` that is not empty replaces the stop's own reason.
+    """
     name = _REASONS[stop.reason]
     if hits and stop.reason in ("breakpoint", "watch", "event"):
         name = _GROUPS.get(hits[0][0], name)

@@ -1,7 +1,7 @@
 """Answers the requests of an editor about a loaded program, with one function for each request.
 
-A request that makes the program run only plans the run (`run`). The adapter does the run after the
-response.
+A request for a run does not run the program itself, but stores the planned run in `run`. The
+adapter does the run after it has sent the response.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Notify = Callable[[str, Mapping[str, Any]], object]
 
 
 class Run(NamedTuple):
-    """A run that a request has planned. With `can_resume` it can continue after an interruption."""
+    """A run that a request has planned; if `can_resume`, it can continue after an interruption."""
 
     act: Callable[[], StopRecord]
     can_resume: bool = False
@@ -56,7 +56,8 @@ class Run(NamedTuple):
 class Target:
     """A loaded program, with the state of the editor's work on it.
 
-    `run` is the run that the last request has planned. `notify` sends an event.
+    `run` is the run that the last request has planned, or None. `notify` sends an event to the
+    editor.
     """
 
     def __init__(self, interpreter: Interpreter, breakpoints: Breakpoints, notify: Notify) -> None:
@@ -110,7 +111,7 @@ class Target:
         }
 
     def answer(self, command: str, arguments: Mapping[str, Any]) -> Body | None:
-        """Return the body of the response to a request. Raises `RequestError`."""
+        """Return the body of the response to the request `command`. Raises `RequestError`."""
         self._moved.clear()
         self._focus_before = self.session.focus
         try:
@@ -119,12 +120,12 @@ class Target:
             raise RequestError(str(error)) from None
 
     def forget(self) -> None:
-        """Drop the numbers of frames and variables, which are valid until the program runs."""
+        """Drop the numbers of frames and variables, which a run makes invalid."""
         self.threads.forget()
         self.inspection.references.forget()
 
     def has_changed(self) -> bool:
-        """Return whether the last request has changed the focus, or the state without a run."""
+        """Return whether the last request has changed the focus, or any state without a run."""
         is_edited = any(isinstance(item, EditRecord) for item in self._moved)
         return is_edited or self.session.focus != self._focus_before
 
@@ -166,7 +167,7 @@ class Target:
         return {"breakpoints": self.breakpoints.replace(EVENTS, specs)}
 
     def _data_breakpoint_info(self, arguments: Mapping[str, Any]) -> Body:
-        """Return the expression to watch as `dataId`, and the kinds of accesses to choose from."""
+        """Return the expression to watch, as `dataId`, and the possible kinds of access."""
         name = text(arguments, "name")
         if flag(arguments, "asAddress"):
             size = whole(arguments, "bytes", 4, 1, 1 << 16)
@@ -213,7 +214,8 @@ class Target:
     def _place(self, arguments: Mapping[str, Any]) -> Place:
         """Return the place at which an expression is evaluated.
 
-        It is a place in the frame's core, or the focus if the request names no frame.
+        The place is in the core of the frame that the request names. If the request names no frame,
+        the place is the focus.
         """
         if arguments.get("frameId") is None:
             return self.session.focus[0]
@@ -224,7 +226,7 @@ class Target:
         return self.session.device.cores[frame.core]
 
     def _child(self, arguments: Mapping[str, Any]) -> Container:
-        """Return the child of a container that a request names. Raises `RequestError`."""
+        """Return the child that a request names in a container. Raises `RequestError`."""
         name = text(arguments, "name")
         container = self.inspection.references.get(whole(arguments, "variablesReference"))
         for item in self.inspection.items(container):
@@ -274,7 +276,10 @@ class Target:
         return body
 
     def _execute(self, line: str, arguments: Mapping[str, Any]) -> Body:
-        """Execute a command of the debugger. Raises `RequestError` with the text of an error."""
+        """Execute `line`, a command of the debugger.
+
+        Raises `RequestError` if the command fails.
+        """
         if arguments.get("frameId") is not None:
             self._focus(self._core_of_frame(arguments))
         answer = self.interpreter.execute(line)
@@ -304,12 +309,12 @@ class Target:
     # Runs
 
     def _focus(self, core: Core) -> None:
-        """Set the focus to a core, unless the focus already contains it."""
+        """Set the focus to `core`, unless the focus already contains a place in `core`."""
         if all(place.core != core.name for place in self.session.focus):
             self.session.set_focus(core.name)
 
     def start(self, stop_on_entry: bool) -> None:
-        """Plan the first run after the program was loaded."""
+        """Plan the first run after the program was loaded; `stop_on_entry` asks for no run."""
         if stop_on_entry:
             self.run = Run(lambda: self.session.last_stop, reason="entry")
         else:
@@ -330,7 +335,10 @@ class Target:
         line: Callable[[], StopRecord],
         instruction: Callable[[], StopRecord],
     ) -> None:
-        """Plan a step of a thread, by lines or by instructions. Raises `RequestError`."""
+        """Plan a step of a thread; call `line` for a step by lines, else `instruction`.
+
+        Raises `RequestError`.
+        """
         core = self.threads.core(arguments)
         granularity = text(arguments, "granularity", "statement")
         if granularity not in ("statement", "line", "instruction"):

@@ -25,8 +25,7 @@ class Frame(NamedTuple):
 
 
 class Threads:
-    """The threads of a session: the cores that run, the focused cores, and the core of the last
-    stop.
+    """The threads of a session: the running cores, the focused cores, the core of the last stop.
 
     The number of a thread is the number of its core + 1. Numbers of frames are valid until the next
     stop.
@@ -39,7 +38,7 @@ class Threads:
         self._last = 0
 
     def names(self) -> list[str]:
-        """Return the names of the threads' cores, in the order of their numbers."""
+        """Return the names of the cores that are threads, in the order of their numbers."""
         session = self.session
         chosen = {*session.threads, *(place.core for place in session.focus)}
         if session.last_stop.where is not None:
@@ -51,11 +50,11 @@ class Threads:
         return [{"id": self.number(name), "name": name} for name in self.names()]
 
     def number(self, name: str) -> int:
-        """Return the number of the thread of a core."""
+        """Return the number of the thread for the core `name`."""
         return self.session.device.cores[name].number + 1
 
     def stopped_thread(self) -> int:
-        """Return the thread of the last stop; if its core is idle, the first core that runs."""
+        """Return the number of the thread of the last stop, or of a running core if it is idle."""
         where = self.session.last_stop.where
         name = self.session.core.name if where is None else where.core
         running = self.session.threads
@@ -63,7 +62,7 @@ class Threads:
         return self.number(running[0] if is_idle and running and name not in running else name)
 
     def core(self, arguments: Mapping[str, Any]) -> Core:
-        """Return the core that `threadId` denotes. Raises `RequestError`."""
+        """Return the core of the thread `threadId` in a request. Raises `RequestError`."""
         number = whole(arguments, "threadId", most=1 << 31)
         for core in self.session.device.order:
             if core.number + 1 == number:
@@ -71,18 +70,21 @@ class Threads:
         raise RequestError(f"there is no thread {number}")
 
     def forget(self) -> None:
-        """Drop the numbers of frames, which are valid until the program runs."""
+        """Drop the numbers of frames, which a run makes invalid."""
         self._frames.clear()
         self._numbers.clear()
 
     def frame(self, number: int) -> Frame:
-        """Return the frame with a number. Raises `RequestError`."""
+        """Return the frame with the number `number`. Raises `RequestError`."""
         if number not in self._frames:
             raise RequestError(f"there is no frame {number} any more")
         return self._frames[number]
 
     def stack(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the frames of a thread, the innermost first. Raises `RequestError`."""
+        """Return the frames of the thread in a request, the innermost first.
+
+        Raises `RequestError`.
+        """
         core = self.core(arguments)
         first = whole(arguments, "startFrame", 0)
         most = whole(arguments, "levels", 0) or MOST_FRAMES
@@ -94,10 +96,10 @@ class Threads:
         }
 
     def _calls(self, core: Core) -> list[Where]:
-        """Return the calls of a core.
+        """Return the open calls of a core, the innermost first.
 
-        An idle core has one call, at the instruction at which the core has ended the program.
-        Without such an instruction, the call has only the core's name.
+        An idle core has one call, at the instruction at which the core has ended the program. If
+        there is no such instruction, the call has only the core's name.
         """
         calls = self.session.call_stack(core)
         if calls:

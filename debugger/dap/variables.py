@@ -1,6 +1,4 @@
-"""Scopes and values that the user can open in an editor; their numbers are valid until the next
-stop.
-"""
+"""Scopes and values that the user can open in an editor; numbers are valid until a stop."""
 
 from __future__ import annotations
 
@@ -15,9 +13,9 @@ UNITS, UNIT, VALUE = "units", "unit", "value"
 
 @dataclass(frozen=True)
 class Container:
-    """A scope or a value with children. `text` is the expression of a value, evaluated at `place`.
+    """A scope or a value with children. `text` is an expression, evaluated at `place`.
 
-    `path` leads from the expression's value to the container's value: indices and names.
+    `path` leads from the expression's value to the container's value: it has indices and names.
     """
 
     kind: str
@@ -28,7 +26,7 @@ class Container:
 
 @dataclass(frozen=True)
 class Item:
-    """A child of a container; it may be a container, too.
+    """A child of a container; the child may be a container itself.
 
     For a counter, `number` is its value.
     """
@@ -39,7 +37,7 @@ class Item:
 
 
 class References:
-    """The numbers (`variablesReference`) of containers."""
+    """Assigns numbers (`variablesReference`) to containers."""
 
     def __init__(self) -> None:
         self._containers: dict[int, Container] = {}
@@ -47,7 +45,7 @@ class References:
         self._last = 0
 
     def number(self, container: Container) -> int:
-        """Return the number of a container, from 1."""
+        """Return the number of a container, from 1; a new container gets the next number."""
         if container not in self._numbers:
             self._last += 1
             self._numbers[container] = self._last
@@ -55,12 +53,12 @@ class References:
         return self._numbers[container]
 
     def get(self, number: int) -> Container:
-        """Return the container with a number. Raises `RequestError`."""
+        """Return the container with the number `number`. Raises `RequestError`."""
         if number not in self._containers:
             raise RequestError(f"there are no variables {number} any more")
         return self._containers[number]
 
     def forget(self) -> None:
-        """Drop all containers, which are valid until the program runs."""
+        """Drop all containers, whose numbers a run makes invalid."""
         self._containers.clear()
         self._numbers.clear()

@@ -30,9 +30,10 @@ _LANES = (("b", "int8", 8), ("h", "int16", 16), ("w", "int32", 32), ("d", "int64
 
 
 class GdbRegister(NamedTuple):
-    """A register with gdb's number, and with its file and number in the core's table.
+    """A register with gdb's number for it, and with its place in the core's table.
 
-    `Session.read_register` takes the file and the number (`place`).
+    `file` is the register file, `place` the number in this file; `Session.read_register` takes
+    both.
     """
 
     number: int
@@ -129,7 +130,7 @@ def _register_xml(row: GdbRegister) -> str:
 
 
 def threads_xml(threads: Iterable[tuple[int, str, str]]) -> str:
-    """Return a list of threads as XML; a thread has a number, a name and a text on its activity."""
+    """Return a list of threads as XML, from (number, name, text on the activity) of each thread."""
     rows = [
         f'<thread id="{number:x}" name={quoteattr(name)}>{_text(doing)}</thread>'
         for number, name, doing in threads

@@ -1,10 +1,10 @@
 """The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
 
 gdb sends no new packet before it has acknowledged the answer to the last packet. But gdb may repeat
-a packet, or ask for the answer again. If the same packet arrives again before the acknowledgement,
-it is a repetition. For example, gdb repeats the first packet if the server needs seconds to start.
-The thread acknowledges each packet at once, even before the program is loaded, because gdb waits
-only two seconds for that. When an interrupt arrives while the program runs, the thread calls
+a packet, or ask for the answer again. So a packet that arrives again before this acknowledgement is
+a repetition. For example, gdb repeats the first packet if the server needs seconds to start. The
+thread acknowledges each packet at once, even before the program is loaded, because gdb waits only
+two seconds for that. When an interrupt arrives while the program runs, the thread calls
 `on_interrupt`.
 """
 
@@ -34,14 +34,17 @@ class Channel(Protocol):
     """Two streams of bytes: one from gdb, one to gdb."""
 
     def read(self, most: int) -> bytes:
-        """Return at most `most` next bytes; empty at the end of the stream. Raises `OSError`."""
+        """Return the next bytes, at most `most`, or none at the end of the stream.
+
+        Raises `OSError`.
+        """
 
     def write(self, data: bytes) -> None:
         """Send bytes. Raises `OSError`."""
 
 
 class Link:
-    """One connection to gdb; `receive` and `send` are called from one thread."""
+    """One connection to gdb. The same thread must call `receive` and `send`."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
@@ -79,7 +82,7 @@ class Link:
             self._write(self._last)
 
     def connect_interrupts(self, call: Callable[[], object]) -> None:
-        """Set `on_interrupt`. Call it at once if an interrupt has already arrived."""
+        """Set `on_interrupt` to `call`. If an interrupt has already arrived, call it at once."""
         with self._lock:
             self.on_interrupt = call
             early, self._was_interrupted = self._was_interrupted, False

@@ -1,4 +1,4 @@
-"""Reads and changes registers and memory of a session, in gdb's numbers and encoding."""
+"""Reads and changes registers and memory of a session, in gdb's numbering and encoding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """The device of a session in gdb's terms.
+    """The device of a session as gdb sees it: threads, registers, memory.
 
     The number of a thread is the number of its core plus 1.
     """
@@ -42,7 +42,7 @@ class Machine:
         return [core.number + 1 for core in running] or [self.stopped_thread()]
 
     def stopped_thread(self) -> int:
-        """Return the thread of the last stop.
+        """Return the number of the thread of the last stop.
 
         If the core of that stop has no thread, or has not started, return the first running thread.
         """
@@ -67,12 +67,12 @@ class Machine:
         raise SessionError(f"there is no thread {thread}")
 
     def thread(self, name: str) -> int | None:
-        """Return the thread of a core, or None for a core without general registers."""
+        """Return the number of a core's thread, or None for a core without general registers."""
         core = self.session.device.cores.get(name)
         return None if core is None or not is_thread(core) else core.number + 1
 
     def doing(self, thread: int) -> str:
-        """Return a text that says what a thread does, for `info threads`."""
+        """Return a text that says what a thread is doing, for `info threads`."""
         core = self.session.device.cores[self.name(thread)]
         if not core.running:
             return f"{core.table.title}, idle"
@@ -84,10 +84,10 @@ class Machine:
     # Registers
 
     def read_register(self, thread: int, number: int) -> str:
-        """Return the value of a register as hexadecimal bytes; only `x` if the core lacks the
-        register.
+        """Return the value of register `number` of a thread as hexadecimal bytes.
 
-        Raises `SessionError` for a number that no register has.
+        If the thread's core does not have the register, each digit is `x`. Raises `SessionError`
+        for a number that no register has.
         """
         row = self._register(number)
         value = self._value(thread, row)
@@ -112,11 +112,11 @@ class Machine:
         return self.session.read_register(name, row.file, row.place)
 
     def general_registers(self, thread: int) -> str:
-        """Return the values of the general registers and pc; gdb requests all others one by one."""
+        """Return the values of a thread's general registers and pc as hexadecimal bytes."""
         return "".join(self.read_register(thread, number) for number in range(PC_NUMBER + 1))
 
     def write_register(self, thread: int, number: int, data: bytes) -> None:
-        """Set a register to bytes, unless it already has this value. Raises `SessionError`."""
+        """Set register `number` of a thread to `data`, unless it already has this value."""
         row = self._register(number)
         bits = int.from_bytes(data, "little")
         if len(data) != row.bits // 8:
@@ -127,7 +127,7 @@ class Machine:
     # Memory
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Return the `size` bytes at an address; fewer if the memory ends before.
+        """Return the `size` bytes at `address`; fewer bytes if the memory ends before.
 
         Raises `SessionError`.
         """
@@ -136,7 +136,7 @@ class Machine:
     # XML
 
     def document(self, kind: str, annex: str) -> str | None:
-        """Return one of the XML documents that gdb reads, or None for an unknown name."""
+        """Return the XML document `annex` of the kind `kind`, or None if there is none."""
         device = self.session.device
         if (kind, annex) == ("features", "target.xml"):
             return target_xml(device)

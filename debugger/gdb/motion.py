@@ -1,8 +1,8 @@
 """Runs the program as gdb requests, forward and back, and reports to gdb where it has stopped.
 
-gdb expects that a watch stops before the access; it then executes the instruction itself to see the
-new value. The session stops after the access. So after a run forward, `Motion` goes back by one
-step. After a run backward it does not, because gdb goes back by one step itself.
+gdb expects that a watch stops before the access; gdb then executes the instruction to see the new
+value. But the session stops after the access. So after a run forward, `Motion` goes back by one
+step. After a run backward it does not, because gdb itself then goes back by one step.
 
 The end of the program (exit, fault, deadlock) is reported as the end of gdb's replay log, so that
 the user can still go back. While gdb steps over a breakpoint, such an answer would make gdb hang;
@@ -32,7 +32,7 @@ TRAP, INTERRUPTED = 5, 2  # numbers of signals
 
 
 class Action(NamedTuple):
-    """One action of `vCont`: the kind of motion of a thread."""
+    """One action of `vCont`: the kind of motion, and the thread that moves."""
 
     kind: str  # "c", "s", or "r" with a range of addresses
     thread: int = ALL
@@ -41,7 +41,7 @@ class Action(NamedTuple):
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Return the actions of `vCont`, such as `s:1;c` or `r10000,10010:1`. Raises `SessionError`."""
+    """Return the actions in a `vCont` packet such as `s:1;c` or `r10000,10010:1`."""
     actions = []
     for part in text.split(";"):
         what, _, thread = part.partition(":")
@@ -54,12 +54,12 @@ def parse_actions(text: str) -> list[Action]:
 
 
 def parse_thread(text: str) -> int:
-    """Return the number of a thread: -1 means all threads, 0 means any. Raises `SessionError`."""
+    """Return the thread number in `text`: -1 means all threads, 0 any. Raises `SessionError`."""
     return ALL if text == "-1" else parse_number(text)
 
 
 class Motion:
-    """Does the runs that one gdb requests. `say` prints text on gdb's console, before the reply."""
+    """Does the runs that gdb requests. `say` prints text on gdb's console before the stop reply."""
 
     def __init__(
         self,
@@ -79,7 +79,10 @@ class Motion:
     # Runs; each method returns a stop reply
 
     def resume(self, actions: list[Action]) -> str:
-        """Do the actions of `vCont`: step the thread whose action is a step, else let all run."""
+        """Do the actions of `vCont`: step the thread that should step, or else let all threads run.
+
+        Return the stop reply.
+        """
         self._is_alone = all(action.thread not in (ALL, ANY) for action in actions)
         steps = [action for action in actions if action.kind != "c"]
         if not steps:
@@ -94,14 +97,17 @@ class Motion:
         return self._after(stop)
 
     def go_back(self, thread: int, is_step: bool) -> str:
-        """Go back by one instruction of a thread, or to the last stop at a point."""
+        """Go back by one instruction of a thread, or to the last stop at a point.
+
+        Return the stop reply.
+        """
         self._is_alone = False
         with self.session.focused(self.machine.name(thread)):
             stop = self.session.stepi_back() if is_step else self.session.cont_back()
         return self._after(stop, is_back=True)
 
     def restart(self) -> str:
-        """Load the program again, and stop before its first instruction."""
+        """Load the program again, without a run, and return the stop reply."""
         return self._after(self.session.restart_program())
 
     # Stops
@@ -118,7 +124,10 @@ class Motion:
         return self.reply
 
     def _before_access(self, stop: StopRecord, hit: Hit) -> StopRecord:
-        """Go back to before the instruction that has made a watched access."""
+        """Go back to before the instruction whose access a watch has reported.
+
+        Return the stop there.
+        """
         if stop.reason in ENDS or self.machine.thread(hit.by) is None:
             return stop
         with self.session.focused(hit.by):
@@ -143,9 +152,10 @@ class Motion:
         return f"T{signal:02x}thread:{self.thread:x};{reason}"
 
     def _words(self, stop: StopRecord, found: tuple[GdbPoint, Hit] | None) -> str:
-        """Return the text about a stop for gdb's console; empty if the stop reply says everything.
+        """Return a text about a stop for gdb's console; empty if the stop reply says everything.
 
-        It names ends of the program, points of `monitor`, and accesses by cores without a thread.
+        The text names an end of the program, points that `monitor` has set, and accesses by cores
+        without a thread.
         """
         if stop.reason in ENDS:
             return "\n".join(stop_lines(stop)) + "\n"

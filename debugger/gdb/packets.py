@@ -1,8 +1,8 @@
 """The framing of gdb's remote serial protocol: `$data#checksum`, acknowledgements, interrupts.
 
 A `Decoder` takes the bytes of a connection as they arrive, and returns the packets and interrupts
-in them. It never fails: it drops bytes outside of packets, and reports a packet with a wrong
-checksum as `BAD` and a packet that is too long as `LONG`.
+in them. A `Decoder` never fails: it drops bytes outside of packets, and reports a packet with a
+wrong checksum as `BAD` and a packet that is too long as `LONG`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def frame(data: bytes) -> bytes:
 
 
 def checksum(body: bytes) -> int:
-    """Return the checksum of a packet's data as it is sent: the sum of its bytes, modulo 256."""
+    """Return the checksum of the body of a packet: the sum of all bytes, modulo 256."""
     return sum(body) & 0xFF
 
 
 def escape(data: bytes) -> bytes:
-    """Escape those bytes of data that have a meaning in packets."""
+    """Return `data` with escapes for those bytes that have a meaning in packets."""
     special = (_BEGIN, _END, _ESCAPE, _REPEAT)
     return b"".join(
         bytes((_ESCAPE, byte ^ _FLIP)) if byte in special else bytes((byte,)) for byte in data
@@ -65,7 +65,7 @@ def unescape(body: bytes) -> bytes:
 
 
 def parse_number(text: str) -> int:
-    """Return a number in a packet: hexadecimal, up to 64 bits. Raises `SessionError`."""
+    """Return the number in `text`: hexadecimal, up to 64 bits. Raises `SessionError`."""
     if _NUMBER.fullmatch(text) is None:
         raise SessionError(f"'{text[:20]}' is no number")
     return int(text, 16)
@@ -78,7 +78,7 @@ def parse_pair(text: str) -> tuple[int, int]:
 
 
 def parse_bytes(text: str) -> bytes:
-    """Return bytes that a packet has as hexadecimal digits. Raises `SessionError`."""
+    """Return the bytes in `text`, which has them as hexadecimal digits. Raises `SessionError`."""
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -94,7 +94,7 @@ class Decoder:
         self._is_long = False  # whether the packet is too long
 
     def feed(self, data: bytes) -> list[Item]:
-        """Return the items that these bytes complete, in their order."""
+        """Return the items (packets, interrupts) that the bytes `data` complete, in their order."""
         items: list[Item] = []
         for byte in data:
             item = self._take(byte)

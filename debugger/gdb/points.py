@@ -18,7 +18,7 @@ _REASONS = {SOFTWARE: "swbreak", HARDWARE: "hwbreak"}
 
 
 class GdbPoint(NamedTuple):
-    """A breakpoint or watch of gdb: its kind, its address and its size."""
+    """A breakpoint or watch of gdb: kind (the number in `Z` packets), address, size in bytes."""
 
     kind: int  # the kind of the packets `Z` and `z`, 0 to 4
     address: int
@@ -26,7 +26,7 @@ class GdbPoint(NamedTuple):
 
 
 class GdbPoints:
-    """The points that one gdb has set; each of them is a point of the session."""
+    """The points that gdb has set; each of them is a point of the session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -58,21 +58,21 @@ class GdbPoints:
             self.remove(point)
 
     def point_hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
-        """Return the point of gdb that has stopped a run, or None if none has.
+        """Return the point of gdb that has caused a stop, with its hit; None if there is none.
 
-        If both a watch and a breakpoint have stopped it, return the watch.
+        If both a watch and a breakpoint have caused the stop, return the watch.
         """
         hits = {hit.number: hit for hit in stop.hits}
         mine = [(point, hits[n]) for point, n in self._numbers.items() if n in hits]
         return max(mine, key=lambda item: item[0].kind, default=None)
 
     def has(self, number: int) -> bool:
-        """Return whether a point of the session was set by gdb."""
+        """Return whether gdb has set the session's point with this number."""
         return number in self._numbers.values()
 
 
 def reason_of(point: GdbPoint) -> str:
-    """Return the text by which a stop reply names a point, such as `watch:80001000`."""
+    """Return the text with which a stop reply names a point, such as `watch:80001000`."""
     if point.kind in _NAMES:
         return f"{_NAMES[point.kind]}:{point.address:x}"
     return f"{_REASONS[point.kind]}:"

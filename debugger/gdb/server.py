@@ -28,7 +28,7 @@ class SocketChannel:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def read(self, most: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next bytes, at most `most`."""
         return self.connection.recv(most)
 
     def write(self, data: bytes) -> None:
@@ -43,7 +43,7 @@ class PipeChannel:
         self.source, self.target = source, target
 
     def read(self, most: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next bytes, at most `most`."""
         return os.read(self.source, most)
 
     def write(self, data: bytes) -> None:
@@ -55,8 +55,8 @@ class PipeChannel:
 def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) -> str:
     """Serve a gdb until it disconnects, and return a sentence that gives the reason.
 
-    `load` loads the program. It is called when gdb first requests something about the program.
-    Earlier packets are answered without the program.
+    `load` loads the program. The function calls it when gdb first requests something about the
+    program; earlier packets are answered without the program.
     """
     link = Link(channel)
     link.start()
@@ -72,14 +72,14 @@ def listen(port: int) -> socket.socket:
 
 
 def serve_port(listener: socket.socket, load: Callable[[Link], Target]) -> str:
-    """Wait for gdb, serve it, and return a sentence that says why it has disconnected."""
+    """Wait for gdb, serve it, and return a sentence that says why gdb has disconnected."""
     connection, _ = listener.accept()
     with connection:
         return serve(SocketChannel(connection), load)
 
 
 def serve_pipe(load: Callable[[Link], Target]) -> str:
-    """Serve a gdb through standard input and output; return a sentence with the reason of the end.
+    """Serve a gdb through standard input and output; return a sentence that says why it ended.
 
     Ctrl-C at gdb's terminal reaches this process, too. The process ignores it, because gdb sends an
     interrupt.

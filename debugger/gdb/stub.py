@@ -26,7 +26,7 @@ class Stub:
     """The server's side of one connection.
 
     `load` loads the program. The stub calls it at gdb's first question about the program. gdb waits
-    only some seconds for each answer, so loading should delay only one of them.
+    only some seconds for each answer, so the loading should delay only one answer.
     """
 
     def __init__(self, link: Link, load: Callable[[Link], Target]) -> None:
@@ -36,7 +36,7 @@ class Stub:
         self._is_extended = False
 
     def serve(self) -> str:
-        """Answer packets until gdb disconnects; return a sentence that gives the reason.
+        """Answer packets until gdb disconnects; return a sentence that says why.
 
         Raises the exceptions of `load`.
         """

@@ -35,7 +35,10 @@ STALE = "gdb has not noticed the change: `maintenance flush register-cache` (doc
 
 
 class Target:
-    """A program, and the state of gdb's work with it. With `is_extended` gdb may run it again."""
+    """A loaded program, and the state of gdb's work with it.
+
+    If `is_extended` is true, gdb may run the program again.
+    """
 
     def __init__(self, link: Link, interpreter: Interpreter) -> None:
         self.link = link
@@ -106,7 +109,7 @@ class Target:
         return None if answer is None else answer.encode("latin-1", "replace")
 
     def take_late_interrupt(self) -> None:
-        """Drop an interrupt that has arrived too late for a run."""
+        """Drop an interrupt that has arrived after the end of the run that it should stop."""
         self.interpreter.session.interrupts.take()
 
     def close(self) -> None:
@@ -133,11 +136,11 @@ class Target:
     # Threads
 
     def _thread(self) -> int:
-        """Return the thread to which gdb's requests about registers refer."""
+        """Return the number of the thread to which gdb's requests about registers refer."""
         return self.motion.thread if self._asked_thread in (ALL, ANY) else self._asked_thread
 
     def _mover(self) -> int:
-        """Return the thread that a packet without a thread number moves."""
+        """Return the number of the thread that a packet without a thread number moves."""
         return self.motion.thread if self._run_thread in (ALL, ANY) else self._run_thread
 
     def _set_thread(self, text: str) -> str:
@@ -202,7 +205,10 @@ class Target:
         return self._run(lambda: self.motion.resume([Action(kind, self._run_thread)]))
 
     def _run(self, act: Callable[[], str]) -> str:
-        """Make the program run, with its output on gdb's console."""
+        """Call `act`, which makes the program run, and return its result.
+
+        During the call, the program's output goes to gdb's console.
+        """
         self._is_running = True
         try:
             return act()
@@ -241,7 +247,7 @@ class Target:
         return ("m" if offset + len(piece) < len(document) else "l") + piece
 
     def _monitor(self, text: str) -> str:
-        """Execute a command of the debugger, with its answer on gdb's console."""
+        """Execute the command `text` of the debugger, and print its answer on gdb's console."""
         line = parse_bytes(text).decode("utf-8", "replace")
         self._has_moved = False
         was_in_block = self.interpreter.in_block
@@ -267,7 +273,7 @@ class Target:
 
 
 def _begins(name: str, text: str) -> bool:
-    """Return whether a packet has this name, and not a longer name that begins with it."""
+    """Return whether `text`, a packet, has the name `name` and not a longer name."""
     if not text.startswith(name):
         return False
     is_word = name[0] in "qv" and name[-1] not in ":,;?"

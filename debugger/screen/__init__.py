@@ -1,4 +1,4 @@
-"""The debugger's screen: a prompt-toolkit application that executes command lines, as scripts do.
+"""The debugger's screen: a prompt-toolkit application that executes command lines.
 
 | module | contents |
 |---|---|

@@ -63,9 +63,10 @@ class Screen:
         terminal_input: Input | None = None,
         terminal_output: Output | None = None,
     ) -> None:
-        """Build the screen. It calls `keep` with the layout when the user leaves.
+        """Build the screen. It calls `keep` with the settings of the layout when the user leaves.
 
-        `history` is the file for typed lines. `terminal_input` and `terminal_output` are for tests.
+        `signs` are the characters that panels use. `history` is the file for typed lines.
+        `terminal_input` and `terminal_output` are for tests.
         """
         self.interpreter = interpreter
         self.arrangement = interpreter.arrangement
@@ -165,7 +166,7 @@ class Screen:
         return [(style, status.ljust(width) if digits else status), *digits]
 
     def _digits(self) -> StyleAndTextTuples:
-        """Return the digits of all panels, which the user can click; none if the mouse is off."""
+        """Return the digits of all panels, which the user can click; empty if the mouse is off."""
         if not self.arrangement.mouse:
             return []
 
@@ -184,7 +185,10 @@ class Screen:
         return pieces
 
     def _click_key(self, key: Key, event: MouseEvent) -> None:
-        """Do the action of a key that the user has clicked in the bar; a right click adds Shift."""
+        """Do the action of a key that the user has clicked in the bar.
+
+        A right click means the key with Shift.
+        """
         if event.event_type is not MouseEventType.MOUSE_UP:
             return
         if event.button is MouseButton.RIGHT:
@@ -262,12 +266,12 @@ class Screen:
         )
 
     def _pages(self) -> list[int]:
-        """Return `Area.pages` of the output panel; empty if no page follows."""
+        """Return `Area.pages` of the output panel; empty if no pages follow."""
         area = self.composer.area("output")
         return [] if area is None else area.pages
 
     def _has_pages(self) -> bool:
-        """Return whether the output panel shows a page of an answer, and more pages follow."""
+        """Return whether the output panel shows a page of an answer of which more pages follow."""
         return bool(self._pages())
 
     def _page(self, way: int, event: KeyPressEvent | None = None) -> None:
@@ -277,7 +281,7 @@ class Screen:
         self.arrangement.note_change()
 
     def _end_pages(self, event: KeyPressEvent | None = None) -> None:
-        """Show the end of an answer."""
+        """Show the last page of an answer."""
         self.arrangement.scroll["output"] = LINES
         self.arrangement.note_change()
 
@@ -393,12 +397,15 @@ class Screen:
         self._aim(grid.places[y][x])
 
     def _aim(self, place: str) -> None:
-        """Move the focus to a unit of the grid."""
+        """Move the focus to the unit `place` of the grid."""
         self._grid_target = place
         self._submit(f"focus {place}", quiet=True)
 
     def _mouse(self, event: MouseEvent, hit: Hit) -> None:
-        """React to the mouse on a panel. The table of keys has a key for each action."""
+        """React to a click or a turn of the wheel on a panel.
+
+        `hit` is what the panel shows there. For each of these actions, the table of keys has a key.
+        """
         what = event.event_type
         if what in WHEEL and hit.row == 0:
             self._submit(f"panel {hit.panel} {'grow' if WHEEL[what] < 0 else 'shrink'}", quiet=True)
@@ -420,7 +427,7 @@ class Screen:
                 self._aim(hit.place)
 
     def _focus(self) -> str:
-        """Return the unit of the grid that has the focus."""
+        """Return the name of the grid's unit that has the focus."""
         grid = self.worker.frame.parts.get("grid")
         return "" if grid is None else grid.focus
 

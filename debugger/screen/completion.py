@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class CommandCompleter(Completer):
-    """Completes the last word of a line; it offers nothing while the session is `busy`.
+    """Completes the last word of a line; it offers nothing while `busy` returns True.
 
-    With `palette` set, it offers each command whose name or meaning contains the text.
+    If `palette` is true, it offers each command whose name or meaning contains the text.
     """
 
     def __init__(self, interpreter: Interpreter, busy: Callable[[], bool] = lambda: False) -> None:

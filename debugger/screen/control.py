@@ -1,6 +1,6 @@
 """Shows the panels as a control of prompt-toolkit.
 
-The rows are drawn again only if the frame, the size or the arrangement has changed.
+The control draws the rows again only if the frame, the size or the arrangement has changed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def style_of(style: Style | None) -> str:
 
 
 class CommandLine(BufferControl):
-    """The input line. It calls `on_click` after a click."""
+    """The input line. It calls `on_click` when the user clicks on it."""
 
     def __init__(self, on_click: Callable[[], object], **options: Any) -> None:
         super().__init__(**options)
@@ -62,7 +62,7 @@ class Panels(UIControl):
     """All panels as one control."""
 
     def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
-        """Build the control. It calls `on_mouse(event, hit)` for clicks and the wheel."""
+        """Build the control. It calls `on_mouse(event, hit)` for each click or turn of a wheel."""
         self.worker = worker
         self.composer = composer
         self.on_mouse = on_mouse
@@ -85,7 +85,7 @@ class Panels(UIControl):
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
-        """React to a click or a turn of the wheel: call `on_mouse` with the panel at that cell."""
+        """React to a click or a turn of the wheel: call `on_mouse` with what is at that cell."""
         x, y = mouse_event.position.x, mouse_event.position.y
         hit = self.composer.at(self.worker.frame, x, y, *self._size)
         if hit is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Key:
-    """A key that executes a command line or an action of the screen."""
+    """A row of the table: a key that executes a command line (`line`) or an action (`act`)."""
 
     keys: tuple[str, ...]  # prompt-toolkit's names of the keys
     label: str
@@ -75,14 +75,14 @@ PANEL_KEYS = (  # keys, what they do, and the mouse action that does the same
 
 
 def bar(width: int) -> str:
-    """Return the keys as one row of text, in words if `width` columns have room for them."""
+    """Return the texts of keys as one row; words in place of key names if `width` allows."""
     return "  ".join(text for _, text in bar_keys(width))
 
 
 def bar_keys(width: int) -> list[tuple[Key, str]]:
-    """Return the keys that the bar shows, with their texts. Two blanks separate the texts.
+    """Return the keys that a bar of `width` columns shows, with their texts.
 
-    If not all texts fit into `width` columns, the last keys have short texts (`^P`).
+    Two blanks separate the texts. If not all texts fit, the last keys have short texts (`^P`).
     """
     keys = [key for key in KEYS if key.word]
     texts = [f"{key.label} {key.word}" for key in keys]
@@ -96,6 +96,6 @@ def bar_keys(width: int) -> list[tuple[Key, str]]:
 
 
 def table() -> Iterable[tuple[str, str, str]]:
-    """Yield (keys, their action, the mouse action with the same effect) for all keys."""
+    """Yield (keys, what they do, how the mouse does the same) for each row of the table."""
     yield from ((key.label, key.line or key.meaning, key.mouse) for key in KEYS)
     yield from PANEL_KEYS

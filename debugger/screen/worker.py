@@ -1,7 +1,7 @@
-"""The worker: executes command lines in its own thread, and builds a frame after each line.
+"""The worker: executes command lines in a thread of its own, and builds a frame after each line.
 
-The session belongs to this thread. The screen's thread calls `submit`, `refresh` and `interrupt`,
-and reads `frame`, `busy` and `progress`. The worker replaces these three objects and never changes
+Only this thread uses the session. The screen's thread calls `submit`, `refresh` and `interrupt`,
+and reads `frame`, `busy` and `progress`. The worker never changes these three objects: it replaces
 them.
 """
 
@@ -26,8 +26,8 @@ MOVING = ("output", "timeline")  # panels that are updated during a run
 class Worker:
     """The thread that executes the lines of one interpreter.
 
-    It calls `on_change` when the screen has something new to show, and `on_leave` when a command
-    ends the debugger.
+    The worker calls `on_change` when the screen has something new to show, and `on_leave` when a
+    command ends the debugger.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """The number of submitted lines that are not finished."""
+        """The number of submitted lines whose execution has not ended."""
         return self._last_submitted - self._last_finished
 
     def start(self) -> None:
@@ -75,7 +75,8 @@ class Worker:
     def submit(self, line: str, quiet: bool = False) -> None:
         """Execute a line after all lines that were submitted before it.
 
-        With `quiet`, the output panel shows only the errors of the line. Keys of panels use this.
+        If `quiet` is true, the output panel shows nothing of the line except an error. Keys that
+        change panels use this.
         """
         self._last_submitted += 1
         number = self._last_submitted
@@ -166,7 +167,7 @@ class Worker:
             self._report(error)
 
     def _report(self, error: Exception) -> None:
-        """Add an error of the debugger itself to the output panel."""
+        """Add an unexpected error, which is a bug of the debugger itself, to the output panel."""
         self.builder.add_text("error", [f"error of the debugger: {error!r}"])
 
     def _on_progress(self, what: str, cycle: int) -> None:

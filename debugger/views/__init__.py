@@ -1,6 +1,6 @@
 """Draws the panels: a function for each panel makes rows (`Text` of rich) from a frame and an area.
 
-The functions never parse text as markup, because operands and values look like markup.
+The functions never parse texts as markup of rich, because operands and values look like markup.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LISTS = ("queues", "stalls", "watches")  # panels with one row for each item
 
 
 def need(panel: str, frame: Frame, width: int, signs: Signs) -> int | None:
-    """Return how many rows a panel of `width` cells needs; None if it can use any number."""
+    """Return how many rows the panel `panel` needs at a width; None for any number."""
     if panel not in frame.parts:
         return None
     if panel in LISTS:
@@ -69,7 +69,7 @@ def need(panel: str, frame: Frame, width: int, signs: Signs) -> int | None:
 
 
 def draw(panel: str, frame: Frame, area: Area) -> list[Text]:
-    """Return the rows of a panel, cut to its area."""
+    """Return the rows of the panel `panel`, cut to its area."""
     rows = VIEWS[panel](frame, area)
     area.hidden[1] += len(rows) - len(rows[: area.height])
     rows = rows[: area.height]

@@ -1,4 +1,4 @@
-"""Draws the against panel: two runs beside each other, with their differences."""
+"""Draws the against panel: two runs side by side, with the items in which they differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return rows with the names of the runs, both sides of each item, and the equal items."""
+    """Return rows with the names of the runs and both texts of each item; then what is equal."""
     part: Against = frame.parts["against"]
     if not part.rows:
         return [line((area.cut(part.message, area.width), FAINT))]

@@ -1,4 +1,4 @@
-"""The area of a panel (size, characters, scroll position); functions that draw parts of rows."""
+"""The area of a panel (size, characters, scrolling), and functions that draw parts of rows."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class Area:
     def window(self, rows: int, begin: int = 0) -> range:
         """Return the range of the rows to show, of `rows` rows.
 
-        The range starts at row `begin`; the user's scrolling moves the start. It contains only rows
-        that exist.
+        The range starts at row `begin`, or elsewhere if the user has scrolled. It contains only
+        rows that exist.
         """
         last = max(0, rows - self.height)
         begin = min(max(0, begin), last)
@@ -103,8 +103,8 @@ class Area:
     def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
         """Record that `count` of `rows` rows are shown, and return their range.
 
-        The first shown row is `first`. Without `count`, the shown rows fill the area. `offset` is
-        the part of the scroll that could be applied.
+        The first shown row is `first`. If `count` is None, the shown rows fill the area. `offset`
+        is the number of rows by which the user's scrolling has moved them.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]
@@ -113,9 +113,10 @@ class Area:
 
 
 def line(*parts: str | Text | tuple[str, str]) -> Text:
-    """Return a row made of texts and of pairs (text, style); no text is parsed as markup.
+    """Return a row of texts and of pairs (text, style); no text is parsed as markup.
 
-    Neighbours of the same style become one span: a redraw takes time for each span.
+    Neighbours of the same style become one span, because each span takes time when the row is
+    drawn.
     """
     plain: list[str] = []
     spans: list[Span] = []
@@ -140,7 +141,7 @@ def line(*parts: str | Text | tuple[str, str]) -> Text:
 
 
 def cut_text(text: Text, width: int, signs: Signs) -> Text:
-    """Return a row cut to `width` cells, with a sign at the end if it was cut."""
+    """Return a row cut to `width` cells; if it was cut, a sign is at its end."""
     if text.cell_len <= width:
         return text
     short = text.copy()
@@ -162,8 +163,9 @@ def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
 
 
 def bar(part: float, width: int, signs: Signs) -> str:
-    """Return a bar of `width` cells for a fraction; if it is more than 0, at least one cell is
-    filled.
+    """Return a bar of `width` cells of which the fraction `part` is filled.
+
+    If `part` is more than 0, at least one cell is filled.
     """
     cells = min(width, max(int(part * width), 1 if part > 0 else 0))
     return signs.full * cells + signs.empty * (width - cells)

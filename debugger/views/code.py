@@ -19,7 +19,7 @@ HEAT_STYLES = ("", "green", "yellow", "red", "bold red")
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return rows with the current instruction at a third of the height."""
+    """Return the rows of the panel, with the current instruction at a third of the height."""
     part: Code = frame.parts["code"]
     rows: list[CodeRow | str] = [*([part.message] if part.message else []), *part.rows]
     window = area.window(len(rows), part.current - area.height // 3)
@@ -40,7 +40,7 @@ def _any_row(row: CodeRow | str, part: Code, area: Area) -> Text:
 
 @lru_cache(maxsize=4096)
 def _coloured(text: str, core: str) -> Text:
-    """Return a line of assembly for a kind of core in colours."""
+    """Return a line of assembly in colours; `core` is the kind of core that executes it."""
     words = coloured_words(text, core or None)
     return line(*((word, FAINT if style == DIM else style) for word, style in words))
 

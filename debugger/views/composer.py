@@ -26,7 +26,7 @@ Row = list[Segment]
 
 
 class Hit(NamedTuple):
-    """The contents of a cell of the screen: a row of a panel, and the unit that the cell shows."""
+    """What a cell of the screen shows: a row of a panel and, in the grid, a unit."""
 
     panel: str
     row: int  # 0 for the title
@@ -37,7 +37,8 @@ class Hit(NamedTuple):
 class Composer:
     """Composes the rows of the screen.
 
-    It draws a panel again only if the panel's frame, rectangle or state has changed.
+    It draws a panel again only if the panel's part of the frame, rectangle or scrolling has
+    changed.
     """
 
     def __init__(self, arrangement: Arrangement, signs: Signs = UNICODE) -> None:
@@ -49,7 +50,7 @@ class Composer:
         self._cache: dict[str, tuple[object, list[Row], Area]] = {}
 
     def rows(self, frame: Frame, width: int, height: int) -> list[Row]:
-        """Return `height` rows of exactly `width` cells."""
+        """Return the `height` rows of the screen, each of exactly `width` cells."""
         rectangles, below = self._rectangles(frame, width, height)
         rows = self._merge(frame, rectangles, width)
         if below:
@@ -57,7 +58,7 @@ class Composer:
         return rows[:height]
 
     def text(self, frame: Frame, width: int, height: int) -> str:
-        """Return the rows as text without styles."""
+        """Return the rows of the screen as text without styles."""
         rows = self.rows(frame, width, height)
         return "\n".join("".join(piece.text for piece in row).rstrip() for row in rows)
 
@@ -66,7 +67,7 @@ class Composer:
         return self.arrangement.panels(width, height)
 
     def at(self, frame: Frame, x: int, y: int, width: int, height: int) -> Hit | None:
-        """Return the contents of cell (x, y) of a screen, or None outside of all panels.
+        """Return what cell (x, y) of a screen shows; None outside of all panels.
 
         `width` and `height` are the size of the screen in cells.
         """
@@ -87,7 +88,7 @@ class Composer:
     def _rectangles(
         self, frame: Frame, width: int, height: int
     ) -> tuple[tuple[Rectangle, ...], bool]:
-        """Return the panels' rectangles on a screen, and whether SENTENCE is below them."""
+        """Return the rectangles of the panels, and whether the sentence SENTENCE is below them."""
         below = height > 1 and self.arrangement.too_small(width, height)
 
         def rows(panel: str, width: int) -> int | None:
@@ -102,7 +103,7 @@ class Composer:
         return Area(rectangle.width, max(0, rectangle.height - 1), self.signs, scroll, active)
 
     def _merge(self, frame: Frame, rectangles: Iterable[Rectangle], width: int) -> list[Row]:
-        """Join the pieces of panels that are in the same row of the screen, from left to right."""
+        """Return the rows of the screen: pieces of panels side by side, from left to right."""
         pieces: dict[int, list[tuple[int, int, Row]]] = {}
         for rectangle in rectangles:
             for y, piece in enumerate(self._panel(frame, rectangle), rectangle.y):
@@ -137,7 +138,7 @@ class Composer:
         return rows
 
     def _title(self, rectangle: Rectangle, frame: Frame, area: Area) -> Row:
-        """Return the title of a panel, with the numbers of the rows that are hidden."""
+        """Return the title row of a panel, with the numbers of rows that are hidden."""
         signs = self.signs
         above, under = area.hidden
         hidden = f" {signs.above}{above:,}" if above else ""
@@ -153,10 +154,10 @@ class Composer:
         return self._pad(cut_text(text, rectangle.width, signs), rectangle.width)
 
     def _pad(self, text: Text, width: int) -> Row:
-        """Return the pieces of a row, cut or padded to `width` cells.
+        """Return the pieces of a row that is cut or padded to `width` cells.
 
-        The styles in a row hardly ever overlap. Only rows with overlapping styles are left to rich,
-        which is slower.
+        Styles in a row hardly ever overlap. If they do, rich divides the row into pieces, which is
+        slower.
         """
         plain = text.plain
         pieces: Row = []

@@ -7,7 +7,7 @@ from rich.text import Text
 from macaw.debugger.frame import OLD, Counter, Frame
 from macaw.debugger.views.area import FAINT, NAME, Area, Signs, change_style, line
 
-LEAST = 8  # the greatest number of cells of a name
+LEAST = 8  # cells that a name has at least
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
@@ -17,7 +17,7 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return a row for each counter that is not 0, below the name of its core."""
+    """Return the rows of the panel: for each core its name, then its counters that are not 0."""
     part: tuple[Counter, ...] = frame.parts["counters"]
     if not part:
         return [line((area.cut("nothing was counted yet", area.width), FAINT))]

@@ -1,4 +1,4 @@
-"""Draws the grid panel: one cell for each unit, coloured by an expression."""
+"""Draws the grid panel: one cell for each unit, coloured by the value of an expression."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _shape(part: Grid, area: Area) -> tuple[int, int, range]:
-    """Return the width of names, the width of a unit, and the rows to show below the legend."""
+    """Return (width of the names, width of a unit, range of the rows below the legend to show)."""
     names = max(len(name) for name, _ in part.rows)
     columns = max(len(row) for _, row in part.rows)
     wide = max(1, min(2, (area.width - names - 1) // max(1, columns)))

@@ -1,7 +1,7 @@
 """Draws the output panel: the answers to commands and the program's output.
 
-It shows the last lines. An answer that is longer than the panel is shown in pages, beginning at its
-first line. The last row then says how many rows follow, and which keys show them.
+The panel shows the last lines. It shows an answer that is longer than the panel in pages, beginning
+at the answer's first line. The last row then says how many rows follow, and which keys show them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PAGE_KEYS = "Space Enter next, b back, q end"
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the last answer needs."""
+    """Return how many rows the last answer needs at this width."""
     part: Output = frame.parts["output"]
     return len(_rows(part.lines[part.first :], width))
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return the rows of the last lines, or a page of the last answer."""
+    """Return the rows of the panel: the last lines, or a page of the last answer."""
     part: Output = frame.parts["output"]
     if not part.lines:
         return [line((area.cut("help lists the commands, F1 shows the keys", area.width), FAINT))]
@@ -51,15 +51,13 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _rows(lines: tuple[OutputLine, ...], width: int) -> list[Text]:
-    """Return the rows of lines; a long line continues in the next row."""
+    """Return the rows for `lines`; a line that is longer than `width` continues in the next row."""
     return [row for output_line in lines for row in _fold(output_line, width)]
 
 
 @lru_cache(maxsize=8192)
 def _fold(output_line: OutputLine, width: int) -> tuple[Text, ...]:
-    """Return a line wrapped at words into rows of `width` cells; all rows but the first are
-    indented.
-    """
+    """Return a line wrapped at words into rows of `width` cells, indented from the second on."""
     mark = "> " if output_line.kind == "command" else ""
     text = line((mark + output_line.text, STYLES.get(output_line.kind, "")))
     text.rstrip()

@@ -25,7 +25,7 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return short registers in columns, followed by the long registers.
+    """Return the rows of the panel: short registers in columns, then the long registers.
 
     In an area that is too small, registers that are 0 are left out until the user scrolls; the last
     row then says how many are left out.
@@ -55,7 +55,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _split(part: Sequence[Register]) -> tuple[list[Register], list[Register]]:
-    """Return the short registers, which share rows, and the long ones."""
+    """Return (short registers, which share rows, and long registers)."""
     short = [row for row in part if cell_len(row.text) <= LONG]
     return short, [row for row in part if cell_len(row.text) > LONG]
 
@@ -68,7 +68,7 @@ def _count_rows(part: Sequence[Register], area: Area) -> int:
 
 
 def _rows(part: Sequence[Register], area: Area) -> list[Parts]:
-    """Return the parts of each row, for `line`."""
+    """Return for each row of the panel the parts from which `line` makes the row."""
     short, long = _split(part)
     rows, names = _columns(short, area), _name_width(long)
     for row, pieces in zip(long, _wrapped(long, area), strict=True):
@@ -81,7 +81,7 @@ def _is_zero(row: Register) -> bool:
 
 
 def _shape(short: Sequence[Register], area: Area) -> tuple[int, int, int]:
-    """Return the widths in cells of a name and of a column, and the number of columns."""
+    """Return (width of a name, width of a column, number of columns) for short registers."""
     names = max((cell_len(row.name) for row in short), default=0)
     wide = names + 1 + max((cell_len(row.text) for row in short), default=0)
     return names, wide, max(1, (area.width + GAP) // (wide + GAP))
@@ -104,7 +104,7 @@ def _columns(short: Sequence[Register], area: Area) -> list[Parts]:
 
 
 def _wrapped(long: Sequence[Register], area: Area) -> list[list[str]]:
-    """Return the rows of each register. If there are many registers, each one gets a single row."""
+    """Return the texts of the rows of each long register; one row each if there are many."""
     width = max(1, area.width - _name_width(long) - 1)
     if len(long) > FEW:
         return [[area.cut(row.text, width)] for row in long]
@@ -116,7 +116,7 @@ def _name_width(long: Sequence[Register]) -> int:
 
 
 def _long(row: Register, pieces: Sequence[str], names: int) -> list[Parts]:
-    """Return the rows of a long register; its name has `names` cells."""
+    """Return the rows of a long register from the texts `pieces`; its name has `names` cells."""
     style = change_style(row.age) or (FAINT if _is_zero(row) else "")
     heads = [row.name, *[""] * (len(pieces) - 1)]
     return [

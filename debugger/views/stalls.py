@@ -9,7 +9,7 @@ from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return the rows of the trees of waits, followed by the causes.
+    """Return the rows of the stall trees, followed by the causes.
 
     The cores that could end a core's wait are below this core.
     """

@@ -21,7 +21,8 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 def view(frame: Frame, area: Area) -> list[Text]:
     """Return a row for each core, and a legend with the cycles.
 
-    The columns of a row are at equal distances in time, from the first known cycle to the present.
+    The columns of a row are at equal distances in time, from the cycle of the first moment to the
+    present.
     """
     part: Timeline = frame.parts["timeline"]
     if not part.tracks:
@@ -43,7 +44,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _moments(cycles: tuple[int, ...], width: int) -> list[int]:
-    """Return, for each column, the number of the last moment that is not later than the column."""
+    """Return, for each of `width` columns, the index of the last moment up to its cycle."""
     first, last = cycles[0], cycles[-1]
     count = min(width, last - first + 1)
     apart = (last - first) / max(1, count - 1)

@@ -1,8 +1,9 @@
-"""A command of gdb: `macaw LINE` executes LINE in Macaw's debugger and prints the answer.
+"""Defines a command of gdb, `macaw LINE`, which executes LINE in Macaw's debugger.
 
-If the position or the state of the program has changed, the command also makes gdb read the state
-again. In gdb: `source macaw-gdb.py`, after that for example `macaw why y[0]` or `macaw goto 1200`.
-`monitor LINE` executes the same, but gdb does not notice the change.
+The command prints the answer. If the line has changed the position or the state of the program, the
+command also makes gdb read the state again. In gdb: `source macaw-gdb.py`, after that for example
+`macaw why y[0]` or `macaw goto 1200`. `monitor LINE` executes the same line, but gdb does not
+notice a change.
 """
 
 import gdb
@@ -17,7 +18,7 @@ class MacawCommand(gdb.Command):
         super().__init__("macaw", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
 
     def invoke(self, line: str, from_tty: bool) -> None:
-        """Execute the line. After a change, let gdb read the state again, and print the frame."""
+        """Execute `line` and print the answer."""
         printed = gdb.execute(f"monitor {line}", from_tty, to_string=True)
         *lines, last = printed.rstrip("\n").split("\n")
         is_stale = last.startswith(STALE)
