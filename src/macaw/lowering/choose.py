@@ -151,8 +151,8 @@ def _cheapest(
 
     `density` is the share of activations that are not zero. With `halves`, the function also tries
     partitions with aligned outputs, and plans for half of the rows or half of the clusters. As long
-    as such a plan takes fewer cycles, it halves the rows or clusters again. Fewer of them need
-    fewer transfers, and fewer additions of sums.
+    as such a plan takes fewer cycles, the function halves the rows or clusters again. Fewer rows
+    and clusters need fewer transfers, and fewer additions of sums.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)

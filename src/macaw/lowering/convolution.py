@@ -328,7 +328,7 @@ def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
 
 
 def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
-    """Raise `LowerError` if several groups do not divide the outputs or are depthwise."""
+    """Raise `LowerError` for several groups that do not divide the outputs, or are depthwise."""
     if groups > 1 and (depthwise or outputs % groups):
         what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
         raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")

@@ -74,8 +74,9 @@ def tile_grid(
     part: Partition,
     taps: tuple[int, int] | None = None,
 ) -> TileGrid:
-    """Return the tiles to try for a part of an image, with a part of size `taps` of the kernel.
+    """Return the tiles to try for the part of a convolution that one cluster computes.
 
+    `taps` is the size of the kernel's part that a tile takes, by default the whole kernel.
     For each number of columns and of channels, there are two tiles: the highest tile that fits the
     buffers, and a tile of about half this height.
     """

@@ -61,7 +61,7 @@ class Inputs:
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of those cells of a copy whose destinations have hints, with their names.
+        """Make inputs of copied cells whose destinations have hints, and name them after the hints.
 
         `flat` has the addresses of the cells that are copied, `pieces` the hints for their
         destinations. A hint for the cells themselves has priority.

@@ -47,7 +47,7 @@ def roll_loops(graph: Graph) -> Layer:
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
     """Yield the repetitions among the operations `work`, and the stretches between, in order.
 
-    Each item is a pair: whether it is a repetition, and where it is.
+    An item has a flag, which is True for a repetition, and the operations that the item covers.
     """
     repetition = _best(work)
     if repetition is None:

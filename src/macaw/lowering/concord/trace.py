@@ -80,10 +80,10 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """Trace together the iterations `self.turns` of a chain of vectors.
+        """Trace the iterations `self.turns` of a chain of vectors together.
 
         `by_instruction` maps the index of an instruction in the chain to its access to memory.
-        Instructions without an access are not in it.
+        Instructions without an access are not in it. `window` has the windows of the chain.
         """
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]

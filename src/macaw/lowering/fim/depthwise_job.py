@@ -348,7 +348,7 @@ class DepthwiseJob:
 
     @property
     def _divisors(self) -> list[int]:
-        """The numbers of the constants by which functions divide; unused lanes have ones there."""
+        """The indices of the constants that functions divide by; unused lanes hold ones there."""
         binary = [number for number in self.whole.after if FUNCTIONS[number].operands == 2]
         return [self.taps + place for place, number in enumerate(binary) if number == DIV]
 

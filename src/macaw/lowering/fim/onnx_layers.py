@@ -185,7 +185,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _conv_transpose(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add ConvTranspose: a convolution of the image with zeros between its numbers."""
+    """Add the tasks of ConvTranspose: a convolution of the image with zeros between numbers."""
     attributes, name = node.attributes, _output(node)
     x, weights = required(inputs, 0), required(inputs, 1)
     if weights.array is None:

@@ -140,7 +140,7 @@ def _tensor(value: TaskValue) -> Tensor:
 
 
 def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]]:
-    """Return whether each direction goes backwards, and its functions.
+    """Return whether each direction goes backwards, and the names of its functions.
 
     Raises `LowerError` for other variants.
     """

@@ -19,7 +19,10 @@ _ONE_AXIS = 13
 
 
 def _softmax(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Softmax: exponentials of differences from the greatest number, divided by their sum."""
+    """Add the tasks of Softmax.
+
+    The greatest number is subtracted first; each exponential is then divided by their sum.
+    """
     x, name = required(inputs, 0), node.outputs[0]
     later = values.version < _ONE_AXIS
     axis = int(node.attributes.get("axis", 1 if later else -1)) % len(x.shape)
@@ -31,7 +34,7 @@ def _softmax(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add LRN: x / (bias + alpha / size · sum of squares of some channels) ^ beta.
+    """Add the tasks of LRN: x / (bias + alpha / size · sum of squares of some channels) ^ beta.
 
     The sums are a product with a matrix of ones near the diagonal. Numbers are scaled before they
     are squared, so that squares stay small.

@@ -251,7 +251,7 @@ def matrix(shape: Sequence[int]) -> tuple[int, int]:
 
 
 def matrix_pairs(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the indices of the matrices of two stacks that a product multiplies, in its order.
+    """Return which matrices of two stacks a product multiplies: pairs of indices, in its order.
 
     `left` and `right` are the shapes of the stacks; the dimensions before the last two broadcast.
     """

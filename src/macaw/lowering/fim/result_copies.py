@@ -92,7 +92,7 @@ class ResultRouter:
     def _results_to(
         self, dst: Location, pitch: int, rows: int, to: Callable[[int], int]
     ) -> Iterator[Copy]:
-        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart.
+        """Yield copies of the results, as parts of `rows` rows of C, to rows `pitch` bytes apart.
 
         `to` returns the byte offset of a column from `dst`. There are two ways to group the parts
         of a round; the method chooses the one with fewer copies.

@@ -75,7 +75,7 @@ class _Dividing:
         return replace(part, inputs=(rows,), places=places - low * source.columns)
 
     def _parts_of_scatter(self, task: Task) -> Iterator[Task]:
-        """Yield the parts of a scatter. Each writes the rows from its first segment on."""
+        """Yield the parts of a scatter; each writes rows from its first segment up to the next."""
         (source, *old), output = task.inputs, task.output
         moved = source.columns // task.width  # segments of a row
         bounds = zip(

@@ -120,9 +120,10 @@ def list_schedule(
     """Return the options that a list schedule chooses, in the order of issue.
 
     A task in `grouped` is done in its group if possible. The next task is one whose path to the end
-    is the longest, or shorter by at most the share `shorter`. An option is chosen for the cycle in
-    which it ends, plus `weight` times the cycles in which it keeps the dma from other work: its
-    copies, and their wait for a block that still runs in its banks.
+    is the longest, or shorter by at most the share `shorter`. The chosen option has the least
+    sum of the cycle in which it ends, and `weight` times the cycles for which it keeps the dma from
+    other work. These are the cycles of its copies, and of their wait for a block that still runs in
+    its banks.
     """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):

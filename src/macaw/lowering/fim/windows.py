@@ -37,7 +37,7 @@ class Windows:
 
     @property
     def numbers(self) -> int:
-        """The number of the image's numbers from the first one used to the last one."""
+        """The count of numbers of the image from the first one that is used to the last one."""
         return int(self.places.max()) + self.width
 
     def of_rows(self, first: int, rows: int) -> Windows:

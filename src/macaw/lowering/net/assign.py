@@ -48,10 +48,10 @@ class Edge:
     """An input or output of a model, and the tensor of the device that has its integers.
 
     `name` is the name in the model, `tensor` the name of that tensor, `integers` its element type.
-    `shape` and `dtype` are those of the model.
-    `quantisation` says which real numbers the integers stand for; it is None if the model has
-    integers too. If the tensor has sums of the array, `multipliers` are the factors that convert
-    these sums to real numbers. An integer of the model is the device's integer plus `offset`.
+    `shape` and `dtype` are those of the model. `quantisation` says which real numbers the integers
+    stand for; it is None if the model has integers too. If the tensor has sums of the array,
+    `multipliers` are the factors that convert these sums to real numbers. An integer of the model
+    is the device's integer plus `offset`.
     """
 
     name: str

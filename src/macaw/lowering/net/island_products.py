@@ -41,7 +41,7 @@ class IslandProduct:
 
     @cached_property
     def _answer(self) -> GraphPlan | LowerError:
-        """The plan, or the reason why there is none, from one search, because it takes long."""
+        """The plan, or the error if there is none; computed once, because the search takes long."""
         whole = int(self.config[INSTRUCTIONS])
         share = min(whole, max(FEWEST, whole // self.layers))
         config = self.config.changed({INSTRUCTIONS: share})

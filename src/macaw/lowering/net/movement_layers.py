@@ -97,7 +97,7 @@ def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
 
 
 def image_of_products(model: Network, layer: MoveLayer) -> tuple[int, ...]:
-    """Return the (C, H, W) of images that are flattened for products only; else ().
+    """Return (C, H, W) of images that a layer flattens if only products read the result; else ().
 
     The weights of these products are put into the images' order, so no image is moved.
     """

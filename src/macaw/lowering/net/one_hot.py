@@ -35,7 +35,7 @@ _ELEMENTS = ("Cast", "QuantizeLinear", "Add", "Sub", "Mul")
 
 
 def replace_one_hot(model: Network) -> Network:
-    """Return the network with a `LookupLayer` for each result that depends on one such integer."""
+    """Return the network with a `LookupLayer` for each result that depends on one integer."""
     for name in model.inputs:
         if model.tensors[name].dtype == INDEX and model.tensors[name].shape:
             model = _Region(model, name).replaced()

@@ -124,7 +124,7 @@ def _home(network: Network, names: Mapping[str, str], name: str) -> str:
 def _arena(network: Network, plans: Sequence[LayerPlan]) -> Arena:
     """Return the places of those tensors that are neither inputs nor outputs of the network.
 
-    A layer that overlaps the layer before already writes its result in that step.
+    A layer that overlaps the layer before it already writes its result in the step of that layer.
     """
     home = network.home
     steps = [([home(name) for name in layer.inputs], list[str]()) for layer in network.layers]

@@ -198,7 +198,7 @@ def operator(product: Product) -> str:
 
 
 def nonzero_macs(product: Product) -> int:
-    """Return how many products of a nonzero weight and an activation the product has."""
+    """Return the number of multiplications by nonzero weights that a product needs."""
     positions = product.m
     if isinstance(product, Convolution):
         positions *= product.columns * product.image_count

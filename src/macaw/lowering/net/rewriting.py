@@ -162,7 +162,10 @@ class Rewriting:
         )
 
     def centred(self, layer: Layer, name: str, zero: int) -> str:
-        """Return a new int16 tensor with a tensor's integers minus a zero point; append a layer."""
+        """Append a layer that subtracts `zero` from the integers of tensor `name`.
+
+        Return the new tensor, which is int16.
+        """
         tensor = self.tensors[name]
         if tensor.dtype == WIDE and not zero:
             return name

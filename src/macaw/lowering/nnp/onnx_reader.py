@@ -184,7 +184,7 @@ def _segment(graph: Graph, readers: Mapping[str, list[Node]], name: str) -> int:
 def _wanted(
     graph: Graph, readers: Mapping[str, list[Node]], name: str
 ) -> tuple[tuple[int, ...], bool]:
-    """Return the shape whose rows an input gets on the device, and whether it is an image."""
+    """Return the shape whose rows an input gets on the device, and whether it is an image's."""
     shape = graph.values[name].shape
     for _ in range(len(graph.nodes) + 1):
         nodes = readers.get(name, [])

@@ -28,7 +28,7 @@ def _matmul(builder: Builder, node: Node) -> list[Value]:
 
 
 def _product(builder: Builder, node: Node) -> Value:
-    """Append a @ b for two activations: for each matrix of the stack, rows of a times b."""
+    """Append a @ b for two activations, one product for each pair of matrices of the stacks."""
     a, b = (builder.value(name) for name in node.inputs)
     if min(len(a.shape), len(b.shape)) < 2 or a.shape[:-2] != b.shape[:-2]:
         raise LowerError(f"its inputs of {a.shape} and {b.shape} are no stacks of equal length")

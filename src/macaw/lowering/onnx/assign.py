@@ -118,7 +118,7 @@ def _add_moves(
 
 
 def data_inputs(graph: Graph, node: Node) -> list[str]:
-    """Return the values with which a node computes and that are not constants."""
+    """Return those values with which a node computes that are not constants."""
     names = [name for name in dict.fromkeys(node.inputs) if name]
     return [name for name in names if graph.constant(name) is None]
 
@@ -180,7 +180,7 @@ def _able(graph: Graph, node: Node) -> bool:
 
 
 def _is_rough(node: Node) -> bool:
-    """Return whether a node is imprecise in integers; by default it stays float."""
+    """Return whether a node is imprecise in integers; such a node stays float by default."""
     if node.operator == "MatMul":
         return True  # a product of two tensors, as in attention
     return node.operator in UNARY and node.operator not in (*SMOOTH, *JOINED)

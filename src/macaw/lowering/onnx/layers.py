@@ -214,9 +214,9 @@ class _Builder:
                 self.real.add(result)
 
     def _rescale(self, node: Node) -> bool:
-        """Add a layer for a dequantisation and the quantisation after it.
+        """Add one layer on integers for a dequantisation and the quantisation after it.
 
-        The layer multiplies integers once. Return False if integers are not possible.
+        Return False if integers are not possible.
         """
         source, result = node.inputs[0], node.outputs[0]
         view, target = self.views.get(source), target_of(self.graph, [node], 1)

@@ -136,7 +136,7 @@ class _Quantiser:
         return stored
 
     def _join_scales(self, stored: dict[str, Stored]) -> None:
-        """Give values that only a Concat reads the scale of its result, in `stored`.
+        """Change `stored`: values that only a Concat reads get the scale of its result.
 
         The values are then rounded once, and the device copies them instead of rescaling them.
         """

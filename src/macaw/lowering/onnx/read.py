@@ -335,7 +335,7 @@ def _initial(row: onnx.TensorProto, name: str) -> Value:
 
 
 def type_and_sizes(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
-    """Return element type and sizes of an input; a size that is unknown is a name, or ""."""
+    """Return element type and sizes of an input; an unknown size is its name, or the empty text."""
     kind = row.type.tensor_type
     if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
         raise LowerError("it has no shape")

@@ -24,8 +24,9 @@ def input_names(model: onnx.ModelProto) -> list[str]:
 def random_sample(
     model: onnx.ModelProto, dims: Mapping[str, int], constants: Sequence[str] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return one sample of random numbers for each input: normal, or 0 and 1 for integers.
+    """Return one sample of random numbers for each input that is not in `constants`.
 
+    Real numbers are normally distributed, integers are 0 or 1.
     An unknown size of the first dimension is 1. Raises `LowerError` for other unknown sizes.
     """
     random = np.random.default_rng(0)

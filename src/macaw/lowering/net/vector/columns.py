@@ -55,7 +55,7 @@ class Columns:
 
     @property
     def last(self) -> int | None:
-        """The first channel of one more group at the end, if the full groups leave some channels.
+        """The first channel of one more group at the end, or None if no channels are left for it.
 
         It is 0 if there are fewer channels than lanes. Otherwise this group overlaps a full group.
         """
