@@ -328,7 +328,10 @@ def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
 
 
 def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
-    """Raise `LowerError` for several groups that do not divide the outputs, or are depthwise."""
+    """Raise `LowerError` for several groups that do not fit the convolution.
+
+    A depthwise convolution has no groups; otherwise their number divides `outputs`.
+    """
     if groups > 1 and (depthwise or outputs % groups):
         what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
         raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")

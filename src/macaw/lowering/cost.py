@@ -393,7 +393,7 @@ def _row_cycles(
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
     """Return the cycles of a convolution's packet list: loading, the loop over outputs, storing.
 
-    `loads` is the number of products of a PE for one output.
+    A PE adds `loads` products for one output. `_iteration_kinds` explains `entering` and `last`.
     """
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters

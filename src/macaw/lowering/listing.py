@@ -46,11 +46,11 @@ class Listing:
         self._lines += [line.strip() for line in statements.splitlines() if line.strip()]
 
     def comment(self, text: str = "") -> None:
-        """Append a comment line, or an empty line."""
+        """Append `text` as comment lines; without a text, append an empty line."""
         self._lines += [f"# {line}" for line in textwrap.wrap(text, WIDTH)] or [""]
 
     def title(self, text: str) -> None:
-        """Append a heading, as a comment between empty lines."""
+        """Append a heading, which is a comment after an empty line."""
         self._lines += ["", f"# {'-' * 16} {text}"]
 
     def extend(self, lines: Iterable[str]) -> None:

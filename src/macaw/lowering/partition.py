@@ -95,7 +95,7 @@ class Partition:
 def partition(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int], grain: int = 1
 ) -> Partition:
-    """Return the partition of a product by a split, without rows and clusters without work (¶171).
+    """Return the partition of a product by a split; all its rows and clusters get work (¶171).
 
     `extents` are the lengths of M, N and K. If N is divided, a part is a multiple of `grain` long.
     """

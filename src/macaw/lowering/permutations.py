@@ -75,10 +75,9 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
     """Return whether each order moves the first `filled` weights, in an array of shape (count,).
 
-    `orders` has shape (count, lanes). An order moves weights if two conditions are true, assuming
-    that all weights differ. Their sequence changes, and at least two weights leave their lanes. One
-    weight is not enough, because it may be zero like the padding. A single weight must leave its
-    lane.
+    `orders` has shape (count, lanes). All weights are assumed to differ. An order moves weights if
+    their sequence changes and at least two weights leave their lanes. If only one weight leaves its
+    lane, it may be zero like the padding. If `filled` is 1, the weight must leave its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

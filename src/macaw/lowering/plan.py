@@ -145,7 +145,7 @@ class ProductPlan:
 
     @property
     def products(self) -> int:
-        """The number of exes in a list that take weights."""
+        """The number of exes with weights in a packet list."""
         return self.tile.groups
 
     @property

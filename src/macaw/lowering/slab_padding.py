@@ -303,7 +303,11 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
 
 
 def _loads(out: Listing, plan: ImagePlan) -> None:
-    """Write the loop over the slabs up to the rows inside the image."""
+    """Write the start of the loop over the slabs.
+
+    t2 gets the number of the slab's rows inside the image. For the first of these rows, t0 gets the
+    address in the image, and t1 the address in the slab.
+    """
     slabs, product = PaddedSlabs(plan), plan.product
     out.block(
         f"""

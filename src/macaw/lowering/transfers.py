@@ -305,7 +305,7 @@ def write_transfers(
 
 
 def _write_tables(out: Listing, plan: ProductPlan) -> None:
-    """Write the transfers of the half `h`, and its frame."""
+    """Write the transfers of a half of the on-chip units, and the half's frame of words."""
     other = r" + \other"
     out.mark("activations")
     write_activations(plan, out, _name("x"), _HERE)

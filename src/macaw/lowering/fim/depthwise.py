@@ -47,7 +47,7 @@ class Depthwise:
 
     @property
     def image(self) -> Tensor:
-        """The memory of the image from which all taps take pixels."""
+        """The tensor whose memory holds the image from which all taps take pixels."""
         return self.taps[0].gather.inputs[0].memory
 
     def places(self) -> Places:

@@ -79,7 +79,7 @@ class DepthwiseJob:
 
     @property
     def lanes(self) -> int:
-        """The numbers of a column of memory."""
+        """How many numbers a column of memory holds."""
         return FORMATS[self.form].lanes
 
     @property

@@ -152,7 +152,7 @@ def _negated(values: Values, x: TaskValue, name: str) -> TaskValue:
 def _of_both_signs(
     values: Values, function: str, x: TaskValue, name: str
 ) -> tuple[TaskValue, TaskValue]:
-    """Return a function of x, and the function of -x."""
+    """Return the results of `function` for x and for -x."""
     minus = _negated(values, x, f"{name}_minus")
     above = unary(values, function, x, f"{name}_above")
     return above, unary(values, function, minus, f"{name}_below")

@@ -62,7 +62,7 @@ class Option:
 
     @property
     def quickest(self) -> Option:
-        """The option with the least cycles that it can take after other steps."""
+        """This option with the least cycles that it can take, whichever steps come before."""
         bring, compute, fetch = self.slack
         return replace(
             self,

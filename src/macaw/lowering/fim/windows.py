@@ -107,7 +107,7 @@ class LineGroups:
 
     @property
     def numbers(self) -> int:
-        """The number of numbers in all groups."""
+        """How many numbers all groups hold together."""
         return self.pixels * self.pitch
 
     def places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:

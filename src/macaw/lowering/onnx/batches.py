@@ -180,7 +180,7 @@ class _Check:
                 raise LowerError(f"the output {message_name(name)} does not depend on the batch")
 
     def _add(self, name: str) -> bool:
-        """Find the batch's axis of a value; return False if it has none."""
+        """Note which axis of a value is the batch's; return False if there is none."""
         shape, other = self.graph.values[name].shape, self._shape(name)
         axis = _difference(shape, other)
         if axis is None or shape[axis] != self.count * other[axis]:

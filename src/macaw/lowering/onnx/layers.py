@@ -350,7 +350,10 @@ class _Builder:
         return True
 
     def _float_constant(self, name: str) -> NDArray[Any] | None:
-        """Return the real numbers of a constant, which may be quantised."""
+        """Return the real numbers of a constant, which may be quantised.
+
+        Return None for another value, and for a constant with several scales.
+        """
         if name in self.weights:
             constant = self.weights[name]
             if constant.scales.ndim:

@@ -100,7 +100,10 @@ def samples(
 def _cut(
     row: onnx.ValueInfoProto, array: NDArray[Any], dims: Mapping[str, int]
 ) -> list[NDArray[Any]]:
-    """Return the parts of one array of samples. Raises `LowerError`."""
+    """Cut the array of an input's samples into one array for each run. Raises `LowerError`.
+
+    `row` declares the input. `dims` gives sizes that the model leaves unknown, by name.
+    """
     declared = row.type.tensor_type
     if not declared.HasField("shape"):
         raise LowerError("the model declares no shape for the input")

@@ -28,7 +28,7 @@ class Window:
 
     @property
     def reach(self) -> tuple[int, ...]:
-        """The size of the image's part that one window uses."""
+        """The size of the part of the image that one window covers."""
         pairs = zip(self.kernel, self.dilations, strict=True)
         return tuple((size - 1) * dilation + 1 for size, dilation in pairs)
 

@@ -86,7 +86,7 @@ class Rounding:
         return self.quarters[:1] if single else self.quarters[::2]
 
     def begin(self, k: Kernel) -> None:
-        """Write the code that the rounding needs once."""
+        """Write code that loads the limits of the results; it runs once, before all rounding."""
         letter = "b" if self.operation.dtype == "int8" else "h"
         low, high = self.clip or self.operation.limits
         for register, bound, limit in zip(
@@ -113,7 +113,7 @@ class Rounding:
         self.write_clip(k)
 
     def write_clip(self, k: Kernel) -> None:
-        """Write the clipping of results."""
+        """Write code that clips the results."""
         letter = "b" if self.operation.dtype == "int8" else "h"
         low, high = self.clip or self.operation.limits
         if low != self.operation.limits[0]:

@@ -84,7 +84,7 @@ class Columns:
         return Columns(count * self.channels, self.dtype, self.lanes)
 
     def begin(self, k: Kernel) -> None:
-        """Write the code that strided accesses need once."""
+        """Write code that loads the stride; it runs once, before all accesses with a stride."""
         if self.granule < VECTOR_BYTES:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 

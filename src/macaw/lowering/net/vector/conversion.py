@@ -41,7 +41,7 @@ class Convert(SameShape):
 
     @property
     def is_real(self) -> bool:
-        """Whether the input is of binary32."""
+        """Whether the elements of the input are binary32 numbers."""
         return self.dtype == "float32"
 
     @property

@@ -237,7 +237,7 @@ class Pool(VectorOperation):
 
 @dataclass(frozen=True)
 class MaxPool(Pool):
-    """The greatest element of each window, without the padding."""
+    """The greatest element of each window; the padding does not count."""
 
 
 LARGEST_WINDOW = 256  # largest number of elements that AveragePool adds in 16 bits

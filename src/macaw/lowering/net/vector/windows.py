@@ -81,7 +81,7 @@ class Windows(ABC):
         """Return the address of the row that replaces a row outside the image."""
 
     def begin_row(self) -> None:  # noqa: B027 - a hook: a maximum needs no code there
-        """Write the code that each row of the result needs once."""
+        """Write the code that runs once at the start of each row of the result."""
 
     @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
