@@ -380,7 +380,7 @@ class RowProvenance(ProvenanceRecords):
         count = 1 if op["chained"] >= 0 else max(run["out"]["count"], 1)
         self.reductions[c] = []
         for number in range(count):
-            parts = self._parts(cluster, run, op, [first + number for first in source], count)
+            parts = self._parts(cluster, run, op, [first + number for first in source])
             if op["function"] == REDUCE and not passes:
                 all_sources = [*parts.values(), *settings]
                 origin = step(None, partial(iter, all_sources))
@@ -397,9 +397,7 @@ class RowProvenance(ProvenanceRecords):
                 sources = partial(iter, [part, *settings, *own])
                 self.output[c, pe, target[pe] + number] = step(None, sources)
 
-    def _parts(
-        self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
-    ) -> dict[int, Source]:
+    def _parts(self, cluster: Cluster, run: Run, op: Op, places: list[int]) -> dict[int, Source]:
         """Return, for each PE number, the value that the spu step `op` of a run takes from this PE.
 
         `places` has, for each PE, the entry in its output queue. PEs without a written result are

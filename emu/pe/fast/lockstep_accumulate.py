@@ -81,7 +81,7 @@ class LockstepAccumulator:
         """Add the sums of `mac`, the next mac. Raises `Unplannable` if a sum may overflow."""
         old = self.accumulators[..., mac.accumulator]
         greatest = self._greatest(old) + self.most
-        if self.adder.overflow != "wrap" and greatest > self._end(mac.batch.balances):
+        if self.adder.overflow != "wrap" and greatest > self._limit(mac.batch.balances):
             raise Unplannable
         old += mac.batch.sums[mac.at]
         self.macs.append(mac)
@@ -115,7 +115,7 @@ class LockstepAccumulator:
         Entries that were never written are left out. Raises `Unplannable` if a cluster has written
         none of them, or if a sum leaves its range.
         """
-        added = self._places(source)
+        added = self._queue_sums(source)
         written = self.output_written[..., source : source + ACCUMULATORS]
         self.output_reads += written.sum(axis=2)
         for number, values in added.items():
@@ -167,7 +167,7 @@ class LockstepAccumulator:
         batch, first = loop.macs[0].batch, loop.macs[0].at
         sums = batch.sums[first : first + len(loop.macs)]
         sums = sums.reshape(loop.count, len(macs), *sums.shape[1:])
-        loads = [self._places(step.source) for step in loop.steps if step.name == "load"]
+        loads = [self._queue_sums(step.source) for step in loop.steps if step.name == "load"]
         totals, open_sums = dict[int, NDArray[Any]](), set[int]()
         greatest = self._greatest(self.accumulators)
         place, load = 0, 0
@@ -191,7 +191,7 @@ class LockstepAccumulator:
                     return False  # an earlier step moved it out
                 totals[number] = totals.get(number, 0) + values
                 open_sums.add(number)
-        if open_sums or (self.adder.overflow != "wrap" and greatest > self._end(batch.balances)):
+        if open_sums or (self.adder.overflow != "wrap" and greatest > self._limit(batch.balances)):
             return False
         for number, total in totals.items():
             totals[number] = np.broadcast_to(total, (loop.count, *total.shape[1:])).copy()
@@ -212,7 +212,7 @@ class LockstepAccumulator:
                     self._mark_written(step.targets[number], step.targets[number] + 1)
         return True
 
-    def _places(self, source: int) -> dict[int, NDArray[Any]]:
+    def _queue_sums(self, source: int) -> dict[int, NDArray[Any]]:
         """Return, by accumulator, the sums that a load from the output queues adds.
 
         The load begins at entry `source`; the sums have shape (clusters, PEs). Raises `Unplannable`
@@ -229,14 +229,14 @@ class LockstepAccumulator:
     def _greatest(self, values: NDArray[Any]) -> int:
         return max(abs(int(values.max())), abs(int(values.min())))
 
-    def _end(self, balances: bool) -> int:
+    def _limit(self, balances: bool) -> int:
         """Return the greatest magnitude that sums may reach after a mac of the group.
 
         `balances` says whether the mac is balanced. For balanced macs this is the limit of
         `BalancedPlan`, which replaces the group's computation if the group splits during the mac.
         """
-        end = int(np.iinfo(self.adder.dtype).max)
-        return end // 2 - 1 if balances else end
+        limit = int(np.iinfo(self.adder.dtype).max)
+        return limit // 2 - 1 if balances else limit
 
     # Writing the declared state
 
