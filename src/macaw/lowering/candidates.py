@@ -30,7 +30,7 @@ from macaw.lowering.weight_stationary import make_product_plan
 
 GROUPS = (1, 2, 4, 8, 16)  # numbers of groups of rows of activations in a tile to try
 TRIES = 6  # the most tiles, those with the lowest estimates, whose cost is predicted
-ALIGNED = 16  # bytes, of the aligned outputs of a cluster
+ALIGNED = 16  # bytes: the alignment of the outputs of a cluster
 # A plan is not tried if its estimate is more than this factor times the lowest cost so far.
 LATER = 1.3
 

@@ -270,7 +270,7 @@ def convolution(
         layout=layout,
         out_layout=out_layout,
     )
-    # More rows mean more work for the array.
+    # An image of one row is turned into one of one column, which has more rows for the array.
     one_row = image[0] == 1 == kernel[0] and spans[0] == 1 and image[1] > 1
     return _turned(product) if one_row else product
 

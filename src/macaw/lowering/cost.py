@@ -51,13 +51,13 @@ CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # one round of a loop over transfers
 CP_SLAB = 26  # one round of the loop over slabs with padding, without its transfers
-CP_PATCH = 7  # for one packet: its bytes of weights
+CP_PATCH = 7  # for writing the number of bytes of weights into one packet
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
 STATIONARY_TURN = 3  # for one row of activations: move out, write back, fetch
 HANDING = 2  # end of a balanced mac, when the owners of given loads get their sums
 CP_TURN = 22  # from the end of an iteration's work to the dispatch of the next iteration
-CONFIG_CYCLES = 3  # for one sequence on the bus: cycles, with its packet
+CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 CP_START = 50  # before the first load, and after the last store
 
 

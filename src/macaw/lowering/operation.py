@@ -39,7 +39,7 @@ class Elements:
 
     activation: str
     weight: str
-    result: str  # of a requantised sum
+    result: str  # the type of a requantised sum
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Types:
 
     activation: str
     weight: str
-    sum: str  # accumulators, bias
+    sum: str  # the type of accumulators and bias
     result: str
 
     @classmethod

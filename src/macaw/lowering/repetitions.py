@@ -13,12 +13,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-Level = tuple[int, NDArray[np.int64]]  # how often lines are repeated, and what each adds to numbers
+Level = tuple[int, NDArray[np.int64]]  # how often lines repeat, and what each round adds to numbers
 
 _INDICES = "ijk"  # the parameters of the repetitions, the outermost first
 # a number that is a term of a sum, not a factor of a product or a part of a name
 _NUMBER = re.compile(r"(?<![\w.\\*])(?<!\* )(?<!- )-?(?:0x[0-9a-f]+|\d+)(?!\w| \*)")
-_HEXADECIMAL = 1 << 12  # steps from here on are hexadecimal if the number is
+_HEXADECIMAL = 1 << 12  # a step of at least this is hexadecimal if the number is
 
 
 def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:

@@ -41,7 +41,7 @@ from macaw.lowering.plan import ProductPlan
 
 # Numbers of instruction buffers; the products of group g have PRODUCT + g.
 HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
-_LOADS = ("ld activations", "ld weights")  # of sequences with operands of a type
+_LOADS = ("ld activations", "ld weights")  # instructions whose operands have a type
 WEIGHTS = "w_tile"  # the array of a tile's weights
 # Symbols of a layer that includes the text of its shape: the bytes of that array, and the shift.
 WEIGHT_ROOM, SHIFT = "WEIGHT_ROOM", "SHIFT"

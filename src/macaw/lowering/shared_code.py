@@ -42,7 +42,7 @@ _MOST = {
 }
 _FIRST = dict(zip(_MOST, accumulate(_MOST.values(), initial=0), strict=False))
 _OTHERS = sum(_MOST.values())
-_FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # the same for all layers
+_FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # words that are equal for all layers
 _STATEMENT = re.compile(r"(?P<label>(?:\w+:\s*)*)(?P<code>[^#]*?)\s*(?P<comment>#.*)?")
 _LOAD = re.compile(r"(?:li|la) (?P<register>\w+), (?P<value>.+)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")

@@ -394,7 +394,7 @@ def _depth(out: Listing, plan: ImagePlan) -> None:
         lw a6, 8(t0)
             """
         )
-        if plan.depth == "N":  # the table has the channels of tiles of K alone
+        if plan.depth == "N":  # the table has only offsets for tiles of K
             out.block(f"li t0, X_DEPTH\nmul t0, {START['N']}, t0\nadd a6, a6, t0")
     else:
         out.block(f"li t0, X_DEPTH\nmul a6, {START[plan.depth]}, t0")

@@ -221,7 +221,7 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
     value = ENTRY.size + WEIGHTS_RECORD.size
     record = value + Types.size(plan.types.weight)
     rows, clusters = plan.weight_owners
-    used = plan.tile.n * record + (plan.pes - plan.tile.n) * WEIGHTS_RECORD.size  # by a cluster
+    used = plan.tile.n * record + (plan.pes - plan.tile.n) * WEIGHTS_RECORD.size  # bytes
     return [
         Transfer(
             f"w[{index * rows + p}] + {q * used + value}",

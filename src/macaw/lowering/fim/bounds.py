@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from macaw.lowering.fim.option_table import OptionTable
 from macaw.lowering.fim.plan import Option
 
-_ROUNDS, _PACE = 200, 0.1  # of the search for the weights
+_ROUNDS, _PACE = 200, 0.1  # rounds and pace of the search for the weights
 
 
 @dataclass(frozen=True)

@@ -280,7 +280,7 @@ class DepthwiseJob:
 
     def _bring_constants(self) -> Iterator[Copy]:
         """Yield copies of the weights and of the functions' operands into each row."""
-        one = (self.taps + self.operands) * COLUMN_BYTES  # of a bank
+        one = (self.taps + self.operands) * COLUMN_BYTES  # bytes of a bank
         for turn in range(self.turns):
             src = Location(EXTERNAL, "a.tiles", turn * self.banks * one)
             for row in range(self.turn_rows):

@@ -35,7 +35,7 @@ class TaskValue(Value):
     tensor: Tensor | None = None
 
 
-Inputs = Sequence[TaskValue | None]  # of a node; None for one that is left out
+Inputs = Sequence[TaskValue | None]  # the inputs of a node; None for an input that is left out
 
 
 def optional(inputs: Inputs, place: int) -> TaskValue | None:
@@ -55,7 +55,7 @@ class Values:
     """The values of an ONNX graph by name, and the graph of tasks that compute them."""
 
     def __init__(self, form: int, room: Room, version: int) -> None:
-        self.version = version  # of ONNX's operator set
+        self.version = version  # the version of ONNX's operator set
         self.graph = Graph(form)
         self.room = room  # size of external memory
         self.numbers_held = 0  # count of numbers of inputs and moved values, all in external memory

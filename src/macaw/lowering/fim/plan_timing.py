@@ -41,7 +41,7 @@ class _PlanTiming:
         self._copying = DmaTiming(config, self._banks)
         self._ends: dict[int, int] = {}  # by island: the end of its last blocks
         self._cp = self._dma = 0
-        self._copy_ends: list[int] = []  # of all copies
+        self._copy_ends: list[int] = []  # the ends of all copies
         step = int(config["cp.divider"])
         self._instruction = int(config["cp.alu_cycles"]) * step
         self._branch = int(config["cp.branch_taken_cycles"]) * step

@@ -14,8 +14,8 @@ from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.composed_functions import functions_of
 from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
 
-MOST_TASKS = 32  # of a group
-MOST_TENSORS = 16  # operands and results of a group: a row has room for two columns of each
+MOST_TASKS = 32  # the most tasks of a group
+MOST_TENSORS = 16  # the most operands and results of a group: a row has two columns of each
 
 
 def groups(

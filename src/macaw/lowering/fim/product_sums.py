@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Makers, Task
 
-MOST_PRODUCTS = 16  # of a sum
+MOST_PRODUCTS = 16  # the most products of a sum
 
 
 def product_sums(graph: Graph) -> list[tuple[Task, ...]]:

@@ -30,7 +30,7 @@ from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
-COPY_FORM = "destination, source, bytes of a row, rows, strides"  # of a table
+COPY_FORM = "destination, source, bytes of a row, rows, strides"  # words of a copy
 FEW = 2  # the most copies that are written without a loop
 CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
@@ -95,7 +95,7 @@ class ProgramWriter:
     ) -> None:
         self.plan, self.graph, self.config, self.device = plan, graph, config, device
         self.prefix = f"{name}." if name else ""
-        self.label_prefix = label_prefix  # of all labels but those of inputs and results
+        self.label_prefix = label_prefix  # begins all labels except those of inputs and results
         self.numbers = FORMATS[graph.form]
         self.files: dict[str, NDArray[Any]] = {}
         self.code: list[str] = []

@@ -28,7 +28,7 @@ class ResultRouter:
         self.size = stream.shape.numbers.size  # bytes of a number
         self.row = 0 if region is None else region.row
         self.column = 0 if region is None else region.column
-        columns = stream.shape.n if region is None else region.pitch  # of C
+        columns = stream.shape.n if region is None else region.pitch  # columns of C
         self.part = stream.shape.part or columns  # numbers of a row of the result in memory
         # numbers from one result of a joint product to the next one
         self.distance = tensor.numbers // (columns // self.part)

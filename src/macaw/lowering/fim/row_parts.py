@@ -17,7 +17,7 @@ import numpy as np
 from macaw.isa.fim_circuit import COLUMN_BYTES, FORMATS
 from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph, Task, Tensor
 
-FEWEST = 2  # rows of a part
+FEWEST = 2  # the fewest rows of a part
 
 
 def divided(graph: Graph, count: int) -> Graph | None:

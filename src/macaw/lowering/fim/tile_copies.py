@@ -32,7 +32,7 @@ class Operand:
     The tiles of a sum's constants are together in the first operand.
     """
 
-    place: Location  # of the first number
+    place: Location  # the place of the first number
     rows: int
     columns: int
     tiles: bool = False  # whether it is stored as tiles
@@ -179,7 +179,7 @@ class Router:
             return Route(tuple(columns), {})
         symbol = image.place.symbol
         place, copied = Location(LOCAL, f"{symbol}.a"), Location(LOCAL, f"{symbol}.image")
-        repeats = stream.shape.numbers.lanes // (high * deep)  # of each number
+        repeats = stream.shape.numbers.lanes // (high * deep)  # copies of each number
         pitch = max(map(len, keys)) * COLUMN_BYTES  # bytes of a block's tiles
         pieces, scratch = [Copy(copied, image.place, length)], {copied.symbol: length}
         source, places = copied, keys

@@ -35,7 +35,7 @@ from macaw.lowering.operation import ENTRIES, Elements, operand_dtypes
 
 _LARGEST = 7  # a weight that is a power of two is less than 2**7
 _MOST_SHIFT = 31
-_WIDEST = 64  # columns of an image of single elements, at most
+_WIDEST = 64  # the most columns of an image of single elements
 
 
 def array_product(operation: VectorOperation, config: Configuration) -> Convolution | None:
@@ -59,7 +59,7 @@ def _product(operation: VectorOperation, config: Configuration) -> Convolution |
         return _sum(operation, config["pe.pes"])
     if isinstance(operation, Table):
         image = _elements(operation.shape, config["pe.pes"], (1,))
-        entries = np.roll(np.array(operation.entries, np.int8), ENTRIES // 2)  # by a number's byte
+        entries = np.roll(np.array(operation.entries, np.int8), ENTRIES // 2)  # by byte of a number
         return image and replace(image, shift=0, table=entries)
     if isinstance(operation, Rescale):
         return _rescale(operation, config["pe.pes"])

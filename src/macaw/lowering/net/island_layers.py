@@ -28,9 +28,9 @@ from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.reference import Definition
 
 _FORM = FORMAT_NAMES.index("fp32")
-_MOST = 64  # matrices of a layer; a plan of more would take long
-_NAMED = 6  # layers in a hint
-OPERATOR = "MatMul"  # of the layers that islands compute
+_MOST = 64  # the most matrices of a layer; planning more would take long
+_NAMED = 6  # the most layers that a hint names
+OPERATOR = "MatMul"  # the operator of layers that islands compute
 
 
 @dataclass(frozen=True)

@@ -30,5 +30,5 @@ class LayerPlan:
     symbol: str
     choice: Choice | None = None
     operation: VectorOperation | None = None  # what the layer is, if the array does vc's work
-    overlap: Overlap | None = None  # with the layer before, if vc computes this one
-    reports_progress: bool = False  # whether the layer after it overlaps it
+    overlap: Overlap | None = None  # with the previous layer, if vc computes this one
+    reports_progress: bool = False  # whether the next layer overlaps this one

@@ -61,7 +61,7 @@ class NativeLayer(Layer):
 
     operator: str
     native: Model
-    vectors: tuple[int, int]  # the number of native vectors of the result, and their elements
+    vectors: tuple[int, int]  # number of native vectors of the result, and elements of each
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class IslandLayer(Layer):
     """A product of two stacks of matrices of real numbers, which fim islands compute."""
 
     product: IslandProduct
-    shape: tuple[int, ...]  # of the result
+    shape: tuple[int, ...]  # the shape of the result
 
 
 @dataclass(frozen=True)

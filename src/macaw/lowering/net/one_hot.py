@@ -28,7 +28,7 @@ from macaw.lowering.onnx.reference import evaluate
 
 INDEX = "int32"
 _RESULTS = ("int8", "int16", "float32")
-_MOST = 1 << 16  # rows of a table
+_MOST = 1 << 16  # the most rows of a table
 _RENAMES = ("Reshape", "Squeeze", "Unsqueeze")  # the elements stay in their order
 _MOVES = (*_RENAMES, "Expand")
 _ELEMENTS = ("Cast", "QuantizeLinear", "Add", "Sub", "Mul")

@@ -20,7 +20,7 @@ from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.progress import iterations_left
 
 _JOIN = 8  # cycles of cp to call the subroutine that waits for vc
-_WORTH = 0.1  # of the pool's cycles: they overlap only if they save more, because vc slows the dma
+_WORTH = 0.1  # the least share of the pool's cycles to save; it is not 0 because vc slows the dma
 
 
 def overlapped(

@@ -123,8 +123,8 @@ def _result(builder: Builder, node: Node, keys: Indices, zeros: bool, suffix: st
 class _Line:
     """A node's windows along one dimension, with the same padding at both ends.
 
-    `taps` has the index in the window of each of the node's positions. Other positions of the
-    window have zeros as weights.
+    `taps` has the index in the window of each position of the node's kernel. The weights at other
+    indices of the window are zeros.
     """
 
     kernel: int

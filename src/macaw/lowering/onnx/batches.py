@@ -21,7 +21,7 @@ from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.read import Wishes, node_error, read, type_and_sizes
 
-_SHAPES = {"Reshape": 1, "Expand": 1, "Resize": 3}  # which input is a shape
+_SHAPES = {"Reshape": 1, "Expand": 1, "Resize": 3}  # by operator: the input that is a shape
 _RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # they keep the order of the elements
 # operators on images, whose batch is along axis 0
 _IMAGES = frozenset(
@@ -35,7 +35,7 @@ _RECURRENT = ("RNN", "GRU", "LSTM")
 _ALONG = dict.fromkeys(
     ("Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "LayerNormalization"), -1
 )
-_FROM = ("LayerNormalization",)  # also along all later axes
+_FROM = ("LayerNormalization",)  # operators that also compute along all later axes
 _HINT = "a model of one sample, and one run for each sample"
 
 

@@ -21,7 +21,7 @@ from macaw.lowering.onnx.operators.table import compute
 from macaw.lowering.onnx.quantise import QuantisedGraph
 from macaw.lowering.onnx.reference import evaluate, evaluate_layer, weight_sums
 
-RUNS = 16  # number of samples that are used
+RUNS = 16  # the most samples that are used
 INT32 = np.iinfo(np.int32)
 Runs = Sequence[Mapping[str, NDArray[Any]]]
 

@@ -78,7 +78,7 @@ def layer_losses(
 
 
 def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
-    """Return whether a layer has a loss: its result has integers for a value in `sources`."""
+    """Return whether a layer has a loss: its result is quantised, and `sources` has its tensor."""
     tensor = network.tensors.get(layer.outputs[0])  # none if a recurrent layer leaves it out
     return tensor is not None and tensor.quantisation is not None and tensor.name in sources
 

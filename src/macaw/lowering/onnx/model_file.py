@@ -43,7 +43,7 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
         onnx.checker.check_model(model)
     except Exception as error:  # exceptions of the checker and of protobuf, of many kinds
         raise LowerError(f"{what} is no ONNX model", reason(error)) from None
-    # the text that protobuf has then
+    # protobuf returns bytes for a name that is not UTF-8
     if any(isinstance(name, bytes) for name in _names(model.graph)):
         raise LowerError(f"{what} is no ONNX model", "a name in it is not UTF-8")
 

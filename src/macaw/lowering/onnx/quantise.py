@@ -243,7 +243,7 @@ class _Quantiser:
         assert w is not None
         bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
         bias = self.graph.constant(bias_name)
-        if bias is None:  # for the correction of the mean error
+        if bias is None:  # zeros, which `correct_biases` may change
             channels = self.graph.values[node.outputs[0]].shape[
                 1 if "Conv" in node.operator else -1
             ]

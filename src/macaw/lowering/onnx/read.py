@@ -24,7 +24,7 @@ from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element
 
 NOT_FOLDED = frozenset(("DequantizeLinear",))  # types of constants that stay integers
 SIZES = ("Shape", "Size")  # operators whose results depend only on shapes
-# no result, because the kernel is larger than the image
+# An empty result of these operators means that the kernel is larger than the image.
 _WINDOWS = ("Conv", "MaxPool", "AveragePool")
 _GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 Scope = Mapping[str, str]  # from names in an `If`'s branch to names of the graph

@@ -49,7 +49,7 @@ def choose_scales(
     if rule.method == "minmax":
         return np.asarray(candidates[:, 0], np.float32)
     numbers = rows.astype(np.float32)
-    # A constant of one element may have more dimensions than the rows.
+    # The result of a function may have more dimensions, from a constant of one element.
     exact = (function(numbers) if function else numbers).reshape(numbers.shape)
     errors = np.empty(candidates.shape)
     for place in range(candidates.shape[1]):

@@ -23,7 +23,7 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
     nodes = _named([part for node in graph.nodes for part in _standard(draft, node)])
     whole = draft.finished(nodes, VERSION)
     constants = [
-        # also names for no dimension
+        # row-major, and without a dimension if the value has none
         numpy_helper.from_array(np.asarray(value.array, order="C"), key)
         for key, value in whole.values.items()
         if value.array is not None and key not in whole.outputs

@@ -90,7 +90,7 @@ def _write_loops(out: Listing, item: Copies) -> None:
     out.put("sw t1, 0(t0)")
     out.put("sw t2, 4(t0)")
     out.put("dma.copy zero, t0")
-    back = (0, 0)  # from the end of the inner loop to its begin
+    back = (0, 0)  # from the end of the inner loop to its start
     for depth, (counter, (count, dst, src)) in enumerate(counters, 1):
         for register, step in (("t1", dst - back[0]), ("t2", src - back[1])):
             if step:

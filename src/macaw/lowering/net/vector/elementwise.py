@@ -54,7 +54,7 @@ def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: st
         _by_channel(k, operation, group, (*inputs, result))
         return
     paired = group.rounding.paired
-    columns = Columns(GROUP, "int16" if paired else operation.dtype)  # of the same registers
+    columns = Columns(GROUP, "int16" if paired else operation.dtype)  # with the group's registers
     step = columns.group_bytes
     for number in range(operation.count):
         k.put(f"la {_POINTERS[number]}, {inputs[number]}")

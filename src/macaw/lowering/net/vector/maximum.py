@@ -61,7 +61,8 @@ class _Maximum(Windows):
         super().__init__(k, pool, names, limits)
         self.vmax = "vmax.b" if pool.dtype == "int8" else "vmax.h"
         rows, stride = pool.kernel[0], pool.strides[1]
-        self.shared = max(pool.kernel[1] - stride, 0)  # columns of an element and of the next one
+        # the columns that the windows of an element and of the next one share
+        self.shared = max(pool.kernel[1] - stride, 0)
         self.new = pool.kernel[1] - self.shared
         per_element = rows * self.new
         # Besides the loaded registers: maxima of shared and new columns, and a result.

@@ -78,8 +78,8 @@ def _dependences(run: Sequence[Instruction]) -> list[dict[int, int]]:
     An item maps the index of such an instruction to the least number of cycles between the two.
     """
     needs: list[dict[int, int]] = []
-    written: dict[str, int] = {}  # the last instruction that wrote a register
-    read: dict[str, list[int]] = {}  # instructions that have read it since
+    written: dict[str, int] = {}  # by register: the last instruction that wrote it
+    read: dict[str, list[int]] = {}  # by register: the instructions that have read it since
     stores: list[int] = []
     loads: list[int] = []
     for place, item in enumerate(run):
