@@ -125,7 +125,7 @@ class OperandUse:
 
     @cached_property
     def direct(self) -> Callable[[int], int] | None:
-        """The function that computes the field's value from the value of the pseudo's operand.
+        """The function that computes the field's value from the pseudo-instruction's operand.
 
         The property is None if the field's value also depends on the address of the word.
         """
@@ -183,9 +183,9 @@ class OperandUse:
         return insert_piece
 
     def bits(self, value: int, start: int) -> int:
-        """Return the field's bits if the pseudo's operand has the value `value`. Raises `Mistake`.
+        """Return the field's bits if the pseudo-instruction's operand has the value `value`.
 
-        `start` is the address of the expansion's first word.
+        `start` is the address of the expansion's first word. Raises `Mistake`.
         """
         if self.direct is not None:
             return self.insert(self.direct(value))
