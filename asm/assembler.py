@@ -240,9 +240,9 @@ class Assembly:
             self._default.fill_default([part.startup(parts) for part in parts])
 
     def _resolve(self, symbol: Definition) -> None:
-        """Evaluate the deferred value of a symbol that perhaps no line uses.
+        """Evaluate the deferred value of a symbol, so that a mistake in the value is reported.
 
-        So the assembler reports a mistake in the value of any symbol.
+        This is necessary for symbols that no line uses.
         """
         if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):

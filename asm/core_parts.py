@@ -267,7 +267,7 @@ class CoreParts:
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:
-        """Make the sections current and previous that the last `push_section` has stored.
+        """Return to the current and the previous section that the last `push_section` has stored.
 
         Raises `Mistake` if no sections are stored.
         """

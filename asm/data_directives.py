@@ -265,10 +265,10 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Load the array that a statement names with its only operand without `name=`.
+    """Load the array that one operand of a statement names; the other operands are `name=value`.
 
-    `options` are the names that other operands may have before their `=`. Raises `Mistake` for an
-    array that cannot be read or wrong operands; the message for wrong operands shows `syntax`.
+    `options` are the names that these other operands may have. Raises `Mistake` if the operands are
+    wrong (the message shows `syntax`), or if the array cannot be read.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:

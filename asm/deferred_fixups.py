@@ -43,7 +43,7 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the offset in the source at which the statement begins whose line `match` is."""
+    """Return the source offset at which the statement in a matched line begins."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 

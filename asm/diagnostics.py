@@ -137,9 +137,9 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """Return a source line and a span in it, cut to the part around the span if the line is long.
+    """Return a source line and a span in it.
 
-    If the line is long, cut it to the part around the span.
+    If the line is long, both are cut to the part of the line around the span.
     """
     if len(source) <= _WIDEST:
         return source, span

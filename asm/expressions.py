@@ -78,7 +78,7 @@ Value = int | Address
 class External:
     """Takes the place of an area for the symbol `name` of another object.
 
-    Its address is not known before a linker runs.
+    The symbol's address is not known before a linker runs.
     """
 
     name: str

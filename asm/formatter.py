@@ -1,8 +1,8 @@
 """Formats sources: aligns statements and comments to columns, and normalises blanks.
 
 The formatter changes only blanks and empty lines. It reads the text before macros, conditionals and
-includes are expanded, so it also formats fragments and sources with mistakes. It does not change
-lines with an unterminated string, and lines of a comment over several lines. `macaw.asm.columns`
+includes are expanded, so it also formats fragments and sources with mistakes. It does not change a
+line with an unterminated string, or the lines of a comment over several lines. `macaw.asm.columns`
 defines the columns; `macaw.asm.equivalence` checks that the new text has the same meaning.
 """
 
@@ -213,7 +213,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Set the column of the statements of each line; it is equal in adjacent lines with labels."""
+    """Set the column of each line's statements; adjacent lines with labels get the same one."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]

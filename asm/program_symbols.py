@@ -76,8 +76,6 @@ class ProgramSymbols:
 
         The labels are pending until bytes follow or `place_labels` is called. With `is_bad`, uses
         of the labels cause no errors.
-
-        With `is_bad`, uses of the labels cause no errors.
         """
         labels = []
         for name in names:

@@ -51,7 +51,7 @@ def relocate_operand(
 def _relocating(linkage: Linkage) -> Iterator[None]:
     """Make the `with` block treat weak symbols as symbols of other objects.
 
-    Raise no error for symbols without a definition; the caller reports those.
+    Inside the block, `linkage.is_relocating` is true.
     """
     linkage.is_relocating = True
     try:

@@ -177,10 +177,6 @@ def logical_lines(
     end, the function calls `unterminated` with the comment's offset. At the start of each line, the
     function calls `fast_path`, which may assemble lines and returns the offset at which to
     continue.
-
-    A comment over several lines joins them. If a comment has no end, the function calls
-    `unterminated` with its offset. At the start of each line, the function calls `fast_path`, which
-    may assemble lines and returns the offset at which to continue.
     """
     text = source.text
     start = fast_path(source, 0) if fast_path else 0

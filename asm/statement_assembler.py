@@ -157,8 +157,8 @@ class StatementAssembler:
     def _is_label(self, context: StatementContext, statement: Statement) -> bool:
         """Return whether the first word of a statement is probably a label without its colon.
 
-        It is a label if an instruction or a directive follows it. It is a label, too, if it is the
-        only word, at the start of a line, and no other core has a mnemonic of this name.
+        The word is a label if an instruction or a directive follows it. It is also a label if it is
+        the only word, at the start of a line, and no other core has a mnemonic of this name.
         """
         head, part = statement.head, self._parts.current
         assert head is not None

@@ -208,7 +208,7 @@ class History:
 
 
 def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
-    """Return the bytes of those arrays and pages of a snapshot that `before` does not share."""
+    """Return the size in bytes of a snapshot's arrays and pages that `before` does not share."""
     total = 0
     for name, state in {"": snapshot.memory, **snapshot.cores}.items():
         other: Mapping[str, Any] = {}

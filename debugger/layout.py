@@ -214,9 +214,9 @@ class Arrangement:
         return fill(shares, wanted, height, LEAST[1])
 
     def too_small(self, width: int, height: int) -> bool:
-        """Return whether `width` x `height` cells, the space for panels, are less than `SMALLEST`.
+        """Return whether `width` x `height` cells, the space for panels, are too few.
 
-        `width` and `height` are the cells that the terminal has for panels.
+        They are too few if the terminal has fewer cells than `SMALLEST`.
         """
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 

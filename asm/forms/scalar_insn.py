@@ -92,7 +92,7 @@ def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
 
 
 def _field(context: StatementContext, node: Node, field: str) -> int:
-    """Return the number that `node` gives for `field`, which may be a name for an opcode.
+    """Return the number that `node` gives for `field`; for an opcode, `node` may be a name.
 
     Raises `Mistake`.
     """

@@ -42,7 +42,10 @@ def layers_table(context: Context, text: str | None) -> Answer:
 
 
 def tensors_table(context: Context, text: str | None) -> Answer:
-    """Return a table of the tensors of the network."""
+    """Return a table of the tensors of the network whose names contain `text`.
+
+    If `text` is None, the table has all tensors.
+    """
     _check_network(context)
     rows = [
         (

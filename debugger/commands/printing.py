@@ -103,7 +103,8 @@ def _x(context: Context, line: Line) -> Answer:
 def _note_address(context: Context, place: int, size: int, form: Format, count: int) -> None:
     """Set `$_` to the address of the last unit that `x` has shown, and `$__` to its value.
 
-    `x` has shown `count` units of `size` bytes from the address `place` on, in the format `form`.
+    `x` has shown `count` units, together `size` bytes, from the address `place` on, in the format
+    `form`.
     """
     unit = size // count if form.letter not in ("i", "s") else 4
     last = place + max(0, size - unit)

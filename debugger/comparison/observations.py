@@ -1,4 +1,4 @@
-"""Observes one of the two compared runs, on a separate device with the reference engine.
+"""Observes one of the two compared runs, on a separate device.
 
 The session's own device does not change. The observed run begins at the session's present position,
 with its present state.
@@ -77,8 +77,8 @@ class ObservedRun:
     ) -> None:
         """Prepare to run from the session's present position.
 
-        The device calls `pause` repeatedly and stops when `pause` returns True. `engine` is the
-        engine of the session's device. For the subject `registers`, `fields` has the fields to
+        The device calls `pause` repeatedly and stops when `pause` returns True. `engine` is
+        the engine of the separate device. For the subject `registers`, `fields` has the fields to
         compare by core name.
         """
         self.session = session

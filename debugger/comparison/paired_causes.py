@@ -93,9 +93,10 @@ def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
 
 
 def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
-    """Return the first pair of sources that differs, of the steps of `one` and `two`.
+    """Return the first pair of values that differs among those that two steps have read.
 
-    If no pair differs, or the steps themselves differ, set the reason of the walk and return None.
+    `one` and `two` are the causes with these steps. If no pair differs, or if the steps themselves
+    differ, set the reason of the walk and return None.
     """
     if one.ends or two.ends:
         walk.reason = "origin"

@@ -117,7 +117,10 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return for each run the tensors and arrays that both programs have with the same size."""
+    """Return for each run the tensors and arrays that both programs have with the same size.
+
+    `text` is the user's text, which becomes the text of the subjects.
+    """
     tables = [_areas(run.program) for run in runs]
     names = [
         name for name, area in tables[0].items()

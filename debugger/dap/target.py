@@ -314,7 +314,10 @@ class Target:
             self.session.set_focus(core.name)
 
     def start(self, stop_on_entry: bool) -> None:
-        """Plan the first run after the program was loaded; `stop_on_entry` asks for no run."""
+        """Plan the first run after the program was loaded.
+
+        If `stop_on_entry` is true, the run only reports that the program has not started.
+        """
         if stop_on_entry:
             self.run = Run(lambda: self.session.last_stop, reason="entry")
         else:

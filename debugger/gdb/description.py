@@ -109,7 +109,7 @@ def target_xml(device: Device) -> str:
 
 
 def _types(rows: Sequence[GdbRegister]) -> Iterator[str]:
-    """Yield the union types of vector registers: the lanes of each element type."""
+    """Yield XML for the union types of vector registers, with the lanes of each element type."""
     for bits in sorted({row.bits for row in rows if row.bits > WORD_BITS}):
         for name, kind, width in _LANES:
             yield f'<vector id="v{bits}{name}" type="{kind}" count="{bits // width}"/>'

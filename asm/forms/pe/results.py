@@ -36,7 +36,7 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A phrase for messages, such as "8 PEs". PEs of clusters that `to=` excludes count."""
+        """A phrase for messages, such as "8 PEs"; PEs that `to=` excludes count, too."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart

@@ -1,4 +1,4 @@
-"""The tensors that a row's packets name: their slots in the row's unit, and the copies."""
+"""The tensors that a row's packets name: their slots in the row's unit, and copies to the slots."""
 
 from __future__ import annotations
 
