@@ -144,10 +144,9 @@ def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
 def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     """Write the part of the rows (`.core pe, row=0`).
 
-    Its arrays are views of the memory at the symbol `memory`. If `memory` is empty, each array has
-    separate memory. In the first case the text does not depend on numbers that differ among
-    layers of one shape: weights are the last array, and symbols stand for their bytes and the
-    shift.
+    If `memory` is empty, each array has separate memory. Otherwise the arrays are views of the
+    memory at the symbol `memory`. Then the text does not depend on numbers that differ among layers
+    of one shape: weights are the last array, and symbols stand for their bytes and the shift.
     """
     if not memory:
         out.title("the array: every row runs this part")

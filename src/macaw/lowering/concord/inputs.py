@@ -160,7 +160,7 @@ class Inputs:
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, memory: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a hint for unwritten vectors, or with `tiles` tiles, named after their address.
+        """Return a hint for unwritten vectors (tiles if `tiles`), named after their address.
 
         A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those never
         written, in ascending order. The hint has the shape of `addresses` if `missing` is one

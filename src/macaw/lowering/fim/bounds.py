@@ -97,7 +97,7 @@ def _alone(table: OptionTable) -> set[str]:
 def _least_work(table: OptionTable, names: Collection[str], islands: int) -> int:
     """Return a lower bound from the cycles of the dma and of the islands for some tasks.
 
-    `names` are the outputs of these tasks. Each unit has either none of them or no other tasks.
+    `names` are the outputs of these tasks. Each unit has only such tasks, or none of them.
 
     Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
     the largest of these numbers, which is at least each weighted mean of them. A task adds at least

@@ -234,7 +234,7 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Add a scatter of segments of `width` numbers to the indices `places` of `into`.
+        """Add a scatter of `a`, in segments of `width` numbers, to the indices `places` of `into`.
 
         `shape` is the shape of the result. Without `into`, the other numbers of the result are
         zero.
@@ -309,7 +309,7 @@ class Graph:
         return product
 
     def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
-        """Add a multi-layer perceptron of `x`: a product for each layer, `function` in between."""
+        """Add a multi-layer perceptron: `x` times each of `layers`, `function` between them."""
         for number, weights in enumerate(layers):
             x = self.product(x, weights)
             if number < len(layers) - 1:

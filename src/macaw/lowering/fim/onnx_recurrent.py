@@ -73,9 +73,7 @@ def _first(
 ) -> TaskValue:
     """Return an initial state of one direction: numbers of `value` from index `begin` on.
 
-    The state has shape `shape`.
-
-    If `value` is None, the state is zero.
+    The state has shape `shape`, and is zero if `value` is None.
     """
     if value is None:
         return values.array(np.zeros(shape))

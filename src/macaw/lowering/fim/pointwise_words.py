@@ -84,8 +84,9 @@ class _Writer:
     def make_room(self, number: int) -> int:
         """Return a slice of Rz for the result of call `number`.
 
-        If no slice is free, a value leaves its slice, first a value that is also in memory. Of
-        several the value whose last use is latest leaves. If only Rz has it, it is stored.
+        If no slice is free, a value leaves its slice: if possible a value that is also in memory,
+        and of several such values the one that is needed longest. A value that only Rz has is
+        stored before it leaves.
         """
         for value in [value for value in self.slot_of if self.last_use[value] <= number]:
             del self.slot_of[value]

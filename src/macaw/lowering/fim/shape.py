@@ -25,7 +25,7 @@ def part(total: int, size: int) -> int:
 def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
     """Return the sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n).
 
-    `layout` is the number of an arrangement, `lanes` the numbers of a column of memory.
+    `layout` is the number of an arrangement. A column of memory holds `lanes` numbers.
     """
     if layout == ELEMENTWISE:
         return 1, 1, lanes

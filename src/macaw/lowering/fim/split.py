@@ -65,7 +65,7 @@ class _Sharing:
     """A group of islands with a region for each, in the order in which the dma brings their inputs.
 
     `end` is the estimated cycle in which the last results are fetched. An island whose region would
-    be empty has none.
+    be empty has no region.
     """
 
     def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:

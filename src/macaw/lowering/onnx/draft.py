@@ -77,7 +77,7 @@ def readers(nodes: Iterable[Node], outputs: Sequence[str]) -> Counter[str]:
 
 
 def scalar(array: NDArray[Any] | None) -> float | None:
-    """Return the only number of `array`; None for None, or for an array of other size."""
+    """Return the only number of `array`; None if `array` is None or has another size."""
     return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None
 
 

@@ -57,7 +57,8 @@ class Columns:
     def last(self) -> int | None:
         """The first channel of one more group at the end, or None if no channels are left for it.
 
-        It is 0 if there are fewer channels than lanes. Otherwise this group overlaps a full group.
+        The channel is 0 if there are fewer channels than lanes. Otherwise this group overlaps a
+        full group.
         """
         return max(self.channels - self.lanes, 0) if self.channels % self.lanes else None
 

@@ -52,7 +52,8 @@ def _run(
 ) -> list[Array]:
     """Run the cells of all directions over the sequence; return Y and the last states.
 
-    `cell` returns the time step of a direction. A cell has `states` states, h first.
+    `cell` returns the function that computes a time step, for the number of a direction. A cell
+    has `states` states; the first is h.
     """
     direction, batch_first = _checked(node, arrays, default)
     x = first(arrays)
