@@ -139,7 +139,7 @@ def _sums_in(register: Bytes, form: PmacFormat) -> NDArray[np.float32]:
 def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uint8]:
     """Return the register with these sums in the format `form` of floats.
 
-    Each sum has zeros above it.
+    In the register, the bits between a sum and the next one are 0.
     """
     result = np.zeros((form.results, GROUP // form.results), np.float32)
     result[:, 0] = np.where(np.isnan(sums), _NAN, sums)

@@ -119,7 +119,10 @@ class Pattern:
         )
 
     def _base(self, known: Ints) -> Ints:
-        """Return the cycle from which times are counted in each cluster, for starts `known`."""
+        """Return the cycle from which times are counted in each cluster.
+
+        `known` has the cycles in which the clusters begin the iteration.
+        """
         if not self.beats:
             return known
         return np.broadcast_to(known.max(axis=-1, keepdims=True), known.shape)

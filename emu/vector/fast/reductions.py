@@ -123,7 +123,10 @@ class Reduction:
         self.find_exit = lru_cache(maxsize=64)(self._find_exit)
 
     def __call__(self, passes: int, x: Sequence[int]) -> int:
-        """Do at most `passes` passes, from the general registers `x` on; return how many."""
+        """Do at most `passes` passes, and return how many were done.
+
+        `x` has the values of the general registers before the first pass.
+        """
         starts = []
         most = self.pages.size - VECTOR_BYTES
         for _, (register, distance, by) in self.loads:
