@@ -65,7 +65,7 @@ class ComingActivations:
     def _element_bytes(self, packet: Packet, number: int) -> int:
         """Return how many bytes segment `number` of a packet has for one activation of each PE.
 
-        This is one element for each slice.
+        These bytes are one element of each slice.
         """
         kind = dtype_of(segment_type(self.context.clusters, packet, number))
         mode = packet["segments"][number]["mode"]
