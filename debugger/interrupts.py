@@ -11,7 +11,7 @@ from macaw.debugger.stops import SessionError
 
 
 class Interrupts:
-    """A request that the present run or command of a session stops.
+    """A request to stop the present run or command of a session.
 
     Other threads may call only `request`.
     """

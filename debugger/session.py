@@ -133,7 +133,7 @@ class Session(Motion):
 
     @property
     def interrupts(self) -> Interrupts:
-        """The requests that the present run or command stops."""
+        """The requests to stop the present run or command."""
         return self._debuggee.interrupts
 
     def share_interrupts(self, other: Session) -> None:

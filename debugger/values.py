@@ -138,7 +138,7 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
     """Return the access to a number of the type `dtype` in memory.
 
     The indices of the access are an address and, optionally, the index of an element, counted from
-    this address.
+    this address. `text` is the name of the access in messages.
     """
 
     def extent(address: Any, *more: Any) -> tuple[int, int]:

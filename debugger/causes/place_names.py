@@ -42,8 +42,8 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
     """Return a name for an address: the tensor element there, or the address with its symbol.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running (`element_at`). If a part has a copy of a tensor, the name of an element of the copy
-    begins with its address.
+    running; with this number, `element_at` chooses the tensor or the array. If a part has a copy
+    of a tensor, the name of an element of the copy begins with its address.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in another unit
@@ -211,7 +211,7 @@ def half_name(address: int) -> str:
 def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:
     """Return a setting's value as a text if it is a mapping or an extent, else unchanged.
 
-    `layer` is the number of the layer that was running (`element_at`).
+    `layer` is the number of the layer that was running, as in `element_at`.
     """
     if isinstance(value, Extent):
         name = memory_name(program, value.address, layer)

@@ -70,7 +70,7 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """The name of element `first`."""
+        """The name of the element with the number `first`, such as `x[3, 5]`."""
         return self.reference.element(self.first)
 
 

@@ -68,7 +68,7 @@ class Line:
 
 
 def parse_number(text: str, low: int = 0, base: int = 0) -> int:
-    """Return the number in `text`. Raises `CommandError` for another text or less than `low`.
+    """Return the number in `text`. Raises `CommandError` if it is less than `low`, or no number.
 
     `base` is the base of the number; 0 allows every notation of Python, such as 0x10.
     """

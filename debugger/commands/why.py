@@ -122,10 +122,10 @@ def _references(context: Context, line: Line) -> list[Reference]:
 
 
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
-    """Return the expression for the whole of which the array has the values.
+    """Return the expression to which the values in `array` belong.
 
-    The result is `text`, or the name of the whole tensor of which `text` is a part, whichever has
-    the shape of `array`.
+    This is `text`, unless only the whole tensor, of which `text` is a part, has the shape of
+    `array`; then the result is the name of the tensor.
     """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")

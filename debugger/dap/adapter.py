@@ -257,7 +257,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the run that the last request has planned; a request that comes interrupts it."""
+        """Do the run that the last request has planned; a new request interrupts it."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:

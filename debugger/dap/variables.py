@@ -1,4 +1,4 @@
-"""Scopes and values that the user can open in an editor; numbers are valid until a stop."""
+"""Scopes and values that the user can open in an editor; their numbers are valid until a stop."""
 
 from __future__ import annotations
 

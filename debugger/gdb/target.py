@@ -1,7 +1,8 @@
 """Answers the packets of gdb about a loaded program, with one function for each kind of packet.
 
-The answer to a request that fails is `E.` and a sentence where gdb shows this, else `E01`. The
-answer to an unknown packet is an empty packet, as the protocol demands.
+If a request fails and gdb shows sentences for this kind of request, the answer is `E.` and a
+sentence; for other requests it is `E01`. The answer to an unknown packet is an empty packet, as the
+protocol demands.
 """
 
 from __future__ import annotations

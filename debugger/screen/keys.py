@@ -75,7 +75,7 @@ PANEL_KEYS = (  # keys, what they do, and the mouse action that does the same
 
 
 def bar(width: int) -> str:
-    """Return the texts of keys as one row; words in place of key names if `width` allows."""
+    """Return the text of a bar of `width` columns: the keys that `bar_keys` returns."""
     return "  ".join(text for _, text in bar_keys(width))
 
 

@@ -90,7 +90,7 @@ class Area:
         return short.plain + self.signs.more
 
     def window(self, rows: int, begin: int = 0) -> range:
-        """Return the range of the rows to show, of `rows` rows.
+        """Return the range of rows to show, out of `rows` rows.
 
         The range starts at row `begin`, or elsewhere if the user has scrolled. It contains only
         rows that exist.
