@@ -135,7 +135,7 @@ GOALS = (
         ("50%",),
         peer="SciPy",
         floor=("floors", "macs of the sparse product, 50% zero", "floor"),
-        limits="the interpreter: each cluster stores its sums alone, and a group for each tile",
+        limits="the interpreter: separate stores of sums for each cluster, and a lockstep group for each tile",
     ),
     Goal(
         "sparse product 256³ on `large`, 80% zero",
@@ -146,7 +146,7 @@ GOALS = (
         ("80%",),
         peer="SciPy",
         floor=("floors", "macs of the sparse product, 80% zero", "floor"),
-        limits="the same",
+        limits="the interpreter: separate stores of sums for each cluster, and a lockstep group for each tile",
     ),
     Goal(
         "sparse product 256³ on `large`, 90% zero",
@@ -157,7 +157,7 @@ GOALS = (
         ("90%",),
         peer="SciPy",
         floor=("floors", "macs of the sparse product, 90% zero", "floor"),
-        limits="the interpreter: a lockstep group for each tile of each row",
+        limits="the interpreter: a separate lockstep group for each tile of each row",
     ),
     Goal(
         "convolution with bias",
@@ -175,7 +175,7 @@ GOALS = (
         AT_LEAST,
         0.8,
         peer="without bias",
-        limits="the split itself takes more than twice the cycles; two exes for each position and row",
+        limits="the split itself takes more than twice the cycles, with two exe for each position and row",
     ),
     Goal(
         "engines of the array, all rows",

@@ -76,8 +76,8 @@ Thousands of lines in a second, and bytes of memory for each line. The sources (
 plain lines: random registers, constants, loads and stores, branches to labels near by, calls, pseudo-instructions,
 data, comments. GNU as, llvm-mc and Macaw read the same text and write an executable or object with line information.
 bronzebeard gets the same text with its own words for data, and writes no line information. Memory is the peak of the
-process minus the peak of the same command on an empty program. The rows of an empty program show what the start of
-Python and its imports leave of llvm-mc's rate.
+process minus the peak of the same command on an empty program. The rows *of an empty program* are an upper bound for
+Macaw's whole command: its rate if it only started Python and imported its modules, as a share of llvm-mc's rate.
 """),
     "repeating": ("Repeating", """\
 CPU seconds of whole commands on sources whose lines come from `.rept` and macros. Macaw reads a body once if its bytes
@@ -92,7 +92,7 @@ counts cycles. The loop of ten instructions reverses an array with two loads, tw
 is in external memory. tinyrv and riscv-model are emulators in Python for the same machine code; riscv-model gets the
 code already decoded. py65 emulates a 6502, which does the same work in more and smaller steps. Unicorn is QEMU's
 translator. The table *pmac* has thousands of products a second, in a loop of two loads, a pmac, three sums and a
-branch, which has 64 passes. The fast engine runs it more often, so that the translation takes a small share.
+branch, which has 64 passes. The fast engine runs the loop more often, so that its translation takes a small share.
 """),
     "array": ("The PE array", """\
 Thousands of effective MACs in a second. For Macaw a whole run is measured, including cp and the dma; for SciPy and
@@ -118,9 +118,10 @@ all clusters as one lockstep group.
 """),
     "dma": ("The dma", """\
 Megabytes for each second of CPU time. cp starts the same transfer again until 256 KiB have been moved. A transfer
-between local and external memory, or within one of them, is emulated beat by beat until the beats repeat; then whole
-periods are done together. Two kinds of transfers are always emulated beat by beat: transfers whose beats may overlap,
-and all transfers while vc, or another core that is not a row of the array, runs.
+between local and external memory, or within one of them, is emulated beat by beat until the times of the beats form a
+periodic pattern; from then on, whole periods are done together. Two kinds of transfers are always emulated beat by
+beat: transfers whose beats may overlap, and all transfers while vc, or another core that is not a row of the array,
+runs.
 """),
     "editing": ("Language server", """\
 Milliseconds of wall-clock time between a message and the diagnostics, for a source of 10,000 lines. The edits insert a
@@ -197,8 +198,8 @@ seconds. The other columns are multiples of that time, measured side by side:
 - *one window*: the whole run in one group of each core;
 - *as profiled*: the records that `macaw profile` makes (one for each instruction of a core with up to 4,096
   instructions, else about 512 records);
-- *groups*: one record for each 1,000 instructions, made by four register groups in turn. In the lines of pe, dma and
-  nnp alone, one record for each instruction: an exe, a transfer, a chain.
+- *groups*: one record for each 1,000 instructions, made by four register groups in turn. In the rows *pe*, *dma* and
+  *nnp* there is one record for each instruction: an exe, a transfer or a chain.
 
 The emulator reads `trace.recording` only when the timer or a parameter changes. So a run at rest does exactly what a
 run without recording does, and its column shows the noise of the measurement. A loss of 30% of the speed is 1.43 times

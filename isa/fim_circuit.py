@@ -220,7 +220,7 @@ class MappedRegister:
 
 def _buffer(number: int) -> tuple[MappedRegister, ...]:
     meanings = {
-        "low": "first column; start and end go there, too",
+        "low": "first column; a write also sets start and end to it",
         "high": "the column after the last one",
         "start": "the column that pull takes next",
         "end": "the column after the last one that is stored",
@@ -244,7 +244,7 @@ REGISTERS = dict(
         (6, MappedRegister("rz_step",    "added to rz_slot after each operation that uses a slice of Rz, modulo 16; dot always adds 1", high=SLOTS - 1)),
         *((BUFFER_REGISTERS + len(BUFFER_PARTS) * number + place, row)
           for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),
-        *((FIRST_ROW_REGISTER + number, MappedRegister(f"row{number}", "of a block: a row that `act` opens", high=MAX_ROWS - 1))
+        *((FIRST_ROW_REGISTER + number, MappedRegister(f"row{number}", "row register of a block: the row that `act` opens", high=MAX_ROWS - 1))
           for number in range(ROW_REGISTERS)),
     )
 )

@@ -67,18 +67,18 @@ TIMINGS = (
     Timing("rl",      20, "from a read on the channel to its data"),
     Timing("wl",      8,  "from a write to its data"),
     Timing("t_wr",    16, "from the last data of a write to the precharge of its bank"),
-    Timing("burst",   2,  "hbm: data of a column on the channel"),
-    Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
+    Timing("burst",   2,  "hbm: transfer of a column's data on the channel"),
+    Timing("t_rtrs",  2,  "gap between the data of two ranks on the channel", 0),
     Timing("t_rrds",  0,  "from an activation to the next one of its rank, in another bank group; 0: off", 0),
     Timing("t_rrdl",  0,  "from an activation to the next one of its bank group; 0: off", 0),
-    Timing("t_faw",   0,  "four activations of a rank, from the first one to the fifth; 0: off", 0),
+    Timing("t_faw",   0,  "from an activation of a rank to the fourth one after it; 0: off", 0),
     Timing("t_wtrs",  0,  "from the last data of a write on the channel to a read of another bank group of the rank; 0: off", 0),
     Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: off", 0),
     Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: off", 0),
     Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: off", 0),
     Timing("t_column", 0, "from a read of a circuit to the column at the circuit, in its bank; 0: at once", 0),
     Timing("t_refi",  0,  "from one refresh of a bank to the next one; 0: no refresh", 0, 1 << 20),
-    Timing("t_rfc",   260, "a refresh, until the next activation of its banks", 1, 1 << 16),
+    Timing("t_rfc",   260, "from a refresh to the next activation of its banks", 1, 1 << 16),
 )
 # fmt: on
 # What a command may wait for. Each has a counter: the cycles in which it is the longest wait.
@@ -160,7 +160,7 @@ SETTINGS = (
     Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, MAX_ROWS),
     *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, row.high) for row in TIMINGS),
     *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the start of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
-    Setting("fim.alu.tree",     1,     "a level of the adder tree, in the island's clock",              "cycles",  1, 64),
+    Setting("fim.alu.tree",     1,     "latency of a level of the adder tree, in the island's clock",              "cycles",  1, 64),
     *(setting for number, kind in enumerate(KINDS) for setting in _island(number, kind)),
 )
 # fmt: on

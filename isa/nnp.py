@@ -363,7 +363,7 @@ COUNTERS = (
     Counter("chains", "chains done; each iteration counts as one", "chains"),
     Counter("tiles", "products of a native tile and a native vector", "products"),
     Counter("vectors", "native vectors that chains wrote", "vectors"),
-    Counter("cycles_waiting", "cycles that waited for a queue", "cycles"),
+    Counter("cycles_waiting", "cycles in which a chain waited for a queue", "cycles"),
     *common.TRAFFIC,
 )
 

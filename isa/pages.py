@@ -358,7 +358,7 @@ def words(core: Core) -> Iterator[Page]:
     for instruction in core.instructions:
         for operand in instruction.operands:
             if isinstance(operand.kind, Flag):
-                text = f"A flag of {instruction.mnemonic}, which is set if its word is written."
+                text = f"A flag of {instruction.mnemonic}: writing this word sets the flag."
                 texts.setdefault(operand.kind.word, []).append(text)
             elif isinstance(operand.kind, Choice):
                 text = f"The {operand.name} of {instruction.mnemonic}: {operand.kind.describe()}."
@@ -376,7 +376,7 @@ def words(core: Core) -> Iterator[Page]:
     for item in core.structures:
         for member in item.members:
             if isinstance(member.kind, Choice):
-                text = f"The {member.name} of a {item.name} ({member.meaning}): "
+                text = f"The field {member.name} of the structure {item.name} ({member.meaning}): "
                 for word in member.kind.words():
                     texts.setdefault(word, []).append(f"{text}{member.kind.describe()}.")
     for word, lines in texts.items():

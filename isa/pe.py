@@ -410,9 +410,9 @@ CYCLE_CLASSES = (
     Counter("cycles_mac", "cycles in which the MAC took a load", "cycles"),
     Counter("cycles_filling", "cycles of a mac before the first load reached the MAC", "cycles"),
     Counter("cycles_no_load", "cycles of a mac in which no load was ready", "cycles"),
-    Counter("cycles_queue", "cycles that waited for a queue, a buffer or the SFU", "cycles"),
-    Counter("cycles_handing", "cycles of handing partial sums over", "cycles"),
-    Counter("cycles_early", "cycles in which this PE's mac was done, another PE's not", "cycles"),
+    Counter("cycles_queue", "cycles of waiting for a queue, a buffer or the SFU", "cycles"),
+    Counter("cycles_handing", "cycles in which a PE handed partial sums over", "cycles"),
+    Counter("cycles_early", "cycles from the end of a PE's mac to that of the last PE", "cycles"),
     Counter("cycles_idle", "cycles without a running sequence", "cycles"),
 )
 PE_COUNTERS = (

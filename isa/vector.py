@@ -172,10 +172,10 @@ SIMD = (
     *_each("vcltu",    _INTEGER,   binary,              0x32, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, unsigned, else zeros."),
     *_each("vcle",     _ALL,       binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, signed, else zeros; with a NaN zeros."),
     *_each("vcleu",    _INTEGER,   binary,              0x34, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, unsigned, else zeros."),
-    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Each bit of rs1 where that of rs3 is 1, else of rs2.", arithmetic=LOGIC),
+    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Take each bit from rs1 where the bit of rs3 is 1, else from rs2.", arithmetic=LOGIC),
 
-    *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Signed integers to binary32. {_ROUNDED}"),
-    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Binary32 to signed integers, half to even; numbers out of range are clamped, a NaN gives the greatest."),
+    *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Convert signed integers to binary32. {_ROUNDED}"),
+    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Convert binary32 to signed integers, half to even; numbers out of range are clamped, a NaN gives the greatest."),
     *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "The low (half 0) or high (1) half of the lanes to binary32; exact, a NaN is the canonical one."),
     *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"The lanes of rs1, then of rs2, to binary16. {_ROUNDED}"),
 

@@ -276,9 +276,9 @@ def test_a_memory_mapped_register_has_its_address():
 def test_a_word_says_whose_it_is():
     (page,) = found("broadcast")
     assert (
-        "The mode of a segment (which PEs get which part): one of broadcast, sliced,"
+        "The field mode of the structure segment (which PEs get which part): one of broadcast,"
         in " ".join(page.split())
     )
     (page,) = found("balance")
-    assert "A flag of mac, which is set if its word is written." in page
+    assert "A flag of mac: writing this word sets the flag." in page
     assert len(found("weights")) == 3  # a structure, a word, a queue
