@@ -60,7 +60,7 @@ def _larger(
 def _least(
     config: Configuration, values: dict[str, int], fits: Callable[[Configuration], bool]
 ) -> dict[str, int]:
-    """Return `values` with each setting halved as often as a tile still fits.
+    """Return `values` with each setting halved repeatedly, as long as a tile still fits.
 
     Each value stays larger than the device's present value. This undoes doublings that only another
     setting needed.

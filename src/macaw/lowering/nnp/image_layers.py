@@ -237,8 +237,8 @@ def _average_pool(builder: Builder, node: Node) -> list[Value]:
 def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
     """Append a global average.
 
-    Halves of the positions are added until one position is left, which is then multiplied by a
-    constant.
+    The second half of the positions is added to the first half, and so on until one position is
+    left. This position is multiplied by a constant.
     """
     shape = builder.shape(node.inputs[0])
     if shape[0] != 1:

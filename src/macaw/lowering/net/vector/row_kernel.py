@@ -88,7 +88,7 @@ class _Rows(ABC):
     def over(
         self, source: str, act: Callable[[Sequence[str], bool], None], tables: int = 0
     ) -> None:
-        """Write a pass over a row, which loads groups from `source`.
+        """Write a pass over a row; the pass loads groups from `source`.
 
         `act` writes the code for the loaded registers. Its second argument says whether these are
         the last group, with fewer places. The code also advances the pointer of the result, and the
