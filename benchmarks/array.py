@@ -87,7 +87,7 @@ def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
 
 
 def balanced(found: Lowering) -> Program:
-    """Return the program with `balance` added to every mac."""
+    """Return the program of `found`, with `balance` added to every mac."""
     lines = [
         f"{line}, balance" if line.split()[:1] == ["mac"] and "balance" not in line else line
         for line in found.source.splitlines()

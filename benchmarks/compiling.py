@@ -22,7 +22,7 @@ SMALL = Path(__file__).parents[1] / "programs" / "network" / "digits_int8.onnx"
 
 
 def seconds(model: Path, folder: Path, jobs: int) -> float:
-    """Return the wall-clock seconds of the command, including the start of its processes."""
+    """Return the wall-clock seconds of the command with `jobs` processes, with their start."""
     output = folder / f"net{jobs}"
     command = [sys.executable, "-m", "macaw", "compile", str(model), "-o", str(output)]
     start = time.perf_counter()

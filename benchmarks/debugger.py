@@ -77,7 +77,7 @@ def _ends(debug: Session) -> Callable[[], None]:
 def _ratios(
     program: Program, inputs: dict[str, object], cases: dict[str, list[Setting]], rounds: int
 ) -> dict[str, list[float]]:
-    """Return the seconds of the plain run and of each case, in rounds side by side."""
+    """Return the CPU seconds of the plain run and of each case in each round, by name."""
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
         found.setdefault("plain run, no session", []).append(_plain(program, inputs))

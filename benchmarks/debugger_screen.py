@@ -35,7 +35,10 @@ def measure(effort: Effort) -> Iterator[Figure]:
 
 
 async def _steps(width: int, height: int, steps: int) -> tuple[list[float], list[float]]:
-    """Milliseconds of each frame, which the worker makes, and of each redraw of the terminal."""
+    """Return the milliseconds of each frame and of each redraw, at a terminal of this size.
+
+    `steps` is the number of steps; each makes a frame, in the worker, and a redraw.
+    """
     program = macaw.assemble(DEMO / "digits_mlp.s")
     debugged = make_interpreter(program, {"x": np.load(DEMO / "images.npy")[0]})
     terminal = Vt100_Output(StringIO(), lambda: Size(rows=height, columns=width), term="xterm")

@@ -74,7 +74,10 @@ def _input_half(kind: str, r: int, step: int) -> list[str]:
 
 
 def _gate(kind: str, r: int, number: int, half: int) -> int:
-    """Return the address in AddSubVrf0 of the input half of a gate, after the biases."""
+    """Return the address in AddSubVrf0 of the input half of gate `number`, after the biases.
+
+    `half` is 0 for even steps and 1 for odd ones; `r` is the number of native vectors of a state.
+    """
     gates = len(GATES[kind])
     return (gates + half * gates + number) * r
 
@@ -164,7 +167,7 @@ def _lstm(r: int, step: int, last: bool, before: int) -> str:
 
 
 def tera_operations(layer: Layer, milliseconds: float) -> float:
-    """Return the rate of a layer's matrices in 10**12 operations a second.
+    """Return the rate in 10**12 operations a second if a layer takes this many milliseconds.
 
     A product and its sum are two operations.
     """
@@ -212,7 +215,7 @@ def source(kind: str, hidden: int, steps: int, native: int, before: int = BEFORE
 
 
 def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: int = BEFORE) -> int:
-    """Return the cycles of the whole run of a layer's program."""
+    """Return the cycles of the whole run of the program that `source` makes for a layer."""
     native = int(device["nnp.native"])
     text = source(kind, hidden, steps, native, before)
     program = macaw.assemble(Source(text, "layer.s"), device=device)

@@ -49,7 +49,7 @@ what:   .word   {dst}, {src}, {row_bytes}, {rows}, {dst_stride}, {src_stride}
 
 
 def copies_of(what: str) -> int:
-    """Return the number of transfers of this shape in a run."""
+    """Return the number of transfers of the shape `what` in a run."""
     _, _, row_bytes, count, _, _ = SHAPES[what]
     return BYTES // (row_bytes * count)
 

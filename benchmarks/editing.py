@@ -72,7 +72,10 @@ class Session:
 
 
 async def edits(lines: int, number: int) -> tuple[float, list[float]]:
-    """Return the wall-clock seconds to the first diagnostics, and to those after each edit."""
+    """Return the wall-clock seconds to the first diagnostics, and to those after each edit.
+
+    The source has `lines` lines; `number` is the number of edits.
+    """
     session = Session()
     await session.start()
     begin = time.perf_counter()

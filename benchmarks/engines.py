@@ -35,6 +35,8 @@ ENTRY = np.dtype([("index", "<u2"), ("value", "i1")])
 def program(clusters: int, weights: np.ndarray, x: np.ndarray, balance: int) -> dict[int, bytes]:
     """Return, by offset, the bytes of the half that feeds the row: packets with all their data.
 
+    Each of `clusters` clusters has weights and activations; `balance` is that of the mac.
+
     The sequence loads, then multiplies `MACS` times.
     """
     by = CORE.by_mnemonic

@@ -81,6 +81,7 @@ def ratio(
     """Return the figure of `ours` divided by `theirs`, round by round.
 
     If the numbers of samples differ, each sample of `ours` is divided by the median of `theirs`.
+    The other arguments are the fields of `Figure`.
     """
     if len(ours) != len(theirs):
         theirs = [median(theirs)] * len(ours)

@@ -36,7 +36,7 @@ class _Weights:
         return self.graph.constant(name, numbers.astype(np.float16))
 
     def row(self, name: str, rows: int, columns: int) -> Tensor:
-        """Return one row of numbers, repeated."""
+        """Return a constant of `rows` equal rows of `columns` random numbers."""
         numbers = self.random.standard_normal((1, columns)) / 8
         return self.graph.constant(name, np.repeat(numbers, rows, axis=0).astype(np.float16))
 
@@ -178,7 +178,7 @@ def occupancy(measured: GraphMeasurement, islands: int) -> float:
 
 
 def most(measured: GraphMeasurement, least: int, islands: int) -> float:
-    """Return an upper bound of the occupancy, from a lower bound of the cycles."""
+    """Return an upper bound of the occupancy, from `least`, a lower bound of the cycles."""
     return min(1.0, _busy(measured) / (least * islands))
 
 

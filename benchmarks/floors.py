@@ -34,7 +34,7 @@ AT_ONCE = 16  # rows of activations that are computed together: the arrays fit i
 
 
 def _reverse(memory: bytearray, passes: int) -> int:
-    """Run the loop of benchmarks.scalar as a Python function, which adds and swaps bytes."""
+    """Do what the loop of benchmarks.scalar does to `memory`, `passes` times; return its sum."""
     total = 0
     for _ in range(passes):
         low, high = 0, 255
@@ -65,7 +65,7 @@ def _cp(effort: Effort) -> Iterator[Figure | Skipped]:
 
 
 def _requests(effort: Effort) -> Iterator[Figure]:
-    """Yield how many times as fast transfers of no bytes are as contiguous transfers.
+    """Yield the rate of transfers of no bytes, divided by that of contiguous transfers.
 
     A transfer of no bytes consists of cp's request, the start and the end.
     """
@@ -100,7 +100,10 @@ def _calls(effort: Effort) -> Iterator[Figure]:
 
 
 def _layers(effort: Effort) -> Iterator[Figure]:
-    """Yield the times of layers on nnp without their cycles, and of an island's rounded products."""
+    """Yield the times of the arithmetic of layers on nnp, and of an island's rounded products.
+
+    The arithmetic counts no cycles.
+    """
     rounds = effort.rounds(ROUNDS)
     random = np.random.default_rng(1)
     positions, channels = (16, nnp.NATIVE) if effort.small else (nnp.POSITIONS, nnp.CHANNELS)
@@ -141,7 +144,8 @@ def _layers(effort: Effort) -> Iterator[Figure]:
 def _macs(weights: NDArray[np.int8], x: NDArray[np.int8]) -> Callable[[], object]:
     """Return a function that computes the sums and cycles of all macs of a sparse product.
 
-    The comparator of each PE looks at the weights of an output that are not zero, two in a cycle.
+    The product is that of `weights` and `x`. The comparator of each PE looks at the nonzero weights
+    of an output, two in a cycle.
     """
     table = tables(*DEPTHS)
     block = 2 * table.pairs
@@ -174,7 +178,7 @@ def _macs(weights: NDArray[np.int8], x: NDArray[np.int8]) -> Callable[[], object
 
 
 def _sparse(effort: Effort) -> Iterator[Figure | Skipped]:
-    """Yield the time of the macs of the sparse products without the rest of the array."""
+    """Yield the time of the macs of the sparse products, without all other work of the array."""
     try:
         from scipy.sparse import csr_array
     except ImportError:

@@ -16,7 +16,10 @@ SMALL = "layer or hello"
 
 
 def seconds(jobs: int, chosen: str) -> float:
-    """Return the wall-clock seconds of the command, including the start of its processes."""
+    """Return the wall-clock seconds of the command with `jobs` processes, with their start.
+
+    `chosen` is the value of -k; an empty text means all tests.
+    """
     command = [sys.executable, "-m", "macaw", "test", str(PROGRAMS), "--jobs", str(jobs)]
     start = time.perf_counter()
     subprocess.run(

@@ -33,7 +33,10 @@ WITHIN = 1.10  # of the best measured
 def layers(
     count: int, macs: int, seed: int, device: Configuration
 ) -> Iterator[tuple[str, Product]]:
-    """Random operations of at most `macs` dense products, by their names in `lower.preferred`."""
+    """Yield `count` random operations of at most `macs` dense products, each with its name.
+
+    The names are those of the settings `lower.preferred`.
+    """
     rng = np.random.default_rng(seed)
     found = 0
     while found < count:

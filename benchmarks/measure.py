@@ -64,7 +64,7 @@ def output_of(command: Sequence[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[str] = ()) -> str:
-    """Return a Markdown table.
+    """Return a Markdown table with the headings `head`.
 
     All columns are right-aligned but the first one and those whose names are in `words`.
     """

@@ -42,7 +42,10 @@ DEEP = 64  # input channels from which a layer is also measured with them split
 
 
 def lowered(layer: Layer, device: str, bias: bool, split: str | None) -> Lowering:
-    """Return the lowered layer, with random weights without zeros."""
+    """Return the lowered layer, with random weights without zeros.
+
+    With `bias`, the layer has a bias, relu and requantisation; `split` is the split to use.
+    """
     operation, shape, side, stride, padding = layer
     rng = np.random.default_rng(1)
     weights = rng.integers(1, 10, shape).astype(np.int8)

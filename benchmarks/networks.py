@@ -107,9 +107,10 @@ def light(name: str, zeros: float) -> Case:
 def _numbers(
     operator: str, place: int, shape: tuple[int, ...], zeros: float, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return random numbers for an input of a node.
+    """Return random numbers for input number `place` of a node, in this shape.
 
-    Their size is such that a layer's outputs are about as large as its inputs.
+    The numbers are of a size for which a layer's outputs are about as large as its inputs. `zeros`
+    is the share of weights that are zero.
     """
     if operator == "BatchNormalization":
         factor = _FACTORS[place]

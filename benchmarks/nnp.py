@@ -129,7 +129,7 @@ def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
 
 
 def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
-    """Return the h of the last step in NumPy, float32, written as one usually writes it."""
+    """Return the h of the last step in NumPy, float32, in the usual way to write an LSTM."""
     x, h, *biases, c = vectors
     for _ in range(steps):
         i, f, g, o = (

@@ -58,7 +58,10 @@ def packet(mnemonic: str, segments: Sequence[tuple[str, str, int, bytes]], **val
 def measure(
     weights: NDArray[np.int8], x: NDArray[np.int8], balance: bool
 ) -> tuple[int, float, list[int]]:
-    """Return the cycles of the mac, the utilisation (0 to 1), and the sums of the PEs."""
+    """Return the cycles of a mac, the utilisation (0 to 1), and the sums of the PEs.
+
+    `weights` has a row for each PE, `x` has the activations. With `balance`, the mac balances.
+    """
     settings = {"pe.rows": 1, "pe.clusters": 1, "pe.pes": PES}
     device = Device(Configuration("balancing", settings), build=[build])
     by = CORE.by_mnemonic
@@ -89,7 +92,11 @@ def measure(
 
 
 def average(density: float, activations: float, seeds: int) -> tuple[float, float, float]:
-    """Return the mean speed-up, and mean utilisation without and with balancing."""
+    """Return the mean speed-up, and the mean utilisation without and with balancing.
+
+    `density` is that of the weights, `activations` that of the activations. The means are over
+    `seeds` random products.
+    """
     found = []
     for seed in range(seeds):
         rng = np.random.default_rng([seed, round(1000 * density), round(1000 * activations)])

@@ -41,7 +41,7 @@ IDLE = """new Promise(done => {
 
 
 def share_of(values: list[float], share: float) -> float:
-    """Return the value below which a share of the values lies."""
+    """Return the value below which the share `share` of the values lies."""
     ordered = sorted(values)
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
 

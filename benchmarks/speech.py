@@ -59,7 +59,10 @@ class Decisions:
 
 
 def sound(seconds: int, seed: int = 0) -> Array:
-    """Return noise, tones and bursts like speech, each of 0.3 to 1.5 s, at 16 kHz."""
+    """Return `seconds` seconds of sound at 16 kHz: noise, tones and bursts like speech.
+
+    Each of these takes 0.3 to 1.5 s.
+    """
     random = np.random.default_rng(seed)
     parts: list[NDArray[np.float64]] = []
     while sum(map(len, parts)) < seconds * RATE:

@@ -47,7 +47,10 @@ def answers(model: onnx.ModelProto, data: np.ndarray) -> np.ndarray:
 def measure(
     path: Path, data: np.ndarray, calibration: np.ndarray, options: dict[str, Any]
 ) -> np.ndarray:
-    """Return the answers of the network, quantised with these options of `macaw.quantise`."""
+    """Return the answers of the network for `data`, after quantisation with `calibration`.
+
+    `options` are options of `macaw.quantise`.
+    """
     return answers(macaw.quantise(path, calibration, **options).model, data)
 
 

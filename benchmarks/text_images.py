@@ -53,7 +53,10 @@ def _rendered(random: np.random.Generator) -> Image.Image:
 
 
 def _prepared(image: Image.Image, turned: bool) -> np.ndarray:
-    """Return the input of the network for an image, float32 (3, 48, 192)."""
+    """Return the input of the network for an image, float32 (3, 48, 192).
+
+    If `turned`, the image is upside down.
+    """
     image = image.rotate(180) if turned else image
     width = min(max(round(ROWS * image.width / image.height), 1), COLUMNS)
     resized = image.resize((width, ROWS), Image.Resampling.BILINEAR)

@@ -43,7 +43,7 @@ def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> l
 def reference_differences(
     name: str, file: str, reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance
 ) -> list[str]:
-    """Return the differences between an output and its reference as lines of text.
+    """Return the differences between the output `got` and its reference as lines of text.
 
     The function compares numbers; the types may differ. A NaN equals a NaN, an infinity equals
     itself, and 0.0 equals -0.0. In the lines the output is called `name` and the reference `file`.
@@ -84,7 +84,10 @@ class _Errors:
     units: NDArray[np.float64]  # the unit of the tolerance for each element
 
     def text(self, place: int, tolerance: Tolerance) -> str:
-        """Return the end of a line with the error of the element whose flat index is `place`."""
+        """Return the end of a line with the error of the element whose flat index is `place`.
+
+        The text has the parts that `tolerance` makes meaningful.
+        """
         size = self.sizes.reshape(-1)[place]
         text = f", error {_number(size)}"
         unit = float(self.units.reshape(-1)[place])

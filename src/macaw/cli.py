@@ -176,14 +176,15 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line in this process, and exit with its status."""
+    """Run the command line `arguments` (by default `sys.argv`), and exit with its status."""
     gc.disable()  # until it is clear that the command runs long
     _exit(run_command(sys.argv[1:] if arguments is None else arguments))
 
 
 def _exit(status: int) -> None:
-    """End the process without freeing its objects, because that would take a tenth of a short run.
+    """End the process with `status`, without freeing its objects.
 
+    Freeing them would take a tenth of the time of a short run.
     The caller must have written the output. If there are threads, or a debugger or profiler is
     active, the process ends as usual.
     """

@@ -284,7 +284,10 @@ def is_interactive() -> bool:
 
 
 def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
-    """Return a function that asks the user for a line at the terminal."""
+    """Return a function that asks the user for a line at the terminal.
+
+    The file `history` stores the lines; None means that they are not stored.
+    """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
     from prompt_toolkit.shortcuts import CompleteStyle

@@ -134,8 +134,9 @@ def run(
     The inputs are given in a mapping, as keywords, or both. `device` overrides the device of the
     program. `max_cycles` limits the run of each item of the batch axis. `engine` is one of
     `macaw.emu.engines.ENGINES`, which differ only in speed. `jitter` is the seed of random noise in
-    the timing of DRAM (item i has the seed `jitter` + i); None means no noise. Before each item
-    runs, the function calls `on_start(index, device)`.
+    the timing of DRAM (item i has the seed `jitter` + i); None means no noise. `streams` receive
+    the program's output during the run. Before each item runs, the function calls
+    `on_start(index, device)`.
 
     Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and for a
     file the errors of `load`.

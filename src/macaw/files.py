@@ -28,7 +28,11 @@ def _error_text(error: OSError) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) -> bytes:
-    """Return the contents of a file. Raises `InputError` with the file's name and the reason."""
+    """Return the contents of a file.
+
+    Raises `InputError` if the file cannot be read or has more than `limit` bytes; the message has
+    the file's name and the reason.
+    """
     try:
         return reading.read(path, limit)
     except reading.UnreadableError as error:

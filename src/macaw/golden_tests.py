@@ -138,7 +138,10 @@ def run_folders(
 
 
 def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome:
-    """Run a golden folder and return its outcome, even if the folder cannot be run."""
+    """Run a golden folder and return its outcome, even if the folder cannot be run.
+
+    `update` and `on_load` are those of `check`.
+    """
     start = perf_counter()
     try:
         found = check(folder, update=update, on_load=on_load)

@@ -168,7 +168,7 @@ class _ImageOptions:
         *,
         depthwise: bool,
     ) -> Convolution:
-        """Return the convolution of the image with `weights`.
+        """Return the convolution of the image with `weights`; the arguments are those of `lower`.
 
         Raises `LowerError` if the arguments do not fit each other.
         """
@@ -246,8 +246,9 @@ def lower(
     `spmv`, (rows, inputs) for `spmm` and (height, width, channels) for a convolution, where `image`
     is (height, width). With `batch`, images and results have a first axis of that length.
 
-    `pads` is the padding above, left, below and right; it replaces `padding` if opposite sides
-    differ. With `groups`, the weights of `conv2d` have the channels of a group, and an output
+    `stride`, `padding` and `dilation` are one number, or (vertical, horizontal). `pads` is the
+    padding above, left, below and right; it replaces `padding` if opposite sides differ. With
+    `groups`, the weights of `conv2d` have the channels of a group, and an output
     depends only on the channels of its own group. With `layout="cwh"` (`depthwise` only) the image
     has shape (channels, width, height); `out_layout` is the same choice for the results.
 

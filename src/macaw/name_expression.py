@@ -61,7 +61,7 @@ def _error(text: str, column: int, what: str) -> InputError:
 
 
 class _Parser:
-    """A recursive-descent parser. `not` binds tightest, then `and`, then `or`."""
+    """A recursive-descent parser of expressions. `not` binds tightest, then `and`, then `or`."""
 
     def __init__(self, text: str, tokens: list[_Token]) -> None:
         self.text, self.tokens, self.place, self.depth = text, tokens, 0, 0

@@ -7,13 +7,16 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return `did you mean 'x'?` for a similar candidate, or an empty text if there is none."""
+    """Return `did you mean 'x'?` for a candidate x similar to `word`; empty if there is none."""
     near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
 
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """Return `did you mean 'x'?`, or `there are x, y, z` if no candidate is similar."""
+    """Return `did you mean 'x'?` for a candidate x similar to `word`, or else all candidates.
+
+    All candidates are listed as in `there are x, y, z`.
+    """
     words = list(candidates)
     return did_you_mean(word, words) or f"there are {', '.join(words)}"
 
@@ -27,5 +30,5 @@ def one_line(text: str) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """Return a number with its noun: `1 cycle`, `2 cycles`, `12,345 cycles`."""
+    """Return a number with the noun `word`, in the plural if needed: `1 cycle`, `12,345 cycles`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -169,7 +169,7 @@ def restore_files(
     scope: str | None = None,
     lanes: int | None = None,
 ) -> tuple[Weights, ...]:
-    """Return the original weights for files of shuffled weights and the file of their orders.
+    """Return the original weights of the shuffled files `paths`, whose orders are in file `order`.
 
     If `scope` or `lanes` is given, it must be the same as in the note. Raises `InputError` if
     weights, orders and note do not belong together.

@@ -248,7 +248,10 @@ def command(
 
 
 def lowering_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of `macaw.lower` or `macaw.lower_graph` from the command's parameters."""
+    """Return arguments of `macaw.lower` or `macaw.lower_graph` for the command's parameters.
+
+    `given` has the values of the parameters by name.
+    """
     if given["target"] == "fim":
         return {
             "graph": given["operation"],

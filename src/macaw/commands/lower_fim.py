@@ -69,7 +69,7 @@ def dimensions(words: Sequence[str]) -> dict[str, int]:
 
 
 def budget(word: str) -> float:
-    """Return the value of `--resident`: bytes as an integer, or N% as a share from 0.0 to 1.0.
+    """Return the value of `--resident` in `word`: bytes as an integer, or N% as a share up to 1.0.
 
     Raises `click.UsageError` for any other text.
     """

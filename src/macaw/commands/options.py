@@ -218,7 +218,10 @@ device_option = click.option(
 def file_option(
     *names: str, text: str, metavar: str = "FILE", multiple: bool = False, required: bool = False
 ) -> Callable[[Command], Command]:
-    """Return the option `names` whose value is the path of a file; `text` is the option's help."""
+    """Return the option `names` whose value is the path of a file; `text` is the option's help.
+
+    `metavar`, `multiple` and `required` are those of `click.option`.
+    """
     return click.option(
         *names,
         type=click.Path(),

@@ -29,8 +29,9 @@ def run(
 ) -> int:
     """Run the network in `folder`, and write its outputs to the files `results`, or print them.
 
-    With `layers`, also print a row for each layer. Returns exit status 1 if a layer differs from
-    the reference evaluator, or if the program stops without exiting.
+    With `layers`, also print a row for each layer. With `as_json`, print one JSON object. Returns
+    exit status 1 if a layer differs from the reference evaluator, or if the program stops without
+    exiting, for example after `max_cycles`.
     """
     from macaw import files, run_report
     from macaw.errors import InputError, RunError

@@ -241,7 +241,10 @@ class LanguageServer:
                 self._plan(other.uri)
 
     def _plan(self, uri: str) -> None:
-        """Compute the diagnostics of a file at once or, if that takes long, when typing pauses."""
+        """Compute the diagnostics of the file `uri` at once, or later if that takes long.
+
+        Later means when the user pauses in typing.
+        """
         handle = self._timers.pop(uri, None)
         if handle is not None:
             handle.cancel()

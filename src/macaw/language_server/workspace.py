@@ -163,7 +163,7 @@ class Workspace:
         return {x.path: x for x in self.files.values() if x.path is not None}
 
     def program_of(self, uri: str) -> LoadedProgram | None:
-        """Return the program that was loaded last for an open file; None if none was loaded.
+        """Return the program that was loaded last for the open file `uri`; None if none was.
 
         The texts of the program may be older than those of the open files.
         """

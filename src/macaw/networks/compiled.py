@@ -182,7 +182,8 @@ class CompiledNetwork:
         The inputs have the names, types and shapes that the model declares; real numbers are
         quantised before the run. `max_cycles` limits the run. After each layer, the method calls
         `on_layer` with the number of layers that have ended. Raises `InputError` for inputs that do
-        not fit, `RunError` if the program does not exit.
+        not fit, `RunError` if the program does not exit. `engine` is one of
+        `macaw.emu.engines.ENGINES`, which differ only in speed.
         """
         arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays, self._definitions)

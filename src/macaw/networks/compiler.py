@@ -104,8 +104,8 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
-    The model is quantised, and its layers run on the array, vc and the dma. With `core="nnp"` the
-    model is floating-point, and nnp computes all its layers (an `NnpNetwork`).
+    The model must be quantised, and its layers run on the array, vc and the dma. With `core="nnp"`
+    the model is floating-point, and nnp computes all its layers (an `NnpNetwork`).
 
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
     inputs that become constants. `name` is the network's name, by default that of the file. `batch`

@@ -130,8 +130,8 @@ class NnpNetwork:
         """Run the network in the emulator.
 
         The inputs have the names, types and shapes that the model declares. `max_cycles` limits the
-        run. Raises `InputError` for inputs that do not fit, `RunError` if the program does not
-        exit.
+        run. `engine` is one of `macaw.emu.engines.ENGINES`, which differ only in speed. Raises
+        `InputError` for inputs that do not fit, `RunError` if the program does not exit.
         """
         arrays = self.device_inputs(join_inputs(inputs, keyword_inputs))
         result = execution.run(

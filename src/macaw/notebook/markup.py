@@ -68,7 +68,7 @@ def text(value: object, most: int = MOST_CHARACTERS) -> str:
 
 
 def section(title: str, parts: Iterable[Markup]) -> str:
-    """Return the HTML of an object: the style sheet, a heading, and the parts."""
+    """Return the HTML of an object: the style sheet, `title` as a heading, and the parts."""
     body = "".join(part.html for part in parts)
     return f'<div class="macaw"><style>{STYLE}</style><h4>{text(title)}</h4>{body}</div>'
 

@@ -53,8 +53,9 @@ def _aligned_trees(used: Sequence[Account], width: int) -> Iterator[str]:
 def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
     """Yield a row of a table for each cause of a core; nothing for a core that never worked.
 
-    A row has the core, the cause's depth in the tree, the cause, its cycles, their share of all
-    cycles of the core, what the core waited for, and the lines. The first row is the whole core's.
+    A row has the core, the depth of the cause in the tree, the cause, its cycles, their share of
+    all cycles of the core, what the core waited for, and the source lines of these cycles. The
+    first row is that of the whole core.
     """
     if account.idle == account.total:
         return

@@ -199,6 +199,7 @@ class _Places(SourceLines):
     def whom(self, charge: Charge) -> str:
         """Return what the core waited for during a charge: a core, a unit, or an instruction.
 
-        An instruction is returned as its source position and text. Empty if there was no wait.
+        An instruction is returned as its source position and text. The result is empty if the core
+        did not wait.
         """
         return charge.whom if charge.producer is None else self.line(charge.producer).sentence

@@ -154,7 +154,7 @@ def row_metrics(
 ) -> dict[str, tuple[Metric, ...]]:
     """Return the metrics of each row, computed from the sums of its cores' counters.
 
-    `limits` has the thresholds by key of the metric.
+    `machine` has the sizes of the device, `limits` the thresholds by key of the metric.
     """
     metrics_by_row = {}
     for item in tracks:
@@ -217,7 +217,7 @@ def judge_goals(
 
 
 def next_step(report: Profile) -> Step:
-    """Return the next step of the optimisation loop (Fig. 7) after a profile."""
+    """Return the next step of the optimisation loop (Fig. 7) after the profile `report`."""
     if report.mode == "mark":
         return _after_marking(report)
     if report.goals and not report.missed:

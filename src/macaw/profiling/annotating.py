@@ -110,7 +110,7 @@ def _has_worked(costs: Mapping[int | None, InstructionCost]) -> bool:
 
 @dataclass
 class _CoreSums:
-    """The costs of one line on one core so far."""
+    """The costs of one line on one core so far. `LineCost` explains the fields."""
 
     core: Core
     address: int | None  # the lowest of the line's instructions
@@ -146,7 +146,8 @@ class _CoreSums:
 def _whom(charge: Charge, places: SourceLines) -> str:
     """Return what the core waited for during a charge: a core, a unit, or an instruction.
 
-    An instruction is returned as its source position and text. Empty if there was no wait.
+    An instruction is returned as its source position and text, which `places` finds. The result is
+    empty if the core did not wait.
     """
     return charge.whom if charge.producer is None else places.line(charge.producer).sentence
 

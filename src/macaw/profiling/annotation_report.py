@@ -173,7 +173,7 @@ class _Report:
         return table
 
     def _causes(self, row: ViewRow) -> str:
-        """Return the causes with most cycles and their shares of the line."""
+        """Return the causes with most cycles, each with its share of the line's cycles, as text."""
         line = row.line
         if line is None:
             return ""

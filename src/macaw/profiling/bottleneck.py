@@ -152,7 +152,8 @@ def find_bottleneck(
 ) -> Bottleneck | None:
     """Return the row with the highest cost, and its instruction that takes longest.
 
-    `starts` are the results of `macaw.profiling.timeline.starts`. Returns None without records.
+    `waits` has the waits of each core, `cores` the properties of each core, both by name. `starts`
+    are the results of `macaw.profiling.timeline.starts`. Returns None without records.
     """
     work = _WorkGraph(tracks, waits, cores)
     if not work.busy:

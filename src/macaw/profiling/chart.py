@@ -37,7 +37,8 @@ def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[f
 def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
     """Return a character for each share, from a blank for 0 to a full block for 1.
 
-    A share between 0 and 1 never gives a blank or a full block.
+    A share between 0 and 1 never gives a blank or a full block. With `ascii_only`, the characters
+    are ASCII.
     """
     levels = ASCII if ascii_only else BLOCKS
     full = len(levels) - 1

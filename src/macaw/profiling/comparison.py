@@ -26,7 +26,7 @@ EQUAL = 0.0005  # share of a value; a smaller change prints as 0.0%
 
 
 def check_allowed(allowed: Collection[str]) -> None:
-    """Raise `InputError` if one of the words is not in `ALLOWABLE`."""
+    """Raise `InputError` if one of the words `allowed` is not in `ALLOWABLE`."""
     for word in allowed:
         if word not in ALLOWABLE:
             raise InputError(f"no difference '{word}' can be allowed", suggestion(word, ALLOWABLE))

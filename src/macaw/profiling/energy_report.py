@@ -16,7 +16,7 @@ NAMELESS = "(none)"
 
 
 def energy_text(picojoules: float) -> str:
-    """Return an energy such as `12.3 nJ`."""
+    """Return the text for an energy in picojoules, such as `12.3 nJ`."""
     name, size = next((unit for unit in _UNITS if picojoules >= unit[1]), _UNITS[-1])
     return f"{number_text(picojoules / size)} {name}"
 

@@ -160,7 +160,10 @@ class _Parser:
         return UNITS[unit]
 
     def number(self, path: tuple[str, ...], value: Any) -> float:
-        """Return `value` as a float. Raises `InputError` if it is no number or less than 0."""
+        """Return `value`, the value of the key `path`, as a float.
+
+        Raises `InputError` if it is no number, or less than 0.
+        """
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= 1e30:  # as NaN is not, either
             raise self.error(path, f"{value!r:.40} is not a number from 0 on")

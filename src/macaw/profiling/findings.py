@@ -299,7 +299,8 @@ def _finding(
 ) -> tuple[SourceLine, Finding]:
     """Return the line with most cycles of a place, and the finding of the place.
 
-    `saved` is the number of cycles that the run would save at most without the cause.
+    `row` is the row of the timeline. `saved` is the number of cycles that the run would save at
+    most without the cause.
     """
     ordered = sorted(place, key=lambda item: -item.cycles)
     cores = list(dict.fromkeys(core for item in place for core in item.cycles_of))

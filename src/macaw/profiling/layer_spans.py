@@ -39,7 +39,10 @@ def _inside(intervals: Sequence[Interval], begin: int, end: int) -> int:
 
 
 def with_layers(tracks: Sequence[Track], spans: Sequence[LayerSpan]) -> tuple[Track, ...]:
-    """Return the tracks, in which each slice has the name of the layer in which it began."""
+    """Return the tracks, in which each slice has the name of the layer in which it began.
+
+    `spans` are the layers in the order of execution.
+    """
     if not spans:
         return tuple(tracks)
     starts = [span.begin for span in spans]

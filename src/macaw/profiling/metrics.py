@@ -84,7 +84,10 @@ class DeviceSizes:
 def measure_slices(
     slices: Iterable[Slice], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> list[Group]:
-    """Return each slice with its metrics; `limits` has the thresholds by key of the metric."""
+    """Return each slice with its metrics.
+
+    `machine` has the sizes of the device, `limits` the thresholds by key of the metric.
+    """
     return [Group(item, measure(item.core, item.counters, machine, limits)) for item in slices]
 
 
@@ -93,7 +96,7 @@ def measure(
 ) -> tuple[Metric, ...]:
     """Return the metrics that can be computed from the counters of a core.
 
-    `limits` has the thresholds by key of the metric.
+    `machine` has the sizes of the device, `limits` the thresholds by key of the metric.
     """
     member = machine.cores[core]
     reads = _rate(

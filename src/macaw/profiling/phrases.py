@@ -27,7 +27,7 @@ def number_text(value: float | None) -> str:
 
 
 def share_text(part: float, whole: float) -> str:
-    """Return a percentage such as `34.5%`; empty if `whole` is 0."""
+    """Return `part` as a percentage of `whole`, such as `34.5%`; empty if `whole` is 0."""
     return f"{100 * part / whole:.1f}%" if whole else ""
 
 

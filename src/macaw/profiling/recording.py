@@ -133,7 +133,7 @@ def make_job(
     inputs: Mapping[str, NDArray[Any]],
     max_cycles: int | None = None,
 ) -> Job:
-    """Return a job that does not record."""
+    """Return a job that does not record; its run is stopped after `max_cycles` cycles."""
     return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
 
 

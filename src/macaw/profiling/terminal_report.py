@@ -209,7 +209,10 @@ class _Report:
             self._print_cells(cells, widths, names)
 
     def _print_cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
-        """Print a line of a table, with names left-aligned and numbers right-aligned."""
+        """Print a line of a table: each of `cells` in a column of its width in `widths`.
+
+        The first `names` cells are left-aligned, the others right-aligned.
+        """
         line = Text()
         for index, (text, width) in enumerate(zip(cells, widths, strict=True)):
             room = " " * (width - text.cell_len)
@@ -254,7 +257,10 @@ class _Report:
         self._print_lost()
 
     def _print_busy_records(self, slowest: str) -> None:
-        """Print the busy cycles of each row of the timeline as one line of fields."""
+        """Print the busy cycles of each row of the timeline as one line of fields.
+
+        `slowest` is the name of the bottleneck.
+        """
         for track in self.profile.rows:
             first, last = (track.busy[0][0], track.busy[-1][1]) if track.busy else (0, 0)
             cells = (

@@ -142,7 +142,8 @@ def track(
 ) -> Track:
     """Return the track of a core: its slices, busy intervals and waits.
 
-    `names` has the names of all cores by number.
+    `member` has the properties of the core. `lost_records` is the number of records that are
+    missing. `names` has the names of all cores by number.
     """
     gaps = IntervalSet((begin, end) for begin, end, _ in waits)
     slices = [

@@ -15,7 +15,7 @@ from macaw.isa.config import Configuration
 
 @dataclass(frozen=True)
 class ProgramSubject:
-    """A program, which is assembled again for each device; an ELF file stays as it is.
+    """A program, which is assembled again for each device; an ELF file is not.
 
     `sources` are paths. `inputs` has the path of the .npy file of each input, by name. `config` is
     the device before a point changes its settings.

@@ -152,7 +152,8 @@ def network_subject(
     """Return the subject for the folder of a compiled network.
 
     `inputs` are paths of .npy files by name. Without `device`, the network runs on the device for
-    which it was compiled. Raises `InputError` if the folder or the inputs are wrong.
+    which it was compiled. `max_cycles` limits each run. Raises `InputError` if the folder or the
+    inputs are wrong.
     """
     network = compiler.load_network(folder)
     network.device_inputs(files.read_arrays(inputs))

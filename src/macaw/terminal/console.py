@@ -113,7 +113,10 @@ def printable(text: str) -> str:
 
 
 def print_error_text(text: Text, end: str = "\n") -> None:
-    """Print a text to standard error, after all results so far; long lines are not wrapped."""
+    """Print a text and `end` to standard error, after all results so far.
+
+    Long lines are not wrapped.
+    """
     with after_results():
         if sys.stderr.isatty():
             stderr().print(text, soft_wrap=True, end=end)
