@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a run, sorted and without duplicates: first errors of each line."""
+"""Collects the diagnostics of a run, sorted, without duplicates and consequential errors."""
 
 from __future__ import annotations
 

@@ -72,9 +72,9 @@ def choice_of(words: Iterable[str]) -> WarningChoice:
 
 
 def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics with `choice` applied: without silent warnings, and with new errors.
+    """Return the diagnostics without the warnings in `choice.silent`.
 
-    A warning in `choice.errors` becomes an error.
+    The warnings in `choice.errors` become errors.
     """
     if choice is None:
         return list(diagnostics)

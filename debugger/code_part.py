@@ -50,7 +50,10 @@ def code_part(session: Session, costs: LineCosts | None) -> Code:
 
 
 def _place(session: Session) -> int | None:
-    """Return the address at which the focused core is or has ended; None if it is idle."""
+    """Return the address at which the focused core is, or None.
+
+    For an idle core this is the address of the last stop, if the core has stopped there.
+    """
     if session.core.running:
         return session.core.next_address
     last = session.last_stop.where

@@ -1,4 +1,4 @@
-"""Interrupts: requests that a run or a command stops, from any thread."""
+"""Interrupts: requests from any thread to stop a run or a command."""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ class Threads:
         return self.session.device.cores[name].number + 1
 
     def stopped_thread(self) -> int:
-        """Return the number of the thread of the last stop, or of a running core if it is idle."""
+        """Return the number of the thread of the last stop.
+
+        If the core of that stop is idle, return the number of a running core.
+        """
         where = self.session.last_stop.where
         name = self.session.core.name if where is None else where.core
         running = self.session.threads

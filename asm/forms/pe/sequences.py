@@ -356,7 +356,7 @@ class OpenSequence:
     def config_data(self) -> dict[str, tuple[str, bool]]:
         """Return (text, whether the sequence needs it) for each type of segment of a config.
 
-        The text is the operand with which a source makes a sequence need such a segment.
+        The text is the operand to write in a source if a sequence needs such a segment.
         """
         types = self._types
         uses = {
