@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from macaw.emu.floats import Host, round_fraction, subtract, to_host
+from macaw.emu.bfloat16 import BFLOAT16
+from macaw.emu.floats import Host, one_nan, round_fraction, subtract, to_host, widened
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -63,7 +64,8 @@ def softmax(values: Host, valid: int) -> Host:
 
 
 def _narrow(values: Host) -> bool:
-    return values.dtype == np.float16
+    """Return whether the type has 65536 numbers, so that a table has the results of all."""
+    return values.dtype in (np.float16, BFLOAT16)
 
 
 def _sigmoid64(x: Doubles) -> Doubles:
@@ -120,31 +122,31 @@ def _curve(name: str, values: Host) -> Host:
     Elements for which binary64 is not precise enough are computed in decimals.
     """
     with np.errstate(invalid="ignore"):
-        exact = _FAST[name](np.asarray(values).astype(np.float64))
+        wide = widened(np.asarray(values)).astype(np.float64)
+        exact = _FAST[name](wide)
     dtype = values.dtype
     result = to_host(exact * (1 - _MARGIN), dtype)
     unsure = result != to_host(exact * (1 + _MARGIN), dtype)
     unsure &= ~np.isnan(exact)
     for index in np.argwhere(unsure):
         place = tuple(index)
-        x = float(values[place])
+        x = float(wide[place])
         size = abs(x) if name == "tanh" else x
         found = _decide(name, size, lambda value: round_fraction(value, dtype))
-        result[place] = np.copysign(found, x) if name == "tanh" else found
-    result[np.isnan(exact)] = np.nan
-    return result
+        result[place] = to_host(np.copysign(found, x) if name == "tanh" else found, dtype)
+    return one_nan(result)
 
 
 @cache
-def _table(name: str) -> NDArray[np.float16]:
-    """Return the curve `name` at all 65536 fp16 numbers, indexed by their bits."""
-    table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(np.float16))
+def _table(name: str, dtype: np.dtype[Any]) -> Host:
+    """Return the curve `name` at all 65536 numbers of a type, indexed by their bits."""
+    table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(dtype))
     table.flags.writeable = False
     return table
 
 
 def _by_table(name: str, values: Host) -> Host:
-    return _table(name)[np.ascontiguousarray(values).view(np.uint16)]
+    return _table(name, values.dtype)[np.ascontiguousarray(values).view(np.uint16)]
 
 
 def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
@@ -198,7 +200,7 @@ def _exponential_table() -> NDArray[np.int64]:
 
 
 def _exponentials(differences: Host) -> NDArray[np.int64]:
-    if _narrow(differences):
+    if differences.dtype == np.float16:
         return _exponential_table()[np.ascontiguousarray(differences).view(np.uint16)]
     return _exponentials64(differences)
 

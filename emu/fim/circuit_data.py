@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.bank_memory import BankMemory
-from macaw.emu.fim.overflows import Overflows, count_overflows, finite
+from macaw.emu.fim.overflows import Overflows, count_overflows
 from macaw.emu.fim.state import Block, IslandState
-from macaw.emu.floats import Host
+from macaw.emu.floats import Host, all_finite
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, GIO, IOSA, OUTER, ROP, RZ, SLOTS, Operation
 from macaw.isa.fim_islands import Place
 from macaw.isa.typed_records import NamedTuple
@@ -110,7 +110,8 @@ class CircuitData:
         rz = self.state.rz
         old = rz[places] if mode.accumulates else rz[:0]
         fill(rz, places, slots, new, mode)
-        if not finite(new) or (mode.accumulates and not finite(rz[places].view(mode.dtype))):
+        sums = rz[places].view(mode.dtype) if mode.accumulates else new
+        if not all_finite(new) or not all_finite(sums):
             counts = count_overflows(mode, left, right, old, slots, new)
             self.overflows.add(address, mode.format, places, counts)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.fim.arithmetic import Bytes, Mode, accumulate, results
-from macaw.emu.floats import Host
+from macaw.emu.floats import Host, finites, nans, to_host, widened
 from macaw.isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, MUL
 
 Mask = NDArray[np.bool_]
@@ -59,14 +59,6 @@ class Overflows:
             self._words[address, form] = count + total, banks
 
 
-def finite(numbers: Host) -> bool:
-    """Return whether the array `numbers` has neither infinities nor NaN."""
-    bits = np.ascontiguousarray(numbers).view(f"i{numbers.dtype.itemsize}")
-    bits = bits & np.iinfo(bits.dtype).max
-    infinity = np.array(np.inf, numbers.dtype).view(bits.dtype)
-    return bool(bits.max(initial=0) < infinity)
-
-
 def count_overflows(
     mode: Mode, left: Bytes, right: Bytes, old: Bytes, slots: list[int], new: Host
 ) -> NDArray[np.intp]:
@@ -82,7 +74,7 @@ def count_overflows(
         return counts
     excluded = np.broadcast_to(_excluded(mode, left, right), new.shape)
     if not mode.accumulates:
-        overflowed: Mask = ~np.isfinite(new) & ~excluded
+        overflowed: Mask = ~finites(new) & ~excluded
         counts += np.count_nonzero(overflowed.reshape(banks, -1), axis=1)
         return counts
     numbers: Host = old.view(mode.dtype).copy()
@@ -90,7 +82,7 @@ def count_overflows(
         start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
         before = numbers[:, start : start + size]
         after = accumulate(before, new[:, k])
-        overflowed = ~np.isfinite(after) & np.isfinite(before) & ~excluded[:, k]
+        overflowed = ~finites(after) & finites(before) & ~excluded[:, k]
         counts += np.count_nonzero(overflowed, axis=1)
         numbers[:, start : start + size] = after
     return counts
@@ -105,11 +97,11 @@ def _excluded(mode: Mode, left: Bytes, right: Bytes) -> Mask:
     others.
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
-    bad_x = ~np.isfinite(x)
-    bad_y = ~np.isfinite(y) | (y == 0) if mode.op == _DIV else ~np.isfinite(y)
-    marked_x, marked_y = (np.where(bad, np.nan, 0).astype(mode.dtype) for bad in (bad_x, bad_y))
+    bad_x = ~finites(x)
+    bad_y = ~finites(y) | (widened(y) == 0) if mode.op == _DIV else ~finites(y)
+    marked_x, marked_y = (to_host(np.where(bad, np.nan, 0), mode.dtype) for bad in (bad_x, bad_y))
     if mode.op == _SQUARE:
         marked_y = marked_x
     arrange = mode.arrange if mode.op == MUL else ELEMENTWISE
     same = Mode(MUL, arrange, mode.transpose, 0, mode.format)
-    return np.isnan(results(same, marked_x.view(np.uint8), marked_y.view(np.uint8)))
+    return nans(results(same, marked_x.view(np.uint8), marked_y.view(np.uint8)))

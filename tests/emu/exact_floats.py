@@ -1,6 +1,7 @@
 """Binary floating-point operations in exact fractions, each rounded once, without NumPy.
 
-A number is given by its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
+A number is given by its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32, `Float(8, 8)`
+bfloat16.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Float:
         size = abs(value)
         if not size:
             return sign
-        exponent = self._least
+        near = size.numerator.bit_length() - size.denominator.bit_length() - 1
+        exponent = max(self._least, near - self.precision)  # too small at most by 2
         while size >= Fraction(2) ** (exponent + self.precision):
             exponent += 1
         scaled = size / Fraction(2) ** exponent
@@ -150,10 +152,12 @@ class Float:
         return to.rounded(self.value(x), bool(sign))
 
 
-HALF, SINGLE = Float(11, 5), Float(24, 8)
+HALF, SINGLE, BRAIN = Float(11, 5), Float(24, 8), Float(8, 8)
 EDGES = {
     HALF: (0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x83FF, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF, 0x7C00,
            0xFC00, 0x7E00, 0xFE01, 0x7D00, 0x3555, 0x1400),
+    BRAIN: (0, 0x8000, 1, 0x8001, 0x7F, 0x80, 0x807F, 0x3F80, 0xBF80, 0x7F7F, 0xFF7F, 0x7F80,
+            0xFF80, 0x7FC0, 0xFFC1, 0x7FA0, 0x3EAB, 0x3B80, 0x4300, 2, 0x1F80, 0x2000),
     SINGLE: (0, 1 << 31, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x807FFFFF, 0x3F800000, 0xBF800000,
              0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7FA00000,
              0x33800000, 0x4B800000, 0x3EAAAAAB, 0x00000002, 0x1F800000),

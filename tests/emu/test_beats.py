@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from macaw.emu.channel import Channel
-from macaw.emu.fim.overflows import Overflows, finite
+from macaw.emu.fim.overflows import Overflows
+from macaw.emu.floats import all_finite
 from macaw.emu.pe import timing
 from macaw.emu.pe.store_layout import store_layout
 
@@ -104,10 +105,10 @@ def test_the_stages_of_a_sequence() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_arrays_of_finite_numbers(dtype: Any) -> None:
     largest = np.finfo(dtype).max
-    assert finite(np.array([largest, -largest, 0, -0.0], dtype))
-    assert finite(np.zeros(0, dtype))
+    assert all_finite(np.array([largest, -largest, 0, -0.0], dtype))
+    assert all_finite(np.zeros(0, dtype))
     for bad in (np.inf, -np.inf, np.nan):
-        assert not finite(np.array([1, bad], dtype))
+        assert not all_finite(np.array([1, bad], dtype))
 
 
 def test_overflows_by_word_and_format() -> None:
