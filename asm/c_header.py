@@ -20,8 +20,9 @@ from macaw.isa.config import Configuration
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core, Memory, Structure, Window
 
-_TYPES = {  # C types of elements; not all compilers know float16
+_TYPES = {  # C types of elements; not all compilers know the types of 16 bits
     "float16": "uint16_t",
+    "bfloat16": "uint16_t",
     "float32": "float",
     "float64": "double",
 }

@@ -33,6 +33,7 @@ _DTYPES = {
     "f2": "float16",
     "f4": "float32",
     "f8": "float64",
+    "V2": "bfloat16",  # arrays of the package ml_dtypes; NumPy has no such type
 }
 
 
@@ -121,7 +122,7 @@ def _dtype(description: object) -> str:
     if code not in _DTYPES:
         choices = ", ".join(_DTYPES.values())
         raise DataError(f"holds the element type {description[:40]!a}; there are {choices}")
-    if order not in ("<", "|") or (order == "|" and code[1] != "1"):
+    if order not in ("<", "|") or (order == "|" and code[1] != "1" and code[0] != "V"):
         raise DataError("is big-endian; save it little-endian, array.astype('<" + code + "')")
     return _DTYPES[code]
 

@@ -11,7 +11,7 @@ from macaw.asm.data import MAX_BYTES, Array, DataError, Selection, read_npy, sel
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import Address, NotYet, evaluate, number
-from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from macaw.asm.floats import BRAIN, DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
 from macaw.asm.layout import Area
 from macaw.asm.program import DTYPE_SIZES
 from macaw.asm.relocations import WORD, relocate_number
@@ -371,11 +371,12 @@ NUMBER_SIZES = {
 }
 STRING_ENDS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 # Directives that only add bytes, which follow from their operands.
-PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
+PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .bfloat16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
     *(D(name, f"{name} value, ...", f"Store numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for name, size in NUMBER_SIZES.items()),
     D(".float16", ".float16 value, ...",              "Store floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
+    D(".bfloat16", ".bfloat16 value, ...",            "Store floating-point numbers of 2 bytes with 8 digits and the exponents of .float, rounded half to even.", partial(_floats, BRAIN), example=".bfloat16 1.5, -1e30"),
     D(".float",   ".float value, ...",                "Store floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
     D(".single",  ".single value, ...",               "As .float.", partial(_floats, SINGLE), example=".single 1.5, -1e-3"),
     D(".double",  ".double value, ...",               "Store floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),

@@ -29,6 +29,7 @@ class FloatFormat:
 
 
 HALF = FloatFormat("float16", 2, 10, 5)
+BRAIN = FloatFormat("bfloat16", 2, 7, 8)
 SINGLE = FloatFormat("float", 4, 23, 8)
 DOUBLE = FloatFormat("double", 8, 52, 11)
 

@@ -35,6 +35,7 @@ DTYPE_SIZES = {
     "float16": 2,
     "float32": 4,
     "float64": 8,
+    "bfloat16": 2,
 }
 DIRECTIONS = ("input", "output")
 PLACES = ("array", "copy")  # directions of arrays of parts, and of copies of tensors in parts

@@ -14,6 +14,7 @@ from macaw.debugger.places import Place, PlaceError, expand, kinds
 from macaw.debugger.state_paths import Members
 from macaw.debugger.user_values import printed_access, variable_access
 from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory, memory_span
+from macaw.emu.bfloat16 import element_type
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -62,7 +63,7 @@ class NameResolver:
     def element_type(self, name: str) -> np.dtype[Any] | None:
         """Return the type of a tensor's elements, or None if no tensor has this name."""
         tensor = self._tensor(name)
-        return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
+        return None if tensor is None else element_type(tensor.dtype)
 
     def path_type(self, path: Path) -> np.dtype[Any] | None:
         """Return the element type of the memory that a path names, or None if it has no type.
@@ -119,7 +120,7 @@ class NameResolver:
                 return self._array(
                     name, tensor.address, other, (tensor.size // other.itemsize,), rest
                 )
-            dtype = np.dtype(tensor.dtype).newbyteorder("<")
+            dtype = element_type(tensor.dtype)
             columns = self._columns(name)
             return self._array(name, tensor.address, dtype, tensor.shape, steps, columns)
         if name == DEVICE and len(steps) == 1 and steps[0] in _DEVICE:

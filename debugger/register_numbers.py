@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from macaw.debugger.state_paths import Members
+from macaw.emu import bfloat16
 
 
 def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]:
@@ -21,7 +22,7 @@ def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]
     dtype = members.core.number_type(members.place.units)
     if not dtype:
         return [(name, value)]
-    numbers = np.ascontiguousarray(value).view(dtype)
+    numbers = bfloat16.numbers(np.ascontiguousarray(value).view(bfloat16.element_type(dtype)))
     if numbers.ndim == 1:
         return [(name, numbers)]
     units = numbers.reshape(numbers.shape[0], -1)

@@ -17,11 +17,13 @@ import numpy as np
 from macaw.debugger.element_path import ElementPath, field_range, fill_subscripts
 from macaw.debugger.places import Place, counts
 from macaw.debugger.values import (
+    VIEWS,
     Access,
     AccessError,
     FieldRange,
     Indices,
     near,
+    numbers_of,
 )
 from macaw.emu.block_diagram import Box
 from macaw.emu.breaks import Instrumented, live_values
@@ -294,7 +296,7 @@ class Members:
         one = bits > 0 and len(inside) == len(row.shape) and not steps
 
         def read(*indices: Any) -> Any:
-            value = chain(indices).value
+            value = numbers_of(chain(indices).value)
             if one and isinstance(value, np.generic):
                 value = value.item()  # NumPy's truth values have no operator `-`
             return _sign_extend(value, bits) if is_signed and not steps else value
@@ -314,7 +316,10 @@ class Members:
 
         whole = (row.scalar and not steps) or (one and row.dtype.startswith(("int", "uint")))
         own = frozenset((core.name,))
-        access = Access(text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range)
+        view = next((VIEWS[x] for x in reversed(steps) if isinstance(x, str) and x in VIEWS), None)
+        access = Access(
+            text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range, dtype=view
+        )
         return _inlined(access, core, inside[-1], is_signed) if live else access
 
 

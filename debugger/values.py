@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu import bfloat16
+from macaw.emu.bfloat16 import BFLOAT16
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ VIEWS = {
     **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
+    "bf16": BFLOAT16,
 }
 # Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them.
 C_TYPES = {
@@ -64,6 +67,7 @@ class Access:
     field_range: Callable[..., FieldRange] | None = None
     # In memory that translated code may read: at indices, a view, the index in it, and the memory.
     memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
+    dtype: np.dtype[Any] | None = None  # of its elements in memory or in a field, if known
     # registers that it reads: place, file, number
     registers: frozenset[tuple[Place, str, int]] = frozenset()
     queues: frozenset[tuple[Place, str]] = frozenset()  # queues that it reads: place, name
@@ -72,7 +76,8 @@ class Access:
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     """Return the bytes of a value as an element or an array of the type `dtype`.
 
-    Messages call the value `text`. Raises `AccessError`.
+    Messages call the value `text`. Raises `AccessError`. `numbers_of` returns the
+    numbers of such elements.
     """
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
@@ -84,11 +89,19 @@ def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     if isinstance(value, bytes | bytearray):
         value = np.frombuffer(value, np.uint8)
     if not isinstance(value, np.ndarray):
-        raise AccessError(f"{text} has no bytes to be looked at as {dtype.name}")
+        raise AccessError(f"{text} has no bytes to be looked at as {bfloat16.type_name(dtype)}")
     try:
         return value.view(dtype) if value.ndim == 1 else np.ascontiguousarray(value).view(dtype)
     except ValueError:
-        raise AccessError(f"{text} does not divide into numbers of {dtype.name}") from None
+        name = bfloat16.type_name(dtype)
+        raise AccessError(f"{text} does not divide into numbers of {name}") from None
+
+
+def numbers_of(value: Any) -> Any:
+    """Return elements of bfloat16 as float32 numbers; return any other value unchanged."""
+    if isinstance(value, np.ndarray | np.void) and value.dtype == BFLOAT16:
+        return bfloat16.numbers(np.asarray(value))[()]
+    return value
 
 
 def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
@@ -106,7 +119,7 @@ def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
         raise AccessError(f"{text} holds whole numbers")
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # the result is then infinite
-            return array.astype(dtype)
+            return bfloat16.encode(array) if dtype == BFLOAT16 else array.astype(dtype)
     except (TypeError, ValueError):
         raise AccessError(f"{text} holds numbers") from None
 
@@ -171,6 +184,7 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
         extent=extent,
         whole=whole,
         bits=bits,
+        dtype=dtype,
         memory_view=memory_view,
     )
 
@@ -192,16 +206,16 @@ def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 
     def read(address: Any, part: slice) -> Any:
         try:
-            return np.frombuffer(device.memory.peek(*extent(address, part)), dtype)
+            return numbers_of(np.frombuffer(device.memory.peek(*extent(address, part)), dtype))
         except Fault as fault:
             raise AccessError(fault.message) from None
 
     def write(value: Any, address: Any, part: slice) -> None:
-        values = read(address, part).copy()
-        values[:] = fit(value, dtype, text)
+        sides = read(address, part).shape
+        values = np.broadcast_to(fit(value, dtype, text), sides)
         device.memory.poke(extent(address, part)[0], values.tobytes())
 
-    return Access(text, read, write, memory=True, extent=extent)
+    return Access(text, read, write, memory=True, extent=extent, dtype=dtype)
 
 
 def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
@@ -233,7 +247,9 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
     sides = (count,) if subscripts and not shape else shape
     found = _ArrayInMemory(device, text, address, dtype, sides, columns)
     whole = dtype.kind in "iu" and subscripts == max(1, len(shape))
-    return Access(text, found.read, found.write, memory=True, extent=found.extent, whole=whole)
+    return Access(
+        text, found.read, found.write, memory=True, extent=found.extent, whole=whole, dtype=dtype
+    )
 
 
 @dataclass(frozen=True)
@@ -289,7 +305,8 @@ class _ArrayInMemory:
         return self.address + first * size, (last - first + 1) * size
 
     def _values(self) -> NDArray[Any]:
-        return self._part(self._stored_values())
+        values: NDArray[Any] = numbers_of(self._part(self._stored_values()))
+        return values
 
     def _stored_values(self) -> NDArray[Any]:
         size = self.dtype.itemsize * int(np.prod(self.stored, dtype=np.int64))
@@ -330,7 +347,7 @@ class _ArrayInMemory:
 
 
 def _number(value: Any) -> Any:
-    return value.item()
+    return numbers_of(value).item()
 
 
 def indices_text(indices: Indices) -> str:

@@ -130,10 +130,11 @@ class Inspectable(Agent):
         return {}
 
     def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the NumPy type of the numbers in registers of a unit that are declared as bytes.
+        """Return the type of the numbers in registers of a unit that are declared as bytes.
 
-        `units` are the indices of the unit, () for the whole core. The result is "" if the bytes
-        are not numbers, or if the units of the core have numbers of several types.
+        It is a name that `macaw.emu.bfloat16.element_type` takes. `units` are the indices of the
+        unit, () for the whole core. The result is "" if the bytes are not numbers, or if the units
+        of the core have numbers of several types.
         """
         return ""
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.asm.program import Program, Tensor
+from macaw.emu import bfloat16
 from macaw.emu.faults import DeviceError
 
 
@@ -29,24 +30,28 @@ def find(program: Program | None, name: str) -> Tensor:
 def bytes_of(tensor: Tensor, array: object) -> bytes:
     """Convert an array to the little-endian bytes of a tensor, with the last axis fastest.
 
-    Raises `DeviceError` unless the array has the tensor's declared dtype and shape.
+    Raises `DeviceError` unless the array has the tensor's declared dtype and shape. For a tensor of
+    bfloat16, `macaw.emu.bfloat16.elements_of` says which arrays have this dtype.
     """
     values = np.asarray(array)
-    wanted = np.dtype(tensor.dtype)
-    if values.dtype.newbyteorder("=") != wanted:
-        raise DeviceError(f"tensor {tensor.name} is {wanted}, the array is {values.dtype}")
+    elements = bfloat16.elements_of(values, tensor.dtype)
+    if elements is None:
+        raise DeviceError(f"tensor {tensor.name} is {tensor.dtype}, the array is {values.dtype}")
     if values.shape != tensor.shape:
         raise DeviceError(
             f"tensor {tensor.name} has the shape {_shape(tensor.shape)},"
             f" the array has {_shape(values.shape)}"
         )
-    return np.ascontiguousarray(values, wanted.newbyteorder("<")).tobytes()
+    return elements.tobytes()
 
 
 def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
-    """Return the bytes of a tensor as an array of its declared dtype and shape."""
-    dtype = np.dtype(tensor.dtype)
-    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
+    """Return the bytes of a tensor as an array of its declared dtype and shape.
+
+    The numbers of a tensor of bfloat16 are a float32 array.
+    """
+    found = bfloat16.numbers(np.frombuffer(data, bfloat16.element_type(tensor.dtype)))
+    return found.astype(bfloat16.numbers_type(tensor.dtype)).reshape(tensor.shape)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

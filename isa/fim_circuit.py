@@ -100,11 +100,16 @@ MUL = FUNCTION_NAMES.index("mul")
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A number type of the ALU's lanes (set by `mmr format`)."""
+    """A number type of the ALU's lanes (set by `mmr format`).
+
+    Arrays with numbers of the type have NumPy's type `numbers`. NumPy has no bfloat16: such numbers
+    are in arrays of float32, of which each is a bfloat16 number.
+    """
 
     name: str
-    dtype: str  # NumPy's name
+    dtype: str  # the name of the type of its elements in memory, as sources have it
     size: int  # bytes
+    numbers: str
 
     @property
     def lanes(self) -> int:
@@ -112,8 +117,17 @@ class NumberFormat:
         return COLUMN_BYTES // self.size
 
 
-FORMATS = (NumberFormat("fp16", "float16", 2), NumberFormat("fp32", "float32", 4))
+FORMATS = (
+    NumberFormat("fp16", "float16", 2, "float16"),
+    NumberFormat("fp32", "float32", 4, "float32"),
+    NumberFormat("bf16", "bfloat16", 2, "float32"),
+)
 FORMAT_NAMES = tuple(row.name for row in FORMATS)
+# Formats of other memories that the circuits cannot have, and the reason.
+ABSENT_FORMATS = {
+    "int8": "sums of int8 products have 32 bits: results of a column fill 4 columns of Rz, which"
+    " rz_slot cannot select, and no function makes int8 of them (docs/timing-fim.md)"
+}
 
 
 class Work(NamedTuple):
@@ -152,7 +166,7 @@ ARRANGEMENTS = (
     Arrangement(
         "tensor",
         "the product of 4x4 matrices, row by row into the slice RZ_SLOT of Rz",
-        ("fp16",),
+        ("fp16", "bf16"),
     ),
 )
 ARRANGEMENT_NAMES = tuple(row.name for row in ARRANGEMENTS)

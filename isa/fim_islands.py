@@ -11,6 +11,7 @@ from typing import Any
 
 from macaw.isa import memory_map
 from macaw.isa.fim_circuit import (
+    ABSENT_FORMATS,
     ARRANGEMENT_NAMES,
     ARRANGEMENTS,
     COLUMN_BITS,
@@ -138,7 +139,7 @@ def _island(number: int, kind: Kind) -> tuple[Setting, ...]:
         Setting(f"{prefix}.divider",      kind.divider,      "device cycles to a cycle of the island's circuits", "cycles", 1, 64),
         Setting(f"{prefix}.lanes",        kind.lanes,        "products, or results of another function, of a circuit's ALU", "a cycle", 1, 256),
         Setting(f"{prefix}.rz_slices",    kind.rz_slices,    "size of the register Rz", "columns", 2, SLOTS),
-        Setting(f"{prefix}.formats",      kind.formats,      "number types of the lanes", choices=FORMAT_NAMES, **words),
+        Setting(f"{prefix}.formats",      kind.formats,      "number types of the lanes", choices=FORMAT_NAMES, absent=tuple(ABSENT_FORMATS.items()), **words),
         Setting(f"{prefix}.arrangements", kind.arrangements, "what the ALU can do with its operands; transposed: AᵀB and ABᵀ of tensor", choices=arrangements, **words),
         Setting(f"{prefix}.functions",    kind.functions,    "what the ALU can compute", choices=FUNCTION_NAMES, **words),
     )

@@ -14,6 +14,7 @@ from macaw.debugger.places import Place as Unit
 from macaw.debugger.places import counts
 from macaw.debugger.state_paths import depth_of
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
+from macaw.emu.bfloat16 import element_type
 from macaw.emu.origins import Extent
 from macaw.isa import reading
 from macaw.isa.memory_map import HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT, UNITS
@@ -135,7 +136,7 @@ def element_at(
     tensor = found[0]
     if layer is not None and program.network is not None and len(found) > 1:
         tensor = _of_layer(program.network, found, layer)
-    number = (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+    number = (address - tensor.address) // element_type(tensor.dtype).itemsize
     columns = None if program.network is None else program.network.columns.get(tensor.name)
     if columns is not None:
         row, column = divmod(number, tensor.shape[-1])
@@ -149,7 +150,7 @@ def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
     if tensor.name not in network.columns:
         return True
     _, first, count = network.columns[tensor.name]
-    number = (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+    number = (address - tensor.address) // element_type(tensor.dtype).itemsize
     return first <= number % tensor.shape[-1] < first + count
 
 

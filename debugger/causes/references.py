@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from macaw.debugger.causes.record import CauseError
 from macaw.debugger.expressions import ExpressionError
-from macaw.debugger.values import differences
+from macaw.debugger.values import differences, numbers_of
+from macaw.emu.bfloat16 import BFLOAT16, encode
 
 if TYPE_CHECKING:
     from macaw.debugger.causes.finder import Cause
@@ -110,8 +111,9 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
     access, indices = expression.target
     if access.extent is not None:
         memory = access.extent(*indices())
-        dtype = value.dtype
-        if value.size and memory[1] != value.nbytes:  # a single number in memory is a Python int
+        dtype = access.dtype or value.dtype
+        # A single number in memory is a Python int.
+        if access.dtype is None and value.size and memory[1] != value.nbytes:
             dtype = np.dtype(f"{value.dtype.kind}{memory[1] // value.size}")
         shaped = array.reshape(value.shape)
         return Reference(name, source, shaped, dtype, memory=memory)
@@ -119,7 +121,7 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
         raise CauseError(f"{name} is no place to compare with {source}: it is no single place")
     (core,) = access.cores
     field, first, size = access.field_range(*indices())
-    dtype = np.dtype(f"{value.dtype.kind}{max(1, size // value.size)}")
+    dtype = access.dtype or np.dtype(f"{value.dtype.kind}{max(1, size // value.size)}")
     return Reference(name, source, array, dtype, state=(core, field, first, size))
 
 
@@ -230,7 +232,7 @@ class Comparison:
         elif offset % wide or size % wide:
             return _of_bytes(item, low, data, offset - low * wide)
         else:
-            found = np.frombuffer(data, item.dtype)
+            found = numbers_of(np.frombuffer(data, item.dtype))
         wrong = self._differ(found, expected)
         first = int(wrong[0]) if len(wrong) else 0
         return Verdict(
@@ -251,7 +253,8 @@ class Comparison:
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
     """Return the verdict on `data`, bytes of a reference from byte `inside` of element `low` on."""
     with np.errstate(all="ignore"):
-        flat = item.array.reshape(-1)[low:].astype(item.dtype).tobytes()
+        part = item.array.reshape(-1)[low:]
+        flat = (encode(part) if item.dtype == BFLOAT16 else part.astype(item.dtype)).tobytes()
     wanted = flat[inside : inside + len(data)]
     if len(wanted) != len(data):
         return None

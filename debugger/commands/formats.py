@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from macaw.debugger.commands.line import CommandError, parse_number
-from macaw.debugger.values import VIEWS, AccessError, view_as
+from macaw.debugger.values import VIEWS, AccessError, numbers_of, view_as
 
 MOST = 1 << 16  # the greatest number of units that one command reads
 SHOWN = 1000  # the greatest number of elements of an array that are printed
@@ -115,7 +115,7 @@ def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
         return _array(value, form, symbol)
     if form.type:
         try:
-            elements = view_as(value, VIEWS[form.type], "the value")
+            elements = numbers_of(view_as(value, VIEWS[form.type], "the value"))
         except AccessError as error:
             raise CommandError(str(error)) from None
         return (

@@ -19,7 +19,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import Argument, Piece
 from macaw.debugger.places import compact
 from macaw.debugger.user_values import add_printed
-from macaw.debugger.values import VIEWS
+from macaw.debugger.values import VIEWS, numbers_of
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _print(context: Context, line: Line) -> Answer:
     + " bytes;\n"
     "or a type: x/8f16 y; or a special format of a core: bfp (the codes of a native vector and\n"
     "their shared exponent; bfp_matrix: as matrices are quantised), tiles (4 x 4 numbers of\n"
-    "fp16; tiles_fp32)",
+    "fp16; tiles_fp32, tiles_bf16)",
 )
 def _x(context: Context, line: Line) -> Answer:
     last = context.cursor
@@ -153,7 +153,7 @@ def _peek(context: Context, place: int, length: int) -> bytes:
 def _units(context: Context, place: int, count: int, form: Format) -> tuple[Answer, int]:
     dtype = form.dtype
     size = count * dtype.itemsize
-    values = np.frombuffer(_peek(context, place, size), dtype)
+    values = numbers_of(np.frombuffer(_peek(context, place, size), dtype))
     each = max(1, ROW // dtype.itemsize)
     one = Format(letter=form.letter or ("" if form.type else "x"), unit=dtype.itemsize)
     rows = []

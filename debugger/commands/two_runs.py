@@ -31,6 +31,7 @@ from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.instruction_texts import InstructionTexts
 from macaw.debugger.stops import plain
 from macaw.debugger.where import where_of
+from macaw.emu.bfloat16 import element_type, numbers
 from macaw.emu.copies import original
 from macaw.emu.origins import Place
 
@@ -180,12 +181,12 @@ def _value(side: Observation | None, result: Difference) -> str | None:
         return None
     assert isinstance(side, Write)
     dtype = next((x.dtype for x in result.subject.areas if x.name == result.stream), "uint8")
-    width = np.dtype(dtype).itemsize
+    width = element_type(dtype).itemsize
     first = result.offset - result.offset % width - side.first
     data = side.item[max(0, first) : first + width]
     if first < 0 or len(data) < width:  # only a part of an element was written
         return "0x" + bytes(reversed(data)).hex()
-    return value_text(np.frombuffer(data, dtype)[0].item())
+    return value_text(numbers(np.frombuffer(data, element_type(dtype)))[0].item())
 
 
 def _register_rows(

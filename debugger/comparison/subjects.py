@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from macaw.debugger.places import places
+from macaw.emu.bfloat16 import element_type, type_name
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program
@@ -35,13 +36,13 @@ class Area:
     name: str  # empty: all memory, by address
     address: int
     size: int
-    dtype: str = "uint8"  # NumPy's name of the type of an element
+    dtype: str = "uint8"  # the type of an element (`macaw.emu.bfloat16.element_type`)
     shape: tuple[int, ...] = ()
 
     @property
     def width(self) -> int:
         """The size of an element in bytes."""
-        return np.dtype(self.dtype).itemsize
+        return element_type(self.dtype).itemsize
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,11 @@ def _memory_of(run: Session, text: str) -> Subject:
     access, indices = expression.target
     assert access.extent is not None
     address, size = access.extent(*indices())
-    dtype = value.dtype
-    if value.nbytes != size:  # a single number in memory is a Python int
+    dtype = access.dtype or value.dtype
+    if access.dtype is None and value.nbytes != size:  # a single number in memory is a Python int
         dtype = np.dtype(f"{'f' if dtype.kind == 'f' else 'i'}{size // max(1, value.size)}")
-    return Subject(MEMORY, text, (Area(text.strip(), address, size, dtype.name, value.shape),))
+    area = Area(text.strip(), address, size, type_name(dtype), value.shape)
+    return Subject(MEMORY, text, (area,))
 
 
 def same_layout(one: Program, other: Program) -> bool:
@@ -133,6 +135,6 @@ def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
 
 def _areas(program: Program) -> Mapping[str, Area]:
     return {
-        x.name: Area(x.name, x.address, x.size, np.dtype(x.dtype).name, x.shape)
+        x.name: Area(x.name, x.address, x.size, x.dtype, x.shape)
         for x in (*program.tensors, *program.arrays)
     }

@@ -15,8 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.bfloat16 import element_type
 from macaw.emu.curves import sigmoid, tanh
-from macaw.emu.floats import Host, add, multiply, relu, subtract, tree_sum, widened
+from macaw.emu.floats import (
+    Host,
+    add,
+    multiply,
+    one_nan,
+    relu,
+    subtract,
+    to_host,
+    tree_sum,
+    widened,
+)
 from macaw.isa.fim_circuit import (
     COLUMN_BYTES,
     DOT,
@@ -46,8 +57,8 @@ class Mode:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy type of a lane."""
-        return np.dtype(FORMATS[self.format].dtype)
+        """The NumPy type of a lane, `BFLOAT16` for bf16."""
+        return element_type(FORMATS[self.format].dtype)
 
     @cached_property
     def accumulates(self) -> bool:
@@ -138,15 +149,15 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
     """Return `operation`, a quotient or square root, of `operands`, rounded to binary32 and again.
 
-    The second rounding is to the lanes' format. For fp16 the two roundings give the same result as
-    one rounding, because binary32 has 24 binary digits: twice the 11 of fp16, plus two.
+    The second rounding is to the lanes' format. For fp16 and bf16 the two roundings give the same
+    result as one rounding, because binary32 has 24 binary digits: at least twice the 11 of fp16 or
+    the 8 of bf16, plus two. A bf16 quotient below 2**-126 has fewer digits. It differs by at least
+    2**-142 from a number half-way between two bf16 numbers (if it is not such a number), and
+    binary32 rounds it by at most 2**-150.
     """
-    dtype = operands[0].dtype
     with np.errstate(all="ignore"):
         wide = np.asarray(operation(*(widened(np.ascontiguousarray(x)) for x in operands)))
-        result = wide.astype(dtype, copy=False)
-    result[np.isnan(result)] = np.nan
-    return result
+        return one_nan(to_host(wide, operands[0].dtype))
 
 
 _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}

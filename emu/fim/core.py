@@ -23,6 +23,7 @@ from macaw.emu.fim.island import Island
 from macaw.emu.fim.program import WORD
 from macaw.emu.fim.repeats import UNKNOWN
 from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
+from macaw.emu.floats import nans
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.inspection import Caution, Cautioned, Stall
 from macaw.emu.system import Operable, Startable, System
@@ -220,7 +221,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
             for block in self.blocks:
                 if block.running:
                     numbers = data[block.places].view(block.mode.dtype)
-                    masks[name][block.places] = np.isnan(numbers).any(axis=1)
+                    masks[name][block.places] = nans(numbers).any(axis=1)
         return masks
 
     def number_type(self, units: tuple[int, ...]) -> str:
@@ -228,7 +229,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
 
         `units` is (bank,), or () for all banks. The result is empty if blocks have several types.
         """
-        types = {x.mode.dtype.name for x in self.blocks if not units or units[0] in x.banks}
+        blocks = (x for x in self.blocks if not units or units[0] in x.banks)
+        types = {FORMATS[block.mode.format].dtype for block in blocks}
         return types.pop() if len(types) == 1 else ""
 
     @property

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from macaw.emu.floats import HOST
+from macaw.emu.bfloat16 import element_type, numbers
 from macaw.emu.formats import MemoryFormat, Row
-from macaw.isa.fim_circuit import TENSOR_SIDE
+from macaw.isa.fim_circuit import FORMATS, TENSOR_SIDE, NumberFormat
 
 
 def _rows(dtype: np.dtype[Any], data: bytes) -> Sequence[Row]:
-    matrix = np.frombuffer(data, dtype).reshape(TENSOR_SIDE, TENSOR_SIDE)
+    matrix = numbers(np.frombuffer(data, dtype)).reshape(TENSOR_SIDE, TENSOR_SIDE)
     wide = TENSOR_SIDE * dtype.itemsize
     return [(at * wide, tuple(map(float, row))) for at, row in enumerate(matrix)]
 
 
-def _format(name: str) -> MemoryFormat:
-    dtype = np.dtype(HOST[name]).newbyteorder("<")
+def _format(form: NumberFormat) -> MemoryFormat:
+    dtype = element_type(form.dtype)
     columns = tuple(map(str, range(TENSOR_SIDE)))
-    meaning = f"a tile of {TENSOR_SIDE} x {TENSOR_SIDE} numbers of {name}"
+    meaning = f"a tile of {TENSOR_SIDE} x {TENSOR_SIDE} numbers of {form.name}"
     return MemoryFormat(meaning, TENSOR_SIDE**2 * dtype.itemsize, columns, partial(_rows, dtype))
 
 
 TILE_FORMATS: Mapping[str, MemoryFormat] = MappingProxyType(
-    {"tiles": _format("fp16"), "tiles_fp32": _format("fp32")}
+    {f"tiles_{row.name}" if number else "tiles": _format(row) for number, row in enumerate(FORMATS)}
 )

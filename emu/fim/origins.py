@@ -18,6 +18,7 @@ from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.bank_memory import BankMemory
 from macaw.emu.fim.dram import Dram
 from macaw.emu.fim.state import HOST, Block, IslandState
+from macaw.emu.floats import Host, multiply, widened
 from macaw.emu.origins import Origin, Origins, Place, Source
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.isa.fim_circuit import (
@@ -328,7 +329,7 @@ class IslandOrigins(Origins):
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
-        value = record.result[place].view(record.mode.dtype)[number].item()
+        value = _value(record.result[place].view(record.mode.dtype)[number : number + 1])
         origin = self._step(record, value, partial(self._sources, record, place, number))
         origin.part = record.first + number * item, item
         return origin
@@ -338,7 +339,7 @@ class IslandOrigins(Origins):
         yield from self._open_row(record)
         yield from self._settings(record, self._names(record))
         if record.before is not None:
-            old = record.before[place].view(mode.dtype)[number].item()
+            old = _value(record.before[place].view(mode.dtype)[number : number + 1])
             size, bank = mode.dtype.itemsize, record.banks[place]
             first = bank * self.state.rz[0].nbytes + record.first + number * size
             yield Source("before", record.number, place=Place(RZ, first, size), value=old)
@@ -347,16 +348,16 @@ class IslandOrigins(Origins):
         for left, right in pairs:
             one = self._lane(record, place, "left", left)
             two = self._lane(record, place, "right", right)
+            plain = [source._replace(value=_value(source.value)) for source in (one, two)]
             if mode.op != MUL or (mode.arrange == ELEMENTWISE and not mode.accumulates):
-                yield from (one, two)[: function.operands]
+                yield from plain[: function.operands]
                 continue
-            with np.errstate(all="ignore"):
-                value = (one.value * two.value).item()
-            origin = self._step(record, value, partial(iter, _plain(one, two)))
+            value = _value(multiply(one.value, two.value))
+            origin = self._step(record, value, partial(iter, plain))
             yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
-        """Return lane number `lane` of an operand as a source, whose value is a NumPy number.
+        """Return lane number `lane` of an operand as a source; its value is an array of one number.
 
         The step in `record` read the operand. `side` is "left" or "right"; `place` is the index of
         the bank in the block.
@@ -367,7 +368,8 @@ class IslandOrigins(Origins):
         size = record.mode.dtype.itemsize
         name = record.operation.left if side == "left" else record.operation.right
         source = self._register(record, name, record.banks[place], lane * size, size)
-        return source._replace(what=name, value=data[place].view(record.mode.dtype)[lane])
+        lanes = data[place].view(record.mode.dtype)
+        return source._replace(what=name, value=lanes[lane : lane + 1])
 
     def _names(self, record: Record) -> tuple[str, ...]:
         names = SETTINGS_OF[ARRANGEMENT_NAMES[record.mode.arrange]]
@@ -413,8 +415,9 @@ class IslandOrigins(Origins):
         return not computes or record.mode.arrange != DOT
 
 
-def _plain(*sources: Source) -> list[Source]:
-    return [source._replace(value=source.value.item()) for source in sources]
+def _value(one: Host) -> float:
+    """Return the number in an array of one host value."""
+    return float(widened(one)[0])
 
 
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:

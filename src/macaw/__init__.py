@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from macaw.nnp_tiles import from_native_vectors as from_native_vectors
     from macaw.nnp_tiles import native_tiles as native_tiles
     from macaw.nnp_tiles import native_vectors as native_vectors
+    from macaw.number_rounding import round_bfloat16 as round_bfloat16
     from macaw.profiling.annotating import annotate as annotate
     from macaw.profiling.annotation import Annotation as Annotation
     from macaw.profiling.model import Profile as Profile
@@ -128,6 +129,7 @@ _HOMES = {
     "profile_tables": "macaw.profiling.tables",
     "protect": "macaw.protection",
     "quantise": "macaw.quantisation",
+    "round_bfloat16": "macaw.number_rounding",
     "run": "macaw.execution",
     "save": "macaw.api",
     "save_object": "macaw.api",

@@ -241,10 +241,12 @@ def array(value: Any) -> str | None:
     if isinstance(value, np.ma.MaskedArray):
         return "an array without a mask (`filled` makes one)"
     try:
-        kind = np.asarray(value).dtype.kind
+        dtype = np.asarray(value).dtype
     except (TypeError, ValueError, OverflowError):
-        kind = "O"
-    return None if kind in "biuf" else "an array of numbers"
+        dtype = np.dtype(object)
+    # "bfloat16" is a type of the package ml_dtypes, which says that its kind is "V"
+    known = dtype.kind in "biuf" or dtype.name == "bfloat16"
+    return None if known else "an array of numbers"
 
 
 # Kinds that several modules share

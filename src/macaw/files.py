@@ -146,9 +146,12 @@ def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Return the array in a .npy file.
 
-    Raises `InputError` if the file cannot be read or has pickled objects.
+    The numbers of a file with bfloat16 (as the package ml_dtypes saves it, type `V2`) are a float32
+    array. Raises `InputError` if the file cannot be read or has pickled objects.
     """
     import numpy as np
+
+    from macaw.emu.bfloat16 import BFLOAT16, numbers
 
     data = read_bytes(path)
     if not data.startswith(b"\x93NUMPY"):
@@ -165,7 +168,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         )
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds no array")
-    return array
+    return numbers(array.view(BFLOAT16)) if array.dtype == "V2" else array
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

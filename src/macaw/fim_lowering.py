@@ -18,11 +18,13 @@ from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.fim_step_recorder import MeasuredStep, StepRecorder
 from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
+from macaw.isa.fim_islands import abilities
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import explain, residency
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Step
 from macaw.lowering.fim.planning import Planner
 from macaw.lowering.layer_source import SourceFiles
@@ -143,9 +145,9 @@ class GraphLowering:
     def random_inputs(self, seed: int) -> dict[str, NDArray[Any]]:
         """Return random numbers from -1 to 1 for all inputs, by name."""
         random = np.random.default_rng(seed)
-        dtype = FORMATS[self.graph.form].dtype
+        form = FORMATS[self.graph.form]
         return {
-            tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
+            tensor.name: rounded(random.uniform(-1, 1, self.graph.shape(tensor)), form)
             for tensor in self.graph.inputs
         }
 
@@ -158,11 +160,11 @@ class GraphLowering:
         An input that is not in `inputs` gets random numbers from -1 to 1, drawn with `seed`. Raises
         `InputError` for inputs that do not fit, `RunError` if the program does not exit.
         """
-        dtype = FORMATS[self.graph.form].dtype
+        form = FORMATS[self.graph.form]
         arrays = self.random_inputs(seed)
         for name, array in (inputs or {}).items():
             try:
-                arrays[name] = np.asarray(array, dtype)
+                arrays[name] = rounded(array, form)
             except (TypeError, ValueError) as error:
                 raise InputError(f"the input {name} is no array of numbers: {error}") from None
         assembled = self.assemble()
@@ -201,7 +203,7 @@ class GraphLowering:
         arguments.instance("a model", "onnx:ModelProto"),
     ),
     device=arguments.device,
-    number_format=arguments.word,
+    number_format=arguments.optional(arguments.word),
     dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
     together=arguments.flag,
     dynamic=arguments.flag,
@@ -212,7 +214,7 @@ def lower_graph(
     graph: str | os.PathLike[str] | onnx.ModelProto | Graph,
     *,
     device: api.DeviceLike = api.DEFAULT_DEVICE,
-    number_format: str = "fp16",
+    number_format: str | None = None,
     dims: Mapping[str, int] | None = None,
     together: bool = True,
     dynamic: bool = False,
@@ -221,8 +223,9 @@ def lower_graph(
 ) -> GraphLowering:
     """Lower a graph of tasks to a program for the fim islands of a device.
 
-    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16
-    or fp32, is the format of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
+    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16,
+    fp32 or bf16, is the format of the numbers of an ONNX graph, by default the first of these that
+    an island of the device has. `dims` gives the sizes of an ONNX
     model's named dimensions. The names of the source's files begin with `name`.
 
     With `together=False`, each task starts separately: no producer is paired with its consumer, the
@@ -241,7 +244,9 @@ def lower_graph(
     try:
         room = int(config[EXTERNAL])
         tasks = (
-            graph if isinstance(graph, Graph) else _read_graph(graph, number_format, sizes, room)
+            graph
+            if isinstance(graph, Graph)
+            else _read_graph(graph, number_format or _first_format(config), sizes, room)
         )
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
@@ -251,6 +256,13 @@ def lower_graph(
         return GraphLowering(name, plan.graph, config, plan, lowered, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
+
+
+def _first_format(config: Configuration) -> str:
+    """Return the first number format that an island of a device has; fp16 if none has any."""
+    islands = (abilities(config, number) for number in range(config["fim.islands"]))
+    has = frozenset[str]().union(*(island.formats for island in islands))
+    return next((name for name in FORMAT_NAMES if name in has), FORMAT_NAMES[0])
 
 
 def _read_graph(

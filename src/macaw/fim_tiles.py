@@ -15,7 +15,9 @@ from macaw.phrases import suggestion
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
-    """Return a matrix of float16 or float32 arranged in tiles, as the directive `.tiles` does.
+    """Return a matrix of numbers arranged in tiles, as the directive `.tiles` does.
+
+    The type is float16, float32, or bfloat16 of the package ml_dtypes.
 
     The result has shape (columns of memory, lanes). `layout` is the name of an arrangement; `side`
     is the operand `a` or `b`, or the result `c`. Raises `InputError`.

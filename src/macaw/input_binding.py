@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.asm.program import Program, Tensor
+from macaw.emu import bfloat16
 from macaw.errors import InputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
 from macaw.isa.lazy_dataclass import dataclass
@@ -125,14 +126,17 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
     """Return `value` as a little-endian array of the tensor's declared type, in C order.
 
-    Raises `InputError` if the value does not fit.
+    The numbers of a bfloat16 tensor are a float32 array. Raises `InputError` if the value does not
+    fit.
     """
-    dtype = np.dtype(tensor.dtype)
+    dtype = bfloat16.numbers_type(tensor.dtype)
     masked = sys.modules.get("numpy.ma")  # its import takes longer than that of a small program
     if masked is not None and isinstance(value, masked.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
     if isinstance(value, np.ndarray):
         array = value
+        if tensor.dtype == bfloat16.NAME:
+            return _bfloat16_numbers(tensor, array)
         if array.dtype.newbyteorder("=") != dtype:
             raise InputError(
                 f"input {tensor.name} is {dtype.name}, the array given is {array.dtype.name}",
@@ -145,7 +149,20 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
             raise InputError(f"input {tensor.name}: no array can be made of it: {error}") from None
         if array.dtype.kind not in "biuf" or not _values_fit(array, dtype):
             raise InputError(f"input {tensor.name}: the values given do not fit {dtype.name}")
+        if tensor.dtype == bfloat16.NAME:
+            return bfloat16.round_bfloat16(array)
     return np.ascontiguousarray(array, dtype=dtype.newbyteorder("<")).reshape(array.shape)
+
+
+def _bfloat16_numbers(tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:
+    elements = bfloat16.elements_of(array, tensor.dtype)
+    if elements is None:
+        why = " and has other numbers" if array.dtype == np.float32 else ""
+        raise InputError(
+            f"input {tensor.name} is {tensor.dtype}, the array given is {array.dtype.name}{why}",
+            "macaw.round_bfloat16(array) rounds numbers; float32 holds the result",
+        )
+    return bfloat16.numbers(elements)
 
 
 def _conversion(array: NDArray[Any], dtype: np.dtype[Any]) -> str:

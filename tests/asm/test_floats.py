@@ -5,13 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from macaw.asm.floats import BRAIN, DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
 
-TYPES: dict[str, Any] = {"float16": np.float16, "float": np.float32, "double": np.float64}
-FORMATS = (HALF, SINGLE, DOUBLE)
+TYPES: dict[str, Any] = {
+    "float16": np.float16,
+    "bfloat16": ml_dtypes.bfloat16,
+    "float": np.float32,
+    "double": np.float64,
+}
+FORMATS = (HALF, BRAIN, SINGLE, DOUBLE)
 each_format = pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 
 
@@ -78,7 +84,7 @@ def test_the_limits(form: FloatFormat) -> None:
     for text, wanted in (("inf", top), ("Infinity", top), ("NaN", top + step - 1), ("0.000e9", 0)):
         assert bits(text, form) == wanted
         assert bits(f"-{text}", form) == sign | wanted
-    info = np.finfo(TYPES[form.name])
+    info = ml_dtypes.finfo(TYPES[form.name])
     largest, smallest = value(top - 1, form), value(1, form)
     beyond = largest + (largest - value(top - 2, form)) / 2  # the middle is rounded to infinity
     for number in (beyond, beyond * 2):

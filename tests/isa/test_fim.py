@@ -194,8 +194,9 @@ def test_abilities_that_do_not_go_together():
         found.lacks(2, 2, 0) == "outer of fp16 fills 16 columns of Rz, island 0 has 8 (rz_slices)"
     )
     assert found.lacks(2, 2, 1) == ""
-    assert found.lacks(2, 3, 1) == "the arrangement tensor takes fp16, not fp32"
+    assert found.lacks(2, 3, 1) == "the arrangement tensor takes fp16 or bf16, not fp32"
     assert found.lacks(2, 3, 0) == ""
+    assert found.lacks(2, 3, 2) == "island 0 has no bf16, but fp16, fp32"
     assert found.lacks(2, 3, 0, 1) == "island 0 cannot transpose a"
 
 

@@ -276,7 +276,7 @@ REFUSALS = [  # islands, settings, message, hint
     (
         ["/scores/MatMul"], {"fim.island.0.formats": "fp16"},
         "node /scores/MatMul (MatMul): it computes real numbers in binary32, and no island has fp32",
-        'fim.island.N.formats = "fp16 fp32"',
+        "add fp32 to fim.island.N.formats",
     ),
     (
         ["MatMul"], {"fim.island.0.functions": "add relu"},

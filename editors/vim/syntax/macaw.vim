@@ -16,7 +16,7 @@ syntax match macawCalled /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[
 syntax region macawIndices start=/\[/ end=/\]/ oneline contained contains=@macawOperand
 syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
 syntax keyword macawDirective contained .2byte .4byte .8byte .addrsig .addrsig_sym .align .array
-syntax keyword macawDirective contained .ascii .asciz .attribute .balign .block .bss .byte
+syntax keyword macawDirective contained .ascii .asciz .attribute .balign .bfloat16 .block .bss .byte
 syntax keyword macawDirective contained .cfi_adjust_cfa_offset .cfi_b_key_frame .cfi_def_cfa
 syntax keyword macawDirective contained .cfi_def_cfa_offset .cfi_def_cfa_register .cfi_endproc
 syntax keyword macawDirective contained .cfi_escape .cfi_fde_data .cfi_gnu_args_size
@@ -142,13 +142,13 @@ syntax keyword macawRegister contained x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x2
 syntax keyword macawRegister contained x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
-syntax keyword macawWord contained add aim all balance base both broadcast bw_a10 bw_s10 bw_s5
-syntax keyword macawWord contained by_cluster by_pe compress cp data ddr4_dimm default dense dma fim
-syntax keyword macawWord contained float16 float32 float64 fp16 fp32 func function hbm2_pim int16
-syntax keyword macawWord contained int32 int64 int8 large last max nnp none nonsf notype object pe
-syntax keyword macawWord contained psums records reduce relu requantise rq scalar_add scalar_max
-syntax keyword macawWord contained scale scales sequence sfu shift sigmoid sliced sq start sw table
-syntax keyword macawWord contained tanh tiny uint16 uint32 uint8 vc weights
+syntax keyword macawWord contained add aim all balance base bfloat16 both broadcast bw_a10 bw_s10
+syntax keyword macawWord contained bw_s5 by_cluster by_pe compress cp data ddr4_dimm default dense
+syntax keyword macawWord contained dma fim float16 float32 float64 fp16 fp32 func function hbm2_pim
+syntax keyword macawWord contained int16 int32 int64 int8 large last max nnp none nonsf notype
+syntax keyword macawWord contained object pe psums records reduce relu requantise rq scalar_add
+syntax keyword macawWord contained scalar_max scale scales sequence sfu shift sigmoid sliced sq
+syntax keyword macawWord contained start sw table tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

@@ -88,7 +88,7 @@ def command(
     data: tuple[str, ...],
     islands: tuple[str, ...],
     core: str | None,
-    number_format: str,
+    number_format: str | None,
     dynamic: bool,
     resident: str,
     explain: bool,

@@ -175,7 +175,7 @@ def command(
     mapping: str | None,
     split: str | None,
     density: float,
-    number_format: str,
+    number_format: str | None,
     dims: tuple[str, ...],
     dynamic: bool,
     resident: str,

@@ -24,9 +24,9 @@ CORE = "fim"
 format_option = click.option(
     "--format",
     "number_format",
-    default="fp16",
     metavar="NAME",
-    help="Number format of a graph on islands: fp16 or fp32.",
+    help="Number format of a graph on islands: fp16, fp32 or bf16; default the first one that they"
+    " have.",
 )
 dynamic_option = click.option(
     "--dynamic",
@@ -88,7 +88,7 @@ def lower(
     output: str | None,
     *,
     device: str,
-    number_format: str,
+    number_format: str | None,
     dims: Mapping[str, int],
     dynamic: bool,
     resident: float,

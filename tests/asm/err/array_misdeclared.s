@@ -1,5 +1,5 @@
 # .array wants a type and dimensions.
 a:      .array  int8                      #! error 9-21: .array takes other operands | write .array dtype, dimension, ...
-b:      .array  byte, 4                   #! error 17-21: 'byte' is no element type | there are int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
+b:      .array  byte, 4                   #! error 17-21: 'byte' is no element type | there are int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64, bfloat16
 c:      .array  int8, 0                   #! error 23-24: dimension: 0 is out of range, 1 to 2147483647
 d:      .array                            #! error 9-15: .array takes other operands | write .array dtype, dimension, ...

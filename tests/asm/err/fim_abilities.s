@@ -10,7 +10,7 @@
           mmr   transpose, a
           rz <- rop * gio                 #! error 11-26: island 0 cannot transpose a | island 2 can do it
           mmr   format, fp32
-          rz <- rop * gio                 #! error 11-26: the arrangement tensor takes fp16, not fp32
+          rz <- rop * gio                 #! error 11-26: the arrangement tensor takes fp16 or bf16, not fp32
           mmr   arrange, elementwise
           loop  2
             rz <- rop * gio               #! error 13-28: from the second pass of the loop on, this is mul, the last mmr op says add

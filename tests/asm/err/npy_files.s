@@ -7,7 +7,7 @@
         .npy    "bad/big_endian.npy"      #! error 17-37: 'bad/big_endian.npy' is big-endian; save it little-endian, array.astype('<i4')
         .npy    "bad/fortran.npy"         #! error 17-34: 'bad/fortran.npy' is in Fortran order; save numpy.ascontiguousarray(array)
         .npy    "bad/objects.npy"         #! error 17-34: 'bad/objects.npy' holds Python objects, which are never read
-        .npy    "bad/complex.npy"         #! error 17-34: 'bad/complex.npy' holds the element type '<c8'; there are int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
+        .npy    "bad/complex.npy"         #! error 17-34: 'bad/complex.npy' holds the element type '<c8'; there are int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64, bfloat16
         .npy    "bad/cut.npy"             #! error 17-30: 'bad/cut.npy' should hold 1024 bytes of data by its header and holds 1021
         .npy    "bad/header.npy"          #! error 17-33: 'bad/header.npy' has a header that cannot be read
         .npy    "bad/long.npy"            #! error 17-31: 'bad/long.npy' should hold 1024 bytes of data by its header and holds 1026

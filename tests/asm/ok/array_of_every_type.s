@@ -4,7 +4,8 @@ b:      .array  int16, 2
 c:      .array  int32, 2, 2
 d:      .array  int64, 1
 e:      .array  float16, 2
-        .half   sizeof(a), sizeof(b), sizeof(c), sizeof(d), sizeof(e)
+f:      .array  bfloat16, 3
+        .half   sizeof(a), sizeof(b), sizeof(c), sizeof(d), sizeof(e), sizeof(f)
 #! symbol a 0x80000000 3 object .data
 #! symbol c 0x80000007 16 object .data
-#! at .data+0x23 0300 0400 1000 0800 0400
+#! at .data+0x29 0300 0400 1000 0800 0400 0600

@@ -15,7 +15,14 @@ from tests.emu.fim.machine import Machine
 
 DEVICES = [
     config.load("tiny"),
-    config.load("tiny").changed({"fim.island.0.divider": 3, "fim.island.0.lanes": 4}),
+    config.load("tiny").changed(
+        {
+            "fim.island.0.divider": 3,
+            "fim.island.0.lanes": 4,
+            "fim.island.0.formats": "bf16 fp16 fp32",
+        }
+    ),
+    config.load("tiny").changed({"fim.island.0.formats": "bf16"}),
     config.load("tiny").changed({"fim.island.0.rz_slices": 16, "fim.t_ccdl": 5, "fim.alu.add": 9}),
     config.load("tiny").changed(
         {

@@ -12,10 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from macaw.emu.bfloat16 import numbers
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
+from macaw.emu.floats import to_host
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FORMATS, FUNCTION_NAMES
 
-DIGITS = {"float16": (11, -14, 15), "float32": (24, -126, 127)}  # of a number, exponents
+DIGITS = {  # of a number, exponents
+    "float16": (11, -14, 15),
+    "float32": (24, -126, 127),
+    "bfloat16": (8, -126, 127),
+}
 
 
 def rounded(value: Fraction, dtype: str, sign_of_zero: bool = False) -> float:
@@ -98,8 +104,8 @@ def tree(terms, dtype):
 
 def model(mode: Mode, left, right):
     """The results of the operation, number by number, as fim.md defines it."""
-    dtype = mode.dtype.name
-    x, y = [float(v) for v in left], [float(v) for v in right]
+    dtype = FORMATS[mode.format].dtype
+    x, y = numbers(left).tolist(), numbers(right).tolist()
     name = FUNCTION_NAMES[mode.op]
     match ARRANGEMENT_NAMES[mode.arrange]:
         case "dot":
@@ -134,8 +140,9 @@ def model(mode: Mode, left, right):
 
 def same(found, expected):
     """Assert equal bits, with one bit pattern for NaN."""
-    expected = np.array(expected).astype(found.dtype)
-    expected[np.isnan(expected)] = np.nan
+    wide = np.array(expected)
+    wide[np.isnan(wide)] = np.nan
+    expected = to_host(wide, found.dtype)  # exact
     np.testing.assert_array_equal(
         found.view(f"u{found.itemsize}"), expected.view(f"u{found.itemsize}")
     )
@@ -147,14 +154,13 @@ def modes():
             if name in ("and", "or", "xor", "not") or (arrange and name != "mul"):
                 continue
             for transpose in range(3 if arrange == 3 else 1):
-                if arrange < 3 or form == 0:
+                if arrange < 3 or FORMATS[form].name in ("fp16", "bf16"):
                     yield Mode(op, arrange, transpose, 0, form)
 
 
 def label(mode):
-    return (
-        f"{FUNCTION_NAMES[mode.op]}-{ARRANGEMENT_NAMES[mode.arrange]}-{mode.transpose}-{mode.dtype}"
-    )
+    names = FUNCTION_NAMES[mode.op], ARRANGEMENT_NAMES[mode.arrange]
+    return f"{'-'.join(names)}-{mode.transpose}-{FORMATS[mode.format].dtype}"
 
 
 def columns(draw, mode, count):
@@ -166,7 +172,7 @@ def columns(draw, mode, count):
         data = random.integers(0, 256, (count, 32), dtype=np.uint8)
         return data.view(mode.dtype)
     scale = 2.0 ** draw(st.integers(-9, 7))
-    return (random.normal(size=(count, lanes)) * scale).astype(mode.dtype)
+    return to_host(random.normal(size=(count, lanes)) * scale, mode.dtype)
 
 
 @pytest.mark.once
@@ -245,6 +251,8 @@ def test_accumulating_is_a_last_sum():
         (Mode(2, 0), 3, (96, 32)),
         (Mode(2, 1), 3, (6, 2)),
         (Mode(2, 1, format=1), 9, (36, 4)),
+        (Mode(2, 1, format=2), 3, (6, 2)),
+        (Mode(2, 3, format=2), 15, (480, 32)),
         (Mode(2, 2), 5, (0, 512)),
         (Mode(2, 2, format=1), 5, (0, 256)),
         (Mode(2, 3), 15, (480, 32)),

@@ -7,13 +7,16 @@ from random import Random
 import numpy as np
 import pytest
 
+from macaw.emu.bfloat16 import element_type
 from macaw.emu.engines import ENGINES
 from macaw.emu.fim import deferred_data
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.deferred_data import DeferredData
 from macaw.emu.fim.fast_arithmetic import dots, round_significands, running_sums, widened
-from macaw.isa.fim_circuit import DOT, MUL
+from macaw.emu.floats import to_host
+from macaw.isa import config
+from macaw.isa.fim_circuit import DOT, FORMATS, MUL
 from tests.emu.fim.machine import Machine
 
 pytestmark = pytest.mark.once
@@ -137,6 +140,8 @@ def words(chance: Random) -> str:
         ("dot", "fp16", 30.0),
         ("dot", "fp16", 3e-4),
         ("dot", "fp32", 1.0),
+        ("dot", "bf16", 1.0),
+        ("tensor", "bf16", 1.0),
         ("elementwise", "fp16", 1.0),
         ("outer", "fp16", 1.0),
         ("tensor", "fp16", 1.0),
@@ -167,10 +172,13 @@ def test_deferred_products_leave_the_state_of_the_reference(
         "end",
     ]
     random = np.random.default_rng(seed)
-    data = (random.standard_normal((4, 6, 512)) * scale).astype(np.float16)
+    own = element_type(next(row.dtype for row in FORMATS if row.name == form))
+    kind = own if form == "bf16" else np.float16
+    data = to_host(random.standard_normal((4, 6, 512)) * scale, kind)
+    device = config.load("tiny").changed({"fim.island.0.formats": "bf16 fp16 fp32"})
     devices = []
     for engine in ENGINES:
-        machine = Machine(lines, engine=engine)
+        machine = Machine(lines, device, engine)
         for bank in range(4):
             for row in range(6):
                 machine.put(bank, row, 0, data[bank, row])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
@@ -18,7 +19,7 @@ from tests.emu.heard import Heard
 
 pytestmark = pytest.mark.once
 MOST = 600  # the first steps of a program, which are checked
-FORMATS = {2: np.float16, 4: np.float32}
+KINDS = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16}
 
 
 def assembled(lines, device):
@@ -67,9 +68,11 @@ class Walk:
             if made.value is None:
                 self.work.append((self.only(made), expected[low:high]))
             else:
-                number: Any = FORMATS[size](made.value)
+                kind = KINDS[next(x.value for x in made.sources() if x.what == "format")]
+                number: Any = kind(made.value)
+                assert number.nbytes == size
                 assert number.tobytes()[low - first : high - first] == expected[low:high]
-                self.number(made, FORMATS[size])
+                self.number(made, kind)
         assert not any(rest), "what nobody filled is 0"
 
     def memory(self, source, expected):

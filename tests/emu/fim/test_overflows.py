@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ from macaw.emu.engines import ENGINES
 from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     DOT,
+    FORMAT_NAMES,
     FUNCTION_NAMES,
     FUNCTIONS,
     OUTER,
@@ -22,6 +24,7 @@ from tests.emu.fim.machine import Machine
 
 pytestmark = pytest.mark.once
 BANKS, COLUMNS = 2, 8
+KINDS = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16}
 
 
 def sums(numbers, dtype):
@@ -64,27 +67,28 @@ def count_by_loops(function, arrange, left, right, old, dtype):
 
 CASES = [
     *(("elementwise", name, form) for name in ("add", "sub", "mul", "div", "vssqr", "relu", "xor")
-      for form in ("fp16", "fp32")),
+      for form in ("fp16", "fp32", "bf16")),
     *((name, "mul", "fp16") for name in ("dot", "outer", "tensor")),
     ("dot", "mul", "fp32"),
+    ("dot", "mul", "bf16"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("accumulates", [False, True])
 @pytest.mark.parametrize(("arrange", "function", "form"), CASES)
 def test_each_result_that_becomes_infinite_counts_once(arrange, function, form, accumulates):
-    dtype = np.float16 if form == "fp16" else np.float32
+    dtype = KINDS[form]
     lines = [".block banks=0-1", f"mmr op, {function}", f"mmr arrange, {arrange}",
              f"mmr format, {form}", "act 0", "rop <- iosa[0]",
              "fim 6, 1, 1, 1", f"mmr accumulate, {int(accumulates)}",
              f"fim 6, 2, 1, {COLUMNS - 1}", "end"]  # fmt: skip
     noise = np.random.default_rng(len(arrange) * len(function) + accumulates)
-    size = 16 if form == "fp16" else 8
+    size = 8 if form == "fp32" else 16
     exponent = 16 if form == "fp16" else 128
     shape = BANKS, COLUMNS + 1, size
     power = noise.uniform(-2, exponent, shape) * (1 if function in ("add", "sub") else 0.56)
     data = (np.exp2(power.astype(np.float64)) * noise.choice([-1, 1], shape)).clip(
-        -float(np.finfo(dtype).max), float(np.finfo(dtype).max)
+        -float(ml_dtypes.finfo(dtype).max), float(ml_dtypes.finfo(dtype).max)
     ).astype(dtype)  # fmt: skip
     data[noise.random(shape) < 0.02] = np.inf
     data[noise.random(shape) < 0.02] = np.nan
@@ -93,7 +97,7 @@ def test_each_result_that_becomes_infinite_counts_once(arrange, function, form, 
         {
             "fim.island.0.functions": " ".join(FUNCTION_NAMES),
             "fim.island.0.arrangements": " ".join(ARRANGEMENT_NAMES),
-            "fim.island.0.formats": "fp16 fp32",
+            "fim.island.0.formats": "fp16 fp32 bf16",
             "fim.island.0.rz_slices": 16,
         }
     )
@@ -121,7 +125,7 @@ def test_each_result_that_becomes_infinite_counts_once(arrange, function, form, 
         states.append(machine.island.state.overflows)
         assert machine.island.counters()["overflows"] == sum(expected)
     start = machine.program.section(".fim.0").address
-    number = ("fp16", "fp32").index(form)
+    number = FORMAT_NAMES.index(form)
     found = {(address - start) // 4: count for address, _, count, _ in states[0]}
     assert found == {word: count for word, count in zip((6, 8), expected, strict=True) if count}
     assert all(form == number for _, form, _, _ in states[0])

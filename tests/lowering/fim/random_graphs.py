@@ -14,19 +14,19 @@ import random
 import numpy as np
 
 import macaw
-from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.fim_circuit import FORMATS, NumberFormat
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Tensor
-from tests.lowering.fim.running import modelled
+from tests.lowering.fim.running import modelled, numpy_type, with_bf16
 
 SIDE = 40  # of a tensor, at most
 ONE = ("relu", "sigmoid", "tanh")
 TWO = ("add", "sub", "mul")
 
 
-def made(rng: random.Random, tasks: int) -> Graph:
+def made(rng: random.Random, tasks: int, form: int = 0) -> Graph:
     """A random graph of products, functions, gathers, scatters and views."""
-    graph = Graph()
+    graph = Graph(form)
     there = [graph.tensor(name, rng.randint(1, SIDE), rng.randint(1, SIDE)) for name in "ab"]
     while len(graph.tasks) < tasks:
         x = rng.choice(there[-3:])
@@ -79,32 +79,40 @@ def constant(
     numbers = np.random.default_rng(rng.randrange(1 << 30))
     shape = (1 if alike else rows, columns)
     data = numbers.standard_normal(shape) / (1 if alike else np.sqrt(rows))
-    whole = np.broadcast_to(data, (rows, columns)).astype(FORMATS[graph.form].dtype)
+    whole = np.broadcast_to(data, (rows, columns)).astype(numpy_type(FORMATS[graph.form]))
     return graph.constant(f"c{len(graph.tensors)}", np.ascontiguousarray(whole))
 
 
-def checked(seed: int) -> tuple[int, int, int]:
+def checked(seed: int, form: NumberFormat = FORMATS[0]) -> tuple[int, int, int]:
     """Check a random graph; return its predicted and its emulated cycles.
 
-    The third result is the emulated cycles if the program chooses options at run time.
+    The third result is the emulated cycles if the program chooses options at run time. For bf16 the
+    device is `with_bf16`, and both engines run the program.
     """
     rng = random.Random(seed)
-    graph = made(rng, rng.randint(1, 6))
-    numbers = np.random.default_rng(seed)
+    graph = made(rng, rng.randint(1, 6), FORMATS.index(form))
+    numbers, device = np.random.default_rng(seed), with_bf16() if form.name == "bf16" else "base"
     given = {
-        tensor.name: numbers.uniform(-1, 1, (tensor.rows, tensor.columns)).astype(np.float16)
+        tensor.name: numbers.uniform(-1, 1, (tensor.rows, tensor.columns)).astype(numpy_type(form))
         for tensor in graph.inputs
     }
-    found = macaw.lower_graph(graph)
-    done = macaw.run(found.assemble(), given)
+    found = macaw.lower_graph(graph, device=device)
+    program = found.assemble()
+    done = macaw.run(program, given)
     for name, wanted in modelled(found.plan, graph, given).items():
         np.testing.assert_array_equal(done.outputs[name], wanted)
-    late = macaw.run(macaw.lower_graph(graph, dynamic=True).assemble(), given)
+    if form.name == "bf16":
+        slow = macaw.run(program, given, engine="reference")
+        assert slow.cycles == done.cycles
+        for name, array in slow.outputs.items():
+            np.testing.assert_array_equal(array.view("u4"), done.outputs[name].view("u4"))
+    late = macaw.run(macaw.lower_graph(graph, device=device, dynamic=True).assemble(), given)
     exact = graph.evaluate(given)
+    part = 0.02 if form.name == "fp16" else 0.16  # of the greatest number; bf16 has 3 digits less
     for tensor in graph.results:
         most = np.abs(exact[tensor.name]).max()
         np.testing.assert_allclose(
-            late.outputs[tensor.name], exact[tensor.name], rtol=0, atol=0.02 * most + 1e-6
+            late.outputs[tensor.name], exact[tensor.name], rtol=0, atol=part * most + 1e-6
         )
     return found.cycles, done.cycles, late.cycles
 

@@ -18,10 +18,11 @@ import onnxruntime
 from numpy.typing import NDArray
 
 import macaw
+from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS, NumberFormat
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_graph import read
 from tests.lowering.fim.random_models import random_model
-from tests.lowering.fim.running import modelled
+from tests.lowering.fim.running import modelled, numpy_type, with_bf16
 from tests.lowering.nnp.running import inputs_of
 
 
@@ -39,27 +40,35 @@ class Outcome:
         return abs(self.predicted / self.cycles - 1)
 
 
-def checked(seed: int) -> Outcome:
+def checked(seed: int, form: NumberFormat = FORMATS[0]) -> Outcome:
     """Lower and run a random model; compare all bits of its results with the model of islands.
 
-    Check that the run takes at least the cycles of the lower bound.
+    Check that the run takes at least the cycles of the lower bound. For bf16 the device is
+    `with_bf16`, and both engines run the program.
     """
     random = np.random.default_rng(seed)
     made = random_model(random)
     given = inputs_of(made, random)
     try:
-        found = macaw.lower_graph(made)
+        device = with_bf16() if form.name == "bf16" else "base"
+        found = macaw.lower_graph(made, number_format=form.name, device=device)
     except macaw.InputError as error:
         return Outcome(str(error))
     compare_with_onnxruntime(read(made).graph, made, given)
-    dtype = np.float16
+    dtype = numpy_type(form)
     inputs = {
         tensor.name: np.asarray(array, dtype).reshape(found.graph.shape(tensor))
         for tensor, array in zip(found.graph.inputs, given.values(), strict=True)
     }
-    run = macaw.run(found.assemble(), inputs)
+    program = found.assemble()
+    run = macaw.run(program, inputs)
     for name, wanted in modelled(found.plan, found.graph, inputs).items():
         np.testing.assert_array_equal(run.outputs[name], wanted)
+    if form.name == "bf16":
+        slow = macaw.run(program, inputs, engine="reference")
+        assert slow.cycles == run.cycles
+        for name, array in slow.outputs.items():
+            np.testing.assert_array_equal(array.view("u4"), run.outputs[name].view("u4"))
     assert found.least_cycles <= run.cycles
     return Outcome("", found.cycles, run.cycles)
 
@@ -88,12 +97,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--format", choices=FORMAT_NAMES, default=FORMAT_NAMES[0])
     options = parser.parse_args()
+    form = FORMATS[FORMAT_NAMES.index(options.format)]
     whys: Counter[str] = Counter()
     off: list[tuple[float, int, int]] = []
     for seed in range(options.seed, options.seed + options.count):
         try:
-            outcome = checked(seed)
+            outcome = checked(seed, form)
         except Exception as error:  # every one of them is a finding
             print(f"seed {seed}: {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue

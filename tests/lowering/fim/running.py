@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 
 import macaw
@@ -17,6 +18,16 @@ from macaw.lowering.fim.program import emit
 
 FORMAT_OF = {row.dtype: number for number, row in enumerate(FORMATS)}
 TINY, BASE = config.load("tiny"), config.load("base")
+
+
+def numpy_type(form):
+    """The NumPy type with a format's numbers and arithmetic; for bf16 that of ml_dtypes."""
+    return np.dtype(ml_dtypes.bfloat16 if form.name == "bf16" else form.numbers)
+
+
+def with_bf16(device=BASE):
+    """The device, whose circuits compute in bf16 alone."""
+    return device.changed({f"fim.island.{island}.formats": "bf16" for island in range(8)})
 
 
 def rounded(a, b, layout, total=None):
@@ -39,7 +50,7 @@ def rounded(a, b, layout, total=None):
 def operands(shape, seed=0):
     """Random matrices A and B of this shape."""
     random = np.random.default_rng(seed)
-    dtype = shape.numbers.dtype
+    dtype = numpy_type(shape.numbers)
     a, b = random.standard_normal((shape.m, shape.k)), random.standard_normal((shape.k, shape.n))
     return a.astype(dtype), b.astype(dtype)
 
@@ -125,7 +136,7 @@ def _products_of_sums(
 
 def modelled(plan, graph, inputs):
     """All tensors of a plan, rounded as its islands round them."""
-    dtype = FORMATS[graph.form].dtype
+    dtype = numpy_type(FORMATS[graph.form])
     found = {}
 
     def numbers(tensor):
@@ -181,4 +192,8 @@ def modelled(plan, graph, inputs):
             elif joint > 1:
                 made = np.concatenate(np.split(made, joint, axis=1))
             found[memory.name] = made
-    return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}
+    kind = FORMATS[graph.form].numbers
+    return {
+        tensor.name: numbers(tensor).reshape(graph.shape(tensor)).astype(kind)
+        for tensor in graph.results
+    }

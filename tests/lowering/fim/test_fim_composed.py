@@ -1,5 +1,6 @@
 """Maximum and minimum, which an island computes by several functions of its ALU."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import helper
@@ -11,14 +12,15 @@ from macaw.lowering.fim.graph import MANY_STEPS, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Refusal
 from tests.lowering.fim.onnx_models import model, random_numbers
-from tests.lowering.fim.running import TINY, modelled
+from tests.lowering.fim.running import BASE, TINY, modelled, numpy_type, with_bf16
 
 
-def _pairs(dtype):
+def _pairs(form):
     """All pairs of special numbers except NaN."""
-    what = np.finfo(dtype)
-    numbers = [0, 1, 1.5, what.max, what.tiny, what.smallest_subnormal, 3 * what.smallest_subnormal]
-    some = np.array([sign * x for x in (*numbers, np.inf) for sign in (1, -1)], dtype)
+    what = ml_dtypes.finfo(numpy_type(form))
+    least = float(what.smallest_subnormal)
+    numbers = [0, 1, 1.5, float(what.max), float(what.tiny), least, 3 * least, np.inf]
+    some = np.array([sign * x for x in numbers for sign in (1, -1)], form.numbers)
     return np.meshgrid(some, some)
 
 
@@ -34,12 +36,13 @@ def _emulated(device, form, a, b):
 
 
 @pytest.mark.parametrize("form", range(len(FORMATS)))
-@pytest.mark.parametrize("device", ["tiny", "base"])
+@pytest.mark.parametrize("device", [TINY, BASE], ids=["tiny", "base"])
 def test_all_pairs_of_special_numbers(device, form):
-    a, b = _pairs(FORMATS[form].dtype)
+    a, b = _pairs(FORMATS[form])
+    device = with_bf16(device) if FORMATS[form].name == "bf16" else device
     done, wanted = _emulated(device, form, a, b)
     for name, array in wanted.items():
-        bits = f"u{FORMATS[form].size}"
+        bits = f"u{array.itemsize}"
         np.testing.assert_array_equal(done.outputs[name].view(bits), array.view(bits))
     np.testing.assert_array_equal(done.outputs["hi"], np.maximum(a, b))
     np.testing.assert_array_equal(done.outputs["lo"], np.minimum(a, b))

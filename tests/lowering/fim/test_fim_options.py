@@ -37,6 +37,21 @@ def check(option, graph, a, b, device, name):
     assert abs(done.cycles - timed(plan, device).makespan) <= 5
 
 
+@pytest.mark.parametrize("shape", [Shape(21, 37, 50, form=2), Shape(1, 70, 3, form=2)])
+def test_each_pair_in_bf16(shape):
+    """In bf16 each pair has right bits, and the cycles that it has in fp16."""
+    a, b = operands(shape)
+    device = TINY.changed({f"fim.island.{island}.formats": "bf16 fp16" for island in range(2)})
+    graph = product(a, b)
+    found = [x for x in options(graph.tasks, device, shape.form) if isinstance(x, Option)]
+    halves = product(*(x.astype(np.float16) for x in (a, b)))
+    others = [x for x in options(halves.tasks, device) if isinstance(x, Option)]
+    assert [x.total for x in found] == [x.total for x in others]
+    assert len(found) == 6
+    for option in found:
+        check(option, graph, a, b, device, "")
+
+
 def option_of(stream, graph):
     """Return the option that computes a product with this stream on island 0 of tiny."""
     tasks = tuple(graph.tasks)
@@ -74,10 +89,14 @@ def test_the_best_pair_of_memories_that_exist(name):
 
     Timing there includes tRRD, tFAW, tWTR and tRTP; the DIMM needs a command for each activation.
     """
-    shape = Shape(12, 20, 18)
+    shape = Shape(12, 20, 18, form=2 if name == "aim" else 0)
     a, b = operands(shape)
     graph, device = product(a, b), load(name)
-    found = [x for x in options(graph.tasks, device) if isinstance(x, Option) and x.island == 1]
+    found = [
+        x
+        for x in options(graph.tasks, device, shape.form)
+        if isinstance(x, Option) and x.island == 1
+    ]
     assert found
     check(min(found, key=lambda option: option.total), graph, a, b, device, name)
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
 from tests.lowering.fim.random_onnx import checked
 
 REFUSAL = re.compile(r"node \S+ \(\w+\): ")
@@ -13,6 +14,14 @@ REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 def test_a_random_model_is_exact(seed):
     """A random model has exact results, and takes exactly the predicted cycles."""
     outcome = checked(seed)
+    assert not outcome.refusal
+    assert outcome.predicted == outcome.cycles
+
+
+@pytest.mark.parametrize("seed", [3, 23, 596])
+def test_a_random_model_is_exact_in_bf16(seed):
+    """In bf16 both engines give the exact results, in exactly the predicted cycles."""
+    outcome = checked(seed, FORMATS[FORMAT_NAMES.index("bf16")])
     assert not outcome.refusal
     assert outcome.predicted == outcome.cycles
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import COLUMN_BYTES
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class BankImage:
     """A constant array in several banks of an island.
 
     For each pair (bank, index) in `places`, bank number `bank` stores `array[index]`, from the
-    job's first row on. `symbol` distinguishes the images of one job.
+    job's first row on. The last axis of `array` has the numbers of one column. `symbol`
+    distinguishes the images of one job.
     """
 
     symbol: str
@@ -28,7 +32,8 @@ class BankImage:
     @property
     def size(self) -> int:
         """The number of bytes that the image occupies in the banks."""
-        return len(self.places) * int(self.array[0].nbytes)
+        part = self.array.shape[1:-1]
+        return len(self.places) * prod(part) * COLUMN_BYTES
 
 
 @dataclass(frozen=True)

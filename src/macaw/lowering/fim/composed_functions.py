@@ -1,8 +1,8 @@
 """Computes maximum and minimum, which no ALU has, by several functions of the ALU.
 
-The difference a - b is negative exactly where b is the greater number, also in fp16 and fp32,
-because differences below the least normal number are exact. The sign of the difference gives a
-mask of all bits or of no bit, and the mask selects the bits of a or of b. So no rounding changes
+The difference a - b is negative exactly where b is the greater number, also in fp16, fp32 and
+bf16, because differences below the least normal number are exact. The sign of the difference gives
+a mask of all bits or of no bit, and the mask selects the bits of a or of b. So no rounding changes
 the result. +0 counts as greater than -0. If a or b is NaN, the maximum is a and the minimum b.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.fim.graph import MANY_STEPS, Task, Tensor
+from macaw.lowering.fim.number_arrays import greatest, rounded
 
 _SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
 
@@ -82,9 +83,8 @@ def _constants(count: int, form: int) -> dict[str, Tensor]:
 
     All composed functions with results of this size use equal tensors.
     """
-    dtype = np.dtype(FORMATS[form].dtype)
-    numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: np.finfo(dtype).max}
+    numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: greatest(FORMATS[form])}
     return {
-        name: Tensor(f".{name}", 1, count, np.broadcast_to(dtype.type(number), (1, count)))
+        name: Tensor(f".{name}", 1, count, rounded(np.full((1, count), number), FORMATS[form]))
         for name, number in numbers.items()
     }

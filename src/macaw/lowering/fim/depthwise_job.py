@@ -52,6 +52,7 @@ from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, Copy, Location
 from macaw.lowering.fim.fused_task import CannotError, MemoryExceededError
 from macaw.lowering.fim.graph import Task
 from macaw.lowering.fim.island_job import Cycles, Phase, predict
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Route, external, runs
 from macaw.lowering.fim.shape import part
 from macaw.lowering.fim.stream import DIV, ROW_BYTES
@@ -337,11 +338,11 @@ class DepthwiseJob:
     def _constants(self) -> NDArray[Any]:
         """Return weights and operands, in shape (turns, banks, taps + operands, lanes)."""
         operands = [tap.weights for tap in self.whole.taps] + list(self.whole.rows)
-        dtype, divisors = FORMATS[self.form].dtype, self._divisors
-        table = np.zeros((len(operands), self.turns * self.side * self.lanes), dtype)
+        form, divisors = FORMATS[self.form], self._divisors
+        table = np.zeros((len(operands), self.turns * self.side * self.lanes), form.numbers)
         for number, tensor in enumerate(operands):
             table[number] = number in divisors
-            table[number, : tensor.columns] = np.asarray(tensor.data, dtype)[0]
+            table[number, : tensor.columns] = rounded(tensor.data, form)[0]
         groups = table.reshape(len(operands), self.turns, 1, self.side, self.lanes)
         every = np.repeat(groups, self.shares, axis=2).transpose(1, 2, 3, 0, 4)
         return every.reshape(self.turns, self.banks, len(operands), self.lanes)

@@ -19,6 +19,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Bytes, Route, external, runs
 
 PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
@@ -115,9 +116,9 @@ class HostJob:
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands by their symbols in the program."""
-        dtype = FORMATS[self.form].dtype
+        form = FORMATS[self.form]
         return {
-            f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
+            f"{'ab'[side]}.tiles": rounded(tensor.data, form)
             for side, tensor in enumerate(self.task.inputs)
             if tensor.data is not None
         }

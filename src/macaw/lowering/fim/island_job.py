@@ -24,6 +24,7 @@ from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.stream import StreamTiling
@@ -212,7 +213,7 @@ class ProductJob:
             return None
         if side == 0:
             rows = slice(None) if part is None else part.row_range
-            return stream.a_tiles(np.asarray(first, stream.shape.numbers.dtype)[rows])
+            return stream.a_tiles(rounded(first, stream.shape.numbers)[rows])
         columns = slice(None) if part is None else part.column_range
         after = [np.asarray(tensor.data)[:, columns] for tensor in self.rows_after]
         matrices = [np.asarray(task.inputs[1].data)[:, columns] for task in self.products]
@@ -261,12 +262,12 @@ def b_image(
     `after` has operands of the functions that follow, as matrices of equal rows. They are stored
     in these banks, too.
     """
-    dtype, deep = stream.shape.numbers.dtype, stream.tile[1]
-    rows = [np.asarray(matrix, dtype)[0] for matrix in after]
-    b = np.asarray(matrices[0], dtype)
+    numbers, deep = stream.shape.numbers, stream.tile[1]
+    rows = [rounded(matrix, numbers)[0] for matrix in after]
+    b = rounded(matrices[0], numbers)
     if len(matrices) > 1:
         padded = [np.pad(matrix, ((0, -len(matrix) % deep), (0, 0))) for matrix in matrices]
-        b = np.concatenate(padded).astype(dtype)
+        b = rounded(np.concatenate(padded), numbers)
     tiles = stream.b_tiles(b)
     return np.concatenate([tiles, stream.row_tiles(rows)], axis=1) if rows else tiles
 

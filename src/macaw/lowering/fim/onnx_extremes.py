@@ -10,6 +10,7 @@ import numpy as np
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Places
+from macaw.lowering.fim.number_arrays import greatest
 from macaw.lowering.fim.onnx_composed import axes_of, binary, chain, unary
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of, required
 from macaw.lowering.onnx.graph import Node
@@ -60,7 +61,7 @@ def clipped(
 ) -> TaskValue:
     """Return x limited to the range from `low` to `high`; None is no limit."""
     # A limit beyond the numbers of the format limits nothing. Exporters write those of float32.
-    most = float(np.finfo(FORMATS[values.graph.form].dtype).max)
+    most = greatest(FORMATS[values.graph.form])
     if low is not None and low.array is not None and np.all(low.array < -most):
         low = None
     if high is not None and high.array is not None and np.all(high.array > most):

@@ -1,8 +1,8 @@
 """Reads ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
 
-All values have one number format, fp16 or fp32. ONNX's reference evaluator computes in advance
-everything that does not depend on inputs. For nodes that only move numbers, it also determines
-where they move each number.
+All values have one number format, fp16, fp32 or bf16. ONNX's reference evaluator computes in
+advance everything that does not depend on inputs. For nodes that only move numbers, it also
+determines where they move each number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import TensorProto
 
-from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
+from macaw.isa.fim_circuit import ABSENT_FORMATS, FORMAT_NAMES, FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
@@ -177,5 +177,6 @@ def _no_task() -> LowerError:
 def form_of(name: str) -> int:
     """Return the index of the number format with this name. Raises `LowerError`."""
     if name not in FORMAT_NAMES:
-        raise LowerError(f"no format '{name}'", "there are " + ", ".join(FORMAT_NAMES))
+        hint = ABSENT_FORMATS.get(name) or "there are " + ", ".join(FORMAT_NAMES)
+        raise LowerError(f"no format '{name}'", hint)
     return FORMAT_NAMES.index(name)

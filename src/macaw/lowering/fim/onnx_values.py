@@ -20,6 +20,7 @@ from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Places, Tensor
 from macaw.lowering.fim.labels import free
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.onnx.values import Room, Value, check_room, element_of
 
 TASKS = 2000  # the greatest number of tasks of a graph
@@ -134,7 +135,7 @@ class Values:
         if wide.size != rows * columns:
             raise LowerError(f"a constant of the shape {array.shape} as {rows} x {columns} numbers")
         with np.errstate(over="ignore", invalid="ignore"):
-            numbers = wide.astype(FORMATS[self.graph.form].dtype)
+            numbers = rounded(wide, FORMATS[self.graph.form])
         overflows = np.isfinite(wide) & ~np.isfinite(numbers)
         if overflows.any():
             name = FORMATS[self.graph.form].name

@@ -47,6 +47,7 @@ from macaw.lowering.fim.composed_functions import expand
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.stream import ROW_BYTES
@@ -260,9 +261,9 @@ class PointwiseJob:
 
     def _arrays(self) -> list[NDArray[Any] | None]:
         """Return the operands; None for an operand that is no constant."""
-        dtype = FORMATS[self.form].dtype
+        form = FORMATS[self.form]
         operands = (tensor.data for tensor in self.operands)
-        return [None if data is None else np.asarray(data, dtype) for data in operands]
+        return [None if data is None else rounded(data, form) for data in operands]
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands that the copies bring, by symbol."""
@@ -276,7 +277,7 @@ class PointwiseJob:
         if not self.resident:
             return []
         lanes = FORMATS[self.form].lanes
-        image = np.zeros((self.rows, self.banks, COLUMNS, lanes), FORMATS[self.form].dtype)
+        image = np.zeros((self.rows, self.banks, COLUMNS, lanes), FORMATS[self.form].numbers)
         for side, array in enumerate(self._arrays()):
             if array is not None:
                 chunks = np.zeros((self.rows * self.banks * self.chunk, lanes), image.dtype)

@@ -40,6 +40,7 @@ from macaw.lowering.fim.island_job import (
     buffer_places,
     predict,
 )
+from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.shape import part
 from macaw.lowering.fim.stream import Link, StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
@@ -147,9 +148,9 @@ class ProducerConsumerJob:
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands in tiles, by symbol."""
-        arrays, dtype = {}, self.streams[0].shape.numbers.dtype
+        arrays, numbers = {}, self.streams[0].shape.numbers
         for symbol, tensor in self._constants.items():
-            data = np.asarray(tensor.data, dtype)
+            data = rounded(tensor.data, numbers)
             if symbol == "a":
                 arrays[symbol] = self.streams[0].a_tiles(data)
             else:

@@ -25,6 +25,7 @@ from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.host_job import SHARED, ZEROS
 from macaw.lowering.fim.island_job import Phase, copies
+from macaw.lowering.fim.number_arrays import stored
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, GraphPlan, Step
 from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
@@ -266,7 +267,7 @@ class ProgramWriter:
             for symbol, array in step.option.job.files().items():
                 name = self._file(step, symbol)
                 file = f"{self.prefix}{name}.npy"
-                self.files[file] = array
+                self.files[file] = stored(array, self.numbers)
                 out.block(f'.balign 64\n{name}: .npy "{file}"')
         for name, label in self.between.items():
             count = self.graph.tensors[name].numbers * self.numbers.size
@@ -310,7 +311,7 @@ class ProgramWriter:
             if placed.island != island:
                 continue
             file = f"{self.prefix}r{placed.number}_{placed.image.symbol}.npy"
-            self.files[file] = placed.image.array
+            self.files[file] = stored(placed.image.array, self.numbers)
             part = CORE.section.format(island)
             for bank, index in placed.image.places:
                 out.put(f".section {BANK_SECTION.format(part, bank, placed.row)}")

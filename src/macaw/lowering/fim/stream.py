@@ -273,7 +273,7 @@ class StreamTiling:
         result has shape (banks, rounds, 32 columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
-        tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
+        tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.numbers)
         binary = [number for number in self.after if FUNCTIONS[number].operands == 2]
         for place, (function, row) in enumerate(zip(binary, rows, strict=True)):
             whole = np.full(self.rounds * self.banks * self.wide * n, function == DIV, row.dtype)

@@ -95,7 +95,7 @@ def append_island_product(
     if not any(FORMAT_NAMES[_FORM] in abilities(config, number).formats for number in range(count)):
         raise LowerError(
             "it computes real numbers in binary32, and no island has fp32",
-            f'fim.island.N.formats = "{" ".join(FORMAT_NAMES)}"',
+            f"add {FORMAT_NAMES[_FORM]} to fim.island.N.formats",
         )
     a, b = (rewriting.tensors[name] for name in (left, right))
     shape = rewriting.tensors[result].shape

@@ -1,0 +1,209 @@
+"""Programs with bfloat16: inputs, outputs, .npy files, the debugger, and lowered graphs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import macaw
+from macaw.asm.data import read_npy
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.session import Session
+from macaw.debugging import DebuggerFiles
+from macaw.emu.faults import DeviceError
+from tests.lowering.fim.running import modelled
+from tests.macaw.command_runs import run_here
+
+pytestmark = pytest.mark.once
+BF16 = ml_dtypes.bfloat16
+SOURCE = """
+        .device aim
+        .input  a, bfloat16, 16, at=island0
+        .output y, bfloat16, 16, at=island0
+        .core   fim, island=0
+        .block  banks=0
+          mmr   format, bf16
+          mmr   op, mul
+          act   0
+          rop <- iosa[0]
+          rz  <- rop * iosa[0]
+          iosa[1] <- rz
+          mmr   op, {function}
+        end
+"""
+X = (np.random.default_rng(5).normal(size=16) * 1e12).astype(BF16)
+SQUARES = (X * X).astype(np.float32)
+
+
+def source(folder: Path, function: str = "add") -> Path:
+    path = folder / "p.s"
+    path.write_text(SOURCE.format(function=function))
+    return path
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_each_kind_of_input_gives_the_same_squares(tmp_path: Path, engine: str) -> None:
+    program = macaw.assemble(source(tmp_path))
+    loaded = macaw.load(source(tmp_path))
+    for given in (X, X.view("V2"), X.astype(np.float32), X.astype(np.float64).tolist()):
+        for item in (program, loaded):
+            found = macaw.run(item, a=given, engine=engine).outputs["y"]
+            assert found.dtype == np.float32
+            np.testing.assert_array_equal(found.view("u4"), SQUARES.view("u4"))
+    batch = macaw.run(program, a=np.stack([X, X + X]), engine=engine)
+    assert batch.outputs["y"].shape == (2, 16)
+
+
+def test_numbers_that_are_none_of_bfloat16(tmp_path: Path) -> None:
+    program = macaw.assemble(source(tmp_path))
+    hint = "macaw.round_bfloat16(array) rounds numbers; float32 holds the result"
+    for given, what in (
+        (np.full(16, 1.001, np.float32), "float32 and has other numbers"),
+        (np.ones(16), "float64"),
+        (X.view(np.uint16), "uint16"),
+    ):
+        with pytest.raises(macaw.InputError) as caught:
+            macaw.run(program, a=given)
+        assert caught.value.message == f"input a is bfloat16, the array given is {what}"
+        assert caught.value.hint == hint
+    found = macaw.run(program, a=[1.001] * 16).outputs["y"]
+    assert found.tolist() == [1.0] * 16  # a list is rounded, as for other floating-point types
+    device = macaw.Device(macaw.configuration("aim"))
+    device.load(program)
+    with pytest.raises(DeviceError, match="tensor a is bfloat16, the array is float64"):
+        device.write_tensor("a", np.ones(16))
+
+
+def test_files_of_ml_dtypes(tmp_path: Path) -> None:
+    """`.npy` and `-i` take files with the type V2, as numpy.save writes arrays of ml_dtypes."""
+    np.save(tmp_path / "x.npy", X)
+    array = read_npy((tmp_path / "x.npy").read_bytes())
+    assert (array.dtype, array.shape, array.data) == ("bfloat16", (16,), X.tobytes())
+    path, out = source(tmp_path), tmp_path / "y.npy"
+    done = run_here(["run", "p.s", "-i", "a=x.npy", "-o", "y=y.npy"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(out), SQUARES)
+    text = path.read_text().replace(".input  a, bfloat16, 16, at=island0", "")
+    text = text.replace("end\n", 'end\n.section .fim.0.bank0.row0\n.npy "x.npy"\n')
+    path.write_text(text.replace(".output y, bfloat16, 16, at=island0", ""))
+    constants = macaw.run(path).device.memory.peek(0x4000_0020, 32)
+    np.testing.assert_array_equal(np.frombuffer(constants, BF16).astype(np.float32), SQUARES)
+
+
+def test_the_debugger_shows_and_sets_numbers(tmp_path: Path) -> None:
+    program = macaw.load(source(tmp_path))
+    session = Session(program, macaw.configuration("aim"), {"a": X})
+    run = Interpreter(session, DebuggerFiles())
+    values = X.astype(np.float32).tolist()
+    assert session.read("a[3]") == values[3]
+    assert session.read("a").tolist() == values
+    assert session.read("a[2:4]").tolist() == values[2:4]
+    assert session.read("mem[0x40000000].bf16") == values[0]
+    assert session.read("mem[0x40000000].bf16[2:5]").tolist() == values[2:5]
+    assert run.execute("x/3bf16 a").rows[0][1:] == tuple(values[:3])
+    rows = run.execute("x/1tiles_bf16 a").rows
+    assert [number for row in rows for number in row[1:]] == values
+    run.execute("set a[1] = 1.003")  # less than half-way to 1.0078125
+    run.execute("set a[2] = 1.006")
+    assert session.read("a[1:3]").tolist() == [1.0, 1.0078125]
+    run.execute("set mem[0x40000006].bf16 = 257")
+    assert session.read("a[3]") == 256
+    run.execute("continue")
+    assert session.read("y[1:4]").tolist() == [1.0, 1.015625, 65536.0]
+    assert session.read("fim[0].rz.bf16[0,1:4]").tolist() == [1.0, 1.015625, 65536.0]
+    registers = run.execute("info registers fim[0].0").rows
+    assert next(row for row in registers if row[1] == "rop")[4][3] == 256.0
+    assert run.execute("print/bf16 0x43803f80").rows[0][1] == [1.0, 256.0]
+
+
+def test_origins_of_a_number(tmp_path: Path) -> None:
+    """`why` shows operands and results as numbers, and compares elements with a file."""
+    program = macaw.load(source(tmp_path))
+    run = Interpreter(Session(program, macaw.configuration("aim"), {"a": X}), DebuggerFiles())
+    run.execute("continue")
+    lines = run.execute("why y[2]").lines
+    number, square = float(X[2]), float(SQUARES[2])
+    assert lines[0].startswith(f"y[2] = {square}: fim[0] iosa[1] <- rz at cycle 60")
+    assert any(f"rop fim[0,0].rop[4] = {number}: fim[0] rop <- iosa[0]" in line for line in lines)
+    assert lines[-1] == f"    iosa a[2] = {number}: an input"
+    wrong = SQUARES.copy()
+    wrong[5] *= 2
+    np.save(tmp_path / "good.npy", X * X)
+    np.save(tmp_path / "bad.npy", wrong)
+    first = run.execute(f"why y against {tmp_path / 'bad.npy'}").lines[0]
+    assert first.startswith(f"y[5] = {SQUARES[5].item()}, {tmp_path / 'bad.npy'} has")
+    assert f"{wrong[5].item()}: fim[0] iosa[1] <- rz at cycle 60" in first
+    answer = run.execute(f"why y against {tmp_path / 'good.npy'}")
+    assert answer.lines == (f"y agrees with {tmp_path / 'good.npy'}",)
+
+
+def model(element: int = TensorProto.FLOAT) -> onnx.ModelProto:
+    """A layer: relu(x W + b), then tanh, in a floating-point type of ONNX."""
+    random = np.random.default_rng(7)
+    constants = [
+        numpy_helper.from_array(
+            random.normal(size=shape).astype(helper.tensor_dtype_to_np_dtype(element)), name
+        )
+        for name, shape in (("w", (40, 24)), ("b", (24,)))
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Add", ["p", "b"], ["s"]),
+        helper.make_node("Relu", ["s"], ["r"]),
+        helper.make_node("Tanh", ["r"], ["y"]),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, element, shape)
+        for name, shape in (("x", (5, 40)), ("y", (5, 24)))
+    ]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize("element", [TensorProto.FLOAT, TensorProto.BFLOAT16])
+def test_a_graph_on_islands_like_aim(element: int) -> None:
+    """By default a graph has the format of the islands; predictions are exact, both engines agree."""
+    found = macaw.lower_graph(model(element), device="aim")
+    assert re.search(r"\.input +x, bfloat16, 5, 40", found.source)
+    assert all(array.dtype == "V2" for array in found.files.values())
+    x = np.random.default_rng(8).normal(size=(5, 40)).astype(BF16)
+    wanted = modelled(found.plan, found.graph, {"x": x})["y"]
+    for engine in ("fast", "reference"):
+        run = macaw.run(found.assemble(), x=x, engine=engine)
+        np.testing.assert_array_equal(run.outputs["y"], wanted)
+        assert run.cycles == found.cycles
+    measured = found.measure({"x": np.asarray(x, np.float32)})
+    assert 0 < measured.error < 0.05
+    assert found.measure(seed=1).cycles == found.cycles
+
+
+def test_a_format_that_no_island_has() -> None:
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.lower_graph(model(), device="aim", number_format="int8")
+    assert caught.value.message == "no format 'int8'"
+    assert caught.value.hint.startswith("sums of int8 products have 32 bits")
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.lower_graph(model(), device="aim", number_format="fp8")
+    assert caught.value.hint == "there are fp16, fp32, bf16"
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.lower_graph(model(), device="aim", number_format="fp32")
+    assert "island 0 has no fp32, but bf16" in caught.value.hint
+
+
+def test_a_constant_beyond_the_range() -> None:
+    made = model()
+    made.graph.initializer[1].CopyFrom(
+        numpy_helper.from_array(np.full(24, 3.4e38, np.float32), "b")
+    )
+    with pytest.raises(macaw.InputError, match=r"3\.4e\+38 is too large for bf16"):
+        macaw.lower_graph(made, device="aim")
+    made.graph.initializer[1].CopyFrom(numpy_helper.from_array(np.full(24, 1e38, np.float32), "b"))
+    assert macaw.lower_graph(made, device="aim").cycles  # fp16 has no such numbers
+    with pytest.raises(macaw.InputError, match="is too large for fp16"):
+        macaw.lower_graph(made, device="base")
