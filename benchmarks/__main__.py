@@ -1,4 +1,4 @@
-"""All benchmarks, or those that are named; docs/benchmarks.md is written from the results.
+"""Runs all benchmarks, or those that are named, and writes docs/benchmarks.md from the results.
 
     python -m benchmarks [--short] [--resume] [NAME ...]     docs/benchmarks.json keeps the results
     python -m benchmarks --load N [NAME ...]    with N busy processes beside: benchmarks-load-N.json
@@ -97,7 +97,7 @@ def measured(name: str, effort: Effort) -> Measured:
 
 
 def smoke(names: list[str]) -> None:
-    """Run each benchmark once, on small inputs, in this process."""
+    """Run each of the benchmarks `names` once, on small inputs, in this process."""
     for name in names:
         begin = sum(os.times()[:4])  # CPU time of this process and its children
         found = measured(name, Effort(small=True))
@@ -108,7 +108,7 @@ def smoke(names: list[str]) -> None:
 
 
 def measure(names: list[str], resume: bool, path: Path) -> None:
-    """Run each benchmark in its own process, and save each result in the file `path`.
+    """Run each of the benchmarks `names` in its own process, and save each result in file `path`.
 
     So no benchmark inherits the memory of another one. With `resume`, benchmarks that have a result
     of this commit are left out.

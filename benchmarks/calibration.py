@@ -1,4 +1,4 @@
-"""How fast this machine is, so that figures of two machines can be compared.
+"""Measures how fast this machine is, so that figures of two machines can be compared.
 
     python -m benchmarks calibration
     python -m benchmarks.calibration

@@ -1,4 +1,4 @@
-"""The language server: from an edit to the diagnostics, and from a request to its answer."""
+"""Times of the language server: from an edit to diagnostics, and from a request to its answer."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Session:
         self.client.initialized(types.InitializedParams())
 
     def open(self, uri: str, text: str) -> None:
-        """Open a file."""
+        """Open the file `uri` with this text."""
         item = types.TextDocumentItem(uri, "macaw", 0, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
 
     def change(self, uri: str, version: int, place: types.Range, text: str) -> None:
-        """Replace the text in a range of a file."""
+        """Replace the text in the range `place` of the file `uri`, which gets this version."""
         change = types.TextDocumentContentChangePartial(place, text)
         identifier = types.VersionedTextDocumentIdentifier(version, uri)
         self.client.text_document_did_change(
@@ -103,7 +103,7 @@ Request = Callable[[LanguageClient, str, list[types.Diagnostic]], Awaitable[Any]
 
 
 def at(uri: str, line: int, column: int) -> dict[str, Any]:
-    """Return the parameters of a request for a position in a file."""
+    """Return the parameters of a request for a line and column in the file `uri`."""
     return {
         "text_document": types.TextDocumentIdentifier(uri),
         "position": types.Position(line, column),

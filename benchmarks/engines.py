@@ -95,7 +95,7 @@ def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
 
 
 def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
-    """Yield the figures of a kind of product on this number of clusters."""
+    """Yield the figures of both engines for the kind of product `kind` on `clusters` clusters."""
     density, nonzero, balance = KINDS[kind]
     rng = np.random.default_rng(1)
     shape = (clusters * PES, INPUTS)

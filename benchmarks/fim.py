@@ -46,7 +46,10 @@ def source(groups: int = GROUPS, tiles: int = TILES) -> str:
 
 
 def memory(matrix: Halves, vector: Halves) -> Halves:
-    """Return the contents of each bank: (banks, rows of memory, 32 columns, 16)."""
+    """Return the contents of all banks, which have the rows of the matrix and the vector.
+
+    The shape is (banks, rows of memory, 32 columns, 16).
+    """
     groups, tiles = matrix.shape[0] // BANKS // SIDE, len(vector) // SIDE
     found = np.zeros((BANKS, groups * tiles, 32, SIDE), np.float16)
     split = matrix.reshape(BANKS, groups, SIDE, tiles, SIDE).transpose(0, 1, 3, 2, 4)

@@ -75,7 +75,10 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 
 
 def measured(item: Candidate, x: Any) -> int:
-    """Return the cycles of a plan's program, whose outputs are asserted to equal NumPy's."""
+    """Return the cycles of the program of a plan with the activations `x`.
+
+    The function asserts that the outputs equal NumPy's.
+    """
     run = macaw.run(assemble_lowered(layer_source(item.plan, "layer"), "layer"), x=x)
     wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()

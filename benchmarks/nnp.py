@@ -68,7 +68,7 @@ STATE = ("InitialVrf, 0", "InitialVrf, {1k}", "AddSubVrf1, 0", "AddSubVrf1, {1k}
 
 
 def seconds(action: Callable[[], object], rounds: int) -> list[float]:
-    """Return the CPU seconds of a call, from measurements of many calls each."""
+    """Return the CPU seconds of one call of `action` in each round, as a mean over many calls."""
     action()
     found = []
     for _ in range(rounds):
@@ -81,7 +81,7 @@ def seconds(action: Callable[[], object], rounds: int) -> list[float]:
 
 
 def device(bits: int, tiles: int) -> Configuration:
-    """Return a device with one nnp whose MatrixRf holds `tiles` tiles."""
+    """Return a device whose nnp has mantissas of `bits` bits and a MatrixRf for `tiles` tiles."""
     widths = {"nnp.vector_bits": bits, "nnp.matrix_bits": bits}
     sizes = {"nnp.native": NATIVE, "nnp.lanes": 16, "nnp.engines": 8, "nnp.matrix_rf": tiles}
     return Configuration("bench", {**widths, **sizes, "nnp.instructions": 65536})

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md from the recorded results: the goals, then the tables of each case.
+"""Writes docs/benchmarks.md from the recorded results: the goals, then the tables of each case.
 
 No figure on the page is written by hand. The texts are benchmarks/texts.py and those of the goals.
 """

@@ -29,7 +29,7 @@ def network() -> ModuleType:
 
 
 def measured(protected: ModuleType, name: str, rounds: int) -> tuple[Run, list[float]]:
-    """Return a run with eighty images, and the CPU seconds of each run."""
+    """Return a run of the variant `name` with eighty images, and the CPU seconds of each run."""
     images, _ = protected.reference.load_test_set()
     program = protected.program(name)
     values = protected.plain_inputs()

@@ -37,7 +37,7 @@ def values(seed: int, zero: float, size: int = SIZE) -> NDArray[np.int8]:
 def simulated(
     program: Program, settings: Configuration, x: NDArray[np.int8], engine: str = "fast"
 ) -> tuple[float, Device]:
-    """Return the CPU seconds of a run, and the device after it."""
+    """Return the CPU seconds of a run of a program with the input `x`, and the device after it."""
     device = Device(settings, engine=engine)
     device.load(program)
     device.write_tensor("x", x)

@@ -78,7 +78,7 @@ def sound(seconds: int, seed: int = 0) -> Array:
 
 
 def _burst(times: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
-    """Return a voice: harmonics of a pitch that moves, three formants, and syllables."""
+    """Return a voice at `times`: harmonics of a pitch that moves, three formants, and syllables."""
     vibrato = 1 + 0.1 * np.sin(2 * np.pi * random.uniform(1, 4) * times)
     pitch = random.uniform(90, 220) * vibrato
     phase = 2 * np.pi * np.cumsum(pitch) / RATE

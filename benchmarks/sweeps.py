@@ -19,7 +19,10 @@ WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as po
 
 
 def seconds(program: str, points: int, jobs: int) -> float:
-    """Return the wall-clock seconds of a sweep of `program`, with the start of its processes."""
+    """Return the wall-clock seconds of a sweep of `points` points of `program`.
+
+    They include the start of the `jobs` processes.
+    """
     setups = ",".join(str(1 + n) for n in range(points // len(WIDTHS)))
     with tempfile.TemporaryDirectory() as folder:
         command = [

@@ -51,7 +51,7 @@ def emulate(
 def _stored_output(
     layer: LayerTensors, name: str, tensor: Tensor, device: Device, stream: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return the padded elements of output `name`, from external memory or from `stream`.
+    """Return the padded elements of the output `tensor`, from external memory or from `stream`.
 
     `stream` has the elements that nnp has written to NetOutQ.
     """

@@ -101,7 +101,7 @@ class Peer:
         return self._is_shut_down
 
     def notify(self, method: str, params: object) -> None:
-        """Send a notification to the client."""
+        """Send the notification `method` with these parameters to the client."""
         self._send({"method": method, "params": self._converter.unstructure(params)})
 
     # --- a message ---

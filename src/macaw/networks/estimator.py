@@ -126,7 +126,8 @@ def _integers(
 ) -> ModelNetwork:
     """Return a floating-point model after quantisation to the integers of the device's array.
 
-    `data` has samples of the inputs. Without it, one random sample chooses the scales. Raises
+    `dims` has the sizes of the model's named dimensions. `data` has samples of the inputs. Without
+    `data`, one random sample chooses the scales. Raises
     `InputError` for data that do not fit, `LowerError` for a model that cannot be quantised.
     """
     from macaw.lowering.onnx.assign import Types

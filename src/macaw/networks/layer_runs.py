@@ -53,7 +53,7 @@ def run_layers(
 
     `entries` are the symbols of cp's subroutines for the layers, in the order of their calls, and
     `outputs` the symbols of their results. `end` is the symbol of the code after the last call.
-    Raises `RunError` if the program stops before `end`.
+    Raises `RunError` if the program stops before `end`, for example after `max_cycles`.
     """
     machine = Device(config or configuration_of(program), engine=engine)
     machine.load(program)

@@ -53,9 +53,9 @@ def with_sample_densities(
 ) -> Network:
     """Return the network with the mean densities of its tensors over samples of the inputs.
 
-    `inputs` are the samples, each with the inputs of `model` by name. `map_all` replaces `map`; it
-    may evaluate the samples in several processes. Raises `LowerError` if the model cannot be
-    evaluated.
+    `inputs` are the samples, each with the inputs of `model` by name. `parts` has the parts of each
+    layer on islands. `map_all` replaces `map`; it may evaluate the samples in several processes.
+    Raises `LowerError` if the model cannot be evaluated.
     """
     names = frozenset(network.tensors)
     tasks = [SampleTask(model, config, parts, names, item) for item in inputs]

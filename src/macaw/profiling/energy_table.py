@@ -119,9 +119,10 @@ class _Parser:
             yield (section, key), item
 
     def price(self, path: tuple[str, str], item: Any, base: Price | None) -> Price:
-        """Return the price that an item gives: a number, or a table with the keys `_ITEM_KEYS`.
+        """Return the price that the value `item` of the key `path` gives.
 
-        The key `scale` multiplies the price `base`. Raises `InputError` for a wrong item.
+        The item is a number, or a table with keys of `_ITEM_KEYS`. Its key `scale` multiplies the
+        price `base`. Raises `InputError` for a wrong item.
         """
         if not isinstance(item, dict):
             item = {"energy": item}

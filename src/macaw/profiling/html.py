@@ -183,7 +183,8 @@ class _PageData:
     ) -> dict[str, Any]:
         """Return a finding or missed threshold as JSON data, with a link to its longest record.
 
-        `note` follows its source position, `sentence` describes it. `saved` is in cycles.
+        In the page, `note` follows the source position, and `sentence` describes the finding.
+        `saved` is the number of cycles that the run would save.
         """
         slices = [
             group.slice

@@ -31,7 +31,10 @@ _COLOURS = 6  # of rows of the timeline, as in page.css
 
 
 def work_sections(profile: Profile) -> str:
-    """Return the HTML of the sections for which the profile has data; an empty text if for none."""
+    """Return the HTML of those sections for which the profile has data.
+
+    The text is empty if there are no such sections.
+    """
     sections = []
     if profile.work is not None:
         chart = profile.work.memory

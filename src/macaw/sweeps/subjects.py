@@ -29,7 +29,7 @@ class ProgramSubject:
 
     @property
     def name(self) -> str:
-        """The subject in titles."""
+        """The name of the subject in titles."""
         return " ".join(self.sources)
 
 
@@ -47,7 +47,7 @@ class LoweringSubject:
 
     @property
     def name(self) -> str:
-        """The subject in titles."""
+        """The name of the subject in titles."""
         return str(self.options["operation"])
 
 
@@ -65,7 +65,7 @@ class GraphSubject:
 
     @property
     def name(self) -> str:
-        """The subject in titles."""
+        """The name of the subject in titles."""
         return str(self.options["graph"])
 
 
@@ -88,7 +88,7 @@ class NetworkSubject:
 
     @property
     def name(self) -> str:
-        """The subject in titles."""
+        """The name of the subject in titles."""
         return self.folder
 
 
