@@ -175,7 +175,10 @@ class Machine:
 
 
 def network_machine(model: onnx.ModelProto, kind: str) -> Machine:
-    """Return the network on the cores that `macaw compile` chooses."""
+    """Return the network on the cores that `macaw compile` chooses.
+
+    `kind` is the type of the convolutions, as for `compiled`.
+    """
     network = compiled(model, kind)
 
     def step(chunk: Array, state: Array) -> tuple[Array, Array]:
@@ -192,7 +195,10 @@ def network_machine(model: onnx.ModelProto, kind: str) -> Machine:
 
 
 def island_machine(model: onnx.ModelProto, kind: str) -> Machine:
-    """Return the network on islands; its definition has the roundings of the plan's islands."""
+    """Return the network on islands, which compute in the format `kind`: fp16 or fp32.
+
+    The step without emulation rounds sums in the order in which the islands of the plan add.
+    """
     dtype = FORMATS[FORMAT_NAMES.index(kind)].dtype
     device = load("base").changed({"fim.islands": 4 if kind == "fp16" else 5})
     fixed = onnx.ModelProto()

@@ -146,8 +146,8 @@ def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Return the array in a .npy file.
 
-    The numbers of a file with bfloat16 (as the package ml_dtypes saves it, type `V2`) are a float32
-    array. Raises `InputError` if the file cannot be read or has pickled objects.
+    A file with numbers in bfloat16, which the package ml_dtypes saves with the type `V2`, gives a
+    float32 array. Raises `InputError` if the file cannot be read or has pickled objects.
     """
     import numpy as np
 

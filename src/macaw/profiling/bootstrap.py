@@ -26,8 +26,8 @@ def difference_interval(
 
     `before` and `after` are the samples. The same samples always give the same interval. If neither
     has any spread, both ends are the difference of the means. Returns None if too many resamples
-    have no spread, because most values are equal.
-    Raises `ValueError` for a sample with fewer than `LEAST_RUNS` values.
+    have no spread, because most values are equal. Raises `ValueError` for a sample with fewer than
+    `LEAST_RUNS` values.
     """
     if min(len(before), len(after)) < LEAST_RUNS:
         raise ValueError(f"an interval needs {LEAST_RUNS} values of each sample")

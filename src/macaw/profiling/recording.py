@@ -115,7 +115,7 @@ class Recording:
     begun: Mapping[str, int]  # by core, instructions started
     lost: Mapping[str, int]  # by core, records without room
     failure: str = ""
-    layers: Mapping[int, int] = field(default_factory=dict)  # begins of a network's, by number
+    layers: Mapping[int, int] = field(default_factory=dict)  # of a network: first cycles by number
     exit_code: int = 0
 
 
