@@ -182,7 +182,7 @@ def number(value: float) -> str:
 
 
 def _wrapped(lines: Sequence[str]) -> Iterator[str]:
-    """Lines of at most 120 characters."""
+    """Yield the lines, wrapped to at most 120 characters."""
     for line in lines:
         indent = "  " if line.startswith("- ") else ""
         yield from textwrap.wrap(line, 120, subsequent_indent=indent, break_on_hyphens=False)

@@ -44,10 +44,10 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 
 
 def _source(value: object) -> str | None:
-    """Return None for a path or a correct `Source`, else a description of such values.
+    """Return None for a path or a correct `Source`, else a text that describes such values.
 
-    A `Source` is correct if its members have the right types. The function is a kind of
-    `macaw.arguments`.
+    A `Source` is correct if its members have the right types. The function is a kind, as
+    `macaw.arguments` explains.
     """
     from macaw.asm.source import Source
 

@@ -72,7 +72,9 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 
 
 def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
-    """Return, by symbol of a tensor that is columns of another tensor, which columns it is.
+    """Return which columns of another tensor a tensor is, by the symbol of the tensor.
+
+    The result has only tensors that are such columns.
 
     Raises `TypeError`, `ValueError` or `KeyError` if the description has a wrong form.
     """

@@ -216,7 +216,7 @@ def _as_input_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_message(message: str) -> Iterator[None]:
-    """Replace the text of an `InputError` that the `with` block raises by `message`."""
+    """If the `with` block raises an `InputError`, replace the text of the error by `message`."""
     try:
         yield
     except InputError:

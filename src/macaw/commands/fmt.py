@@ -109,7 +109,10 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _check_same_program(before: str, after: str, path: str) -> None:
-    """Raise `InputError` if the texts `before` and `after` formatting give different programs."""
+    """Raise `InputError` if formatting has changed the program of the source `path`.
+
+    `before` is the text before formatting, `after` the text after it.
+    """
     from macaw.asm.equivalence import same_program, same_tokens
     from macaw.asm.source import Source
 

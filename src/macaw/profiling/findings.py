@@ -118,7 +118,7 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
 
 
 def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
-    """Return, by core, the addresses of the instructions of a place to which cycles are charged."""
+    """Return, by core, the addresses of those instructions of a place that have charged cycles."""
     found: dict[str, set[int]] = defaultdict(set)
     for item in place:
         for core, shares in item.shares.items():

@@ -37,7 +37,9 @@ def create_exercise(folder: Path, exercise: str) -> list[Path]:
 
 
 def create(folder: Path, core: str) -> list[Path]:
-    """Copy the sample of `core`, a key of `SAMPLES`, to `folder`; return the copies' names in it.
+    """Copy the sample of `core`, a key of `SAMPLES`, to `folder`; return the paths of the copies.
+
+    The paths are relative to the folder.
 
     The folder must be new or empty. Missing parent folders are made. Raises `InputError` if the
     folder has contents or cannot be written.
