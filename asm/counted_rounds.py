@@ -77,7 +77,7 @@ class CountedRounds:
         return value - self._before[source]
 
     def _is_counted(self) -> bool:
-        """Return whether each symbol grows by the same number in each round."""
+        """Return whether each symbol has a step of its own, by which it grows in every round."""
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)
         # A symbol that a round reads and sets must be set from its own value in the round before.

@@ -147,7 +147,7 @@ class Report:
 
     @property
     def events(self) -> int:
-        """The number of errors, warnings and failed lines so far."""
+        """A number that grows with each reported error or warning and each failed line."""
         return self.errors + len(self._items) + len(self._failed)
 
     @property

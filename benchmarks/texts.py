@@ -203,8 +203,9 @@ seconds. The other columns are multiples of that time, measured side by side:
 
 The emulator reads `trace.recording` only when the timer or a parameter changes. So a run at rest does exactly what a
 run without recording does, and its column shows the noise of the measurement. A loss of 30% of the speed is 1.43 times
-the time. If all passes of a loop take the same time, the emulator computes the records from the times of one pass. It
-translates other loops in which groups often end a second time, into code that can continue across the end of a group.
+the time. If all passes of a loop take the same time, the emulator computes the records from the times of one pass. If
+groups often end in another loop, the emulator translates that loop twice: the second code continues across the end of a
+group.
 """),
     "debugger": ("Debugging", """\
 Milliseconds of CPU time. The table *cp* is for a loop of ten instructions, executed 51,200 times; *digits_mlp* for that

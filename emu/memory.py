@@ -148,7 +148,7 @@ class Memory(MemorySystem):
     # Accesses that take no time: by the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of the byte at `offset` in the memory of `state`'s field `field`."""
+        """Return the address of byte `offset` of the array in the field `field` of `state`."""
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:

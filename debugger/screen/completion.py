@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class CommandCompleter(Completer):
-    """Completes the last word of a line; it offers nothing while `busy` returns True.
+    """Completes the last word of a line, unless `busy` returns True.
 
-    If `palette` is true, it offers each command whose name or meaning contains the text.
+    If `palette` is true, the completions are instead all commands whose name or meaning contains
+    the text before the cursor, also while `busy` returns True.
     """
 
     def __init__(self, interpreter: Interpreter, busy: Callable[[], bool] = lambda: False) -> None:

@@ -155,8 +155,8 @@ class Transfer(NamedTuple):
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
         """Return the windows through which the transfer reads or writes.
 
-        `memory` has the memory map. The result maps each window to a tuple: the window, "read" or
-        "write", and the address of the access.
+        `memory` has the memory map. Each value of the result is a tuple: the window that is also
+        its key, "read" or "write", and the address of the access.
         """
         windows: dict[Window, tuple[Window, str, int]] = {}
         places = {self.src >> REGION_SHIFT, self.dst >> REGION_SHIFT}

@@ -140,9 +140,10 @@ class BalancedState:
         )
 
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
-        """Set `loads` and `mac_loads`, with each given load in the sequence of the PE that gets it.
+        """Set the attributes `loads` and `mac_loads`; return the products of `mac_loads`.
 
-        `total` (PEs,) is the number of each PE's own loads. Return the products of `mac_loads`.
+        The parameter `loads` has the PEs' own loads, and `total` (PEs,) their number for each PE.
+        A load that a PE gives away is put into the sequence of the neighbour that receives it.
         """
         counts, q2, queue_counts = self.counts, self.q2_count, self.q1_count + self.q2_count
         by_pe = np.ascontiguousarray(counts.gives[:, :-1].T)

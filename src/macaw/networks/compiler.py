@@ -113,10 +113,10 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     of the inputs, which must be 1 or have a name, and each other dimension with that name. `data`
     has samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
     tensor in the first four samples; without it they assume that no activation is zero. `islands`
-    has names of layers and operators: fim islands compute these products of two tensors of real
-    numbers. `jobs` processes evaluate the samples and plan the layers; the program does not depend
-    on their number. Raises `InputError` for a model that cannot be read or compiled; the message
-    names the node. Raises `ConfigError` for an invalid device.
+    has names of layers or operators. The products of two tensors of real numbers among them are
+    computed by fim islands. `jobs` processes evaluate the samples and plan the layers; the program
+    does not depend on their number. Raises `InputError` for a model that cannot be read or
+    compiled; the message names the node. Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})

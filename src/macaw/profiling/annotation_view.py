@@ -123,7 +123,8 @@ def _of_cores(line: AnnotatedLine, cores: Collection[str], whole: int) -> Annota
 def sections(annotation: Annotation, choice: Choice, measure: str = "run") -> Iterator[Section]:
     """Yield the sections of a view: one for each file, or a single one if `choice` sorts the lines.
 
-    `measure` is a key of `KEYS`. The shares of lines are shares of this number.
+    `measure` is one of `KEYS`. A line's share is its part of the sum of `measure` over
+    all lines.
     """
     whole = sum(getattr(line, measure) for line in annotation.lines)
     key = choice.sort or measure

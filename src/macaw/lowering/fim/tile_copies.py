@@ -105,7 +105,11 @@ class Router:
                 yield Copy(dst, src, length, stream.banks, pitch, rows * ROW_BYTES)
 
     def _pieces_of_b(self, b: Operand, dst: Location) -> Iterator[Copy]:
-        """Yield copies that rearrange B into tiles at `dst`, one for each line of a tile column."""
+        """Yield copies that rearrange B into tiles at `dst`.
+
+        For each column of tiles, the first copy moves the first line of all its tiles, the second
+        copy the second line of all its tiles, and so on.
+        """
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
         # a consumer's k is padded to the tiles that the producer pushes

@@ -96,7 +96,8 @@ def assign(
 ) -> Assignment:
     """Return the layers of a model as layers of the device.
 
-    `islands` has names of layers and operators: islands compute these products of two tensors.
+    `islands` has names of layers and operators. Islands compute the products of two tensors among
+    them.
 
     Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """

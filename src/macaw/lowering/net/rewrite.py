@@ -77,7 +77,8 @@ def rewrite(
 ) -> Network:
     """Return the network in which rules have replaced layers.
 
-    `islands` has names of layers and operators: islands compute these products of two tensors.
+    `islands` has names of layers and operators. Islands compute the products of two tensors among
+    them.
 
     Raises `LowerError`, which names the node, if a rule refuses a layer. If `refused` is a
     dictionary, this function does not raise the error: it keeps the refused layer, and adds the

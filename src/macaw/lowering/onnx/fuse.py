@@ -35,7 +35,8 @@ _NEAR = 1e-3  # relative error of constants that exporters round
 def fuse(graph: Graph) -> Graph:
     """Return a graph of operator set 21 with fewer nodes that computes the same values.
 
-    Values differ by rounding only. Constants of one element may be rounded as exporters do.
+    Values differ by rounding only. A constant of one element in `graph` may differ by a relative
+    error of 1e-3 from the number that a fused function requires, because exporters round constants.
     """
     draft = Draft(graph)
     draft.nodes = _without_copies(draft)

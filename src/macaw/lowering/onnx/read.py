@@ -117,7 +117,7 @@ class _Reader:
         return Value(shape, element=element)
 
     def _shape(self, row: onnx.ValueInfoProto, sizes: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the shape of an input, from the model and from the wishes. Raises `LowerError`."""
+        """Return the shape of an input, from the model and from `wishes`. Raises `LowerError`."""
         whole = self.wishes.shapes.get(row.name)
         if whole is not None:
             whole = tuple(int(size) for size in whole)

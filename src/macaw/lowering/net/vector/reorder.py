@@ -1,8 +1,8 @@
 """Reorders instructions of vc so that fewer instructions wait for results.
 
 Within a sequence of instructions without a loop, later instructions move before an instruction that
-would wait, if they do not depend on it. Loads and stores of external memory keep their order if one
-of the two is a store.
+would wait, if they do not depend on it. Two accesses to external memory keep their order if at
+least one of them is a store.
 """
 
 from __future__ import annotations
