@@ -40,7 +40,10 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 def numbers_type(name: str) -> np.dtype[Any]:
-    """Return the NumPy type of arrays with the numbers of such elements: float32 for bfloat16."""
+    """Return the NumPy type of arrays with the numbers of elements of the type `name`.
+
+    The result is float32 for bfloat16.
+    """
     return np.dtype(np.float32 if name == NAME else name)
 
 
@@ -98,9 +101,9 @@ def round_bfloat16(values: ArrayLike) -> NDArray[np.float32]:
 def elements_of(array: NDArray[Any], name: str) -> NDArray[Any] | None:
     """Return an array as little-endian elements of the type `name`; None if it has another type.
 
-    For `bfloat16` these arrays have the type: float32 arrays whose numbers are all bfloat16
-    numbers; arrays of the package ml_dtypes; and arrays of the type `V2`, as which NumPy loads a
-    .npy file with them.
+    Three kinds of arrays have the type `bfloat16`: a float32 array whose numbers are all bfloat16
+    numbers, an array of the package ml_dtypes, and an array of the type `V2`. NumPy gives this type
+    to a .npy file with an array of ml_dtypes.
     """
     wanted = element_type(name)
     if name != NAME:

@@ -132,9 +132,9 @@ class Inspectable(Agent):
     def number_type(self, units: tuple[int, ...]) -> str:
         """Return the type of the numbers in registers of a unit that are declared as bytes.
 
-        It is a name that `macaw.emu.bfloat16.element_type` takes. `units` are the indices of the
-        unit, () for the whole core. The result is "" if the bytes are not numbers, or if the units
-        of the core have numbers of several types.
+        The result is a name that `macaw.emu.bfloat16.element_type` takes. It is "" if the bytes are
+        not numbers, or if the units of the core have numbers of several types. `units` are the
+        indices of the unit, () for the whole core.
         """
         return ""
 

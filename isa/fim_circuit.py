@@ -102,8 +102,8 @@ MUL = FUNCTION_NAMES.index("mul")
 class NumberFormat:
     """A number type of the ALU's lanes (set by `mmr format`).
 
-    Arrays with numbers of the type have NumPy's type `numbers`. NumPy has no bfloat16: such numbers
-    are in arrays of float32, of which each is a bfloat16 number.
+    Arrays with numbers of the type have NumPy's type `numbers`. NumPy has no bfloat16, so an array
+    with bfloat16 numbers has the type float32.
     """
 
     name: str
