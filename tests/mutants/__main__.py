@@ -2,7 +2,8 @@
 
 The first command records, once for a commit, which test executes which line. The second command
 makes mutants of product lines and runs the nearest tests on each mutant. It prints the mutants that
-survive, and their number. `--only N` repeats one mutant, `--tests` runs the given tests instead.
+survive, and their number. `--modules` limits the mutants to some folders or modules, `--only N`
+repeats one mutant. With `--tests`, each command runs the given tests instead.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from tests.mutants import copies, serving
 from tests.mutants.choosing import Choice, Chooser, Lines, drawn
-from tests.mutants.paths import JOBS, LINES, ROOMS, TREE
+from tests.mutants.paths import JOBS, LINES, PACKAGE, ROOMS, TREE, room_of
 
 OUTCOMES = {"test": "ended by a test", serving.TIME: "ended by its time", "": "survived"}
 
@@ -80,7 +81,8 @@ def judged(
 def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
     """Make mutants of a room, run their tests, print the survivors; count the outcomes."""
     chooser = Chooser(TREE, Lines(LINES))
-    choices = list(enumerate(map(chooser.choice, drawn(TREE, room, count, given.seed))))
+    mutants = drawn(TREE, room, count, given.seed, given.modules)
+    choices = list(enumerate(map(chooser.choice, mutants)))
     if given.only is not None:
         choices = choices[given.only : given.only + 1]
     if given.tests:
@@ -103,6 +105,14 @@ def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
     return counts
 
 
+def rooms_of(room: str | None, modules: Sequence[str]) -> list[str]:
+    """The given room, or the rooms of the given modules, or all rooms."""
+    if room is not None:
+        return [room]
+    named = {room_of(f"{PACKAGE}/{each}") for each in modules}
+    return [each for each in ROOMS if each in named or not named]
+
+
 def main() -> int:
     """Run what the command line asks for; return 1 if a mutant survives."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
@@ -111,14 +121,19 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=30, help="mutants")
     parser.add_argument("--room", choices=ROOMS, help="of one room; without it of all alike")
     parser.add_argument("--only", type=int, metavar="N", help="mutant N of the room alone")
-    parser.add_argument("--tests", nargs="+", default=[], help="run these tests, not the nearest")
+    parser.add_argument(
+        "--modules", nargs="+", default=[], metavar="PATH", help="of these folders or modules"
+    )
+    parser.add_argument(
+        "--tests", nargs="+", default=[], help="map or run these tests, not all or the nearest"
+    )
     given = parser.parse_args()
     if given.map:
-        copies.record()
+        copies.record(given.tests)
         return 0
     copies.recover(TREE)
     copies.refresh(["tests/mutants", *given.tests])
-    rooms = [given.room] if given.room else list(ROOMS)
+    rooms = rooms_of(given.room, given.modules)
     counts: Counter[str] = Counter()
     for number, room in enumerate(rooms):
         counts += session(room, given, (given.count + number) // len(rooms))

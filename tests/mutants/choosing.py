@@ -96,9 +96,15 @@ class Choice:
     afresh: bool
 
 
-def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
-    """Draw `count` mutants of a room: first a kind, then a mutant of it, each equally likely."""
+def drawn(
+    tree: Path, room: str, count: int, seed: int, modules: Sequence[str] = ()
+) -> list[Mutant]:
+    """Draw `count` mutants of a room: first a kind, then a mutant of it, each equally likely.
+
+    With `modules`, only of modules whose path below src/macaw begins with one of these texts.
+    """
     rng = Random(f"{room} {seed}")
+    beginnings = tuple(f"{PACKAGE}/{each}" for each in modules)
     files = (
         Path(folder, name)
         for folder, _, names in os.walk(tree / PACKAGE, followlinks=True)
@@ -108,7 +114,7 @@ def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
     texts = {
         path: (tree / path).read_text("utf-8")
         for path in sorted(str(file.relative_to(tree)) for file in files)
-        if room_of(path) == room
+        if room_of(path) == room and (not modules or path.startswith(beginnings))
     }
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
     for path, text in texts.items():

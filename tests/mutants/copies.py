@@ -111,17 +111,17 @@ def folders_of_tests(tree: Path = TREE) -> list[str]:
 
 
 def record_folder(tree: Path, folder: str, file: Path, *, extra: Path | None = None) -> None:
-    """Run the tests of a folder of a tree and record which lines they execute."""
+    """Run the tests of a folder or a file of a tree and record which lines they execute."""
     options = [folder, "-p", "tests.mutants.recording", "--tb=line"]
     options.append(f"--timeout={WALL * SECONDS}")
     environment = variables(tree, extra, **{FILE: str(file)})
     subprocess.run(pytest_words(options), cwd=tree, env=environment, check=False)
 
 
-def record() -> None:
-    """Copy the tree, run its tests and record which lines they execute."""
+def record(tests: Sequence[str] = ()) -> None:
+    """Copy the tree, run these tests or all tests, and record which lines they execute."""
     copy_tree()
     shutil.rmtree(LINES, ignore_errors=True)
     LINES.mkdir(parents=True)
-    for folder in folders_of_tests():
-        record_folder(TREE, folder, LINES / f"{folder.replace('/', '-')}.npz")
+    for number, folder in enumerate(tests or folders_of_tests()):
+        record_folder(TREE, folder, LINES / f"{number}.npz")

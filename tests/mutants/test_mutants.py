@@ -12,7 +12,7 @@ from tests.mutants import __main__ as tool
 from tests.mutants import copies, serving
 from tests.mutants.choosing import Choice, Chooser, Lines, drawn
 from tests.mutants.mutations import KINDS, Mutant, legal, mutants
-from tests.mutants.paths import ROOT
+from tests.mutants.paths import ROOMS, ROOT
 
 MODULE = '''\
 """Text with 1 < 2 is never changed."""
@@ -97,6 +97,41 @@ def test_what_is_drawn_is_the_same_for_a_seed_and_legal(tmp_path: Path) -> None:
     assert len({(each.start, each.end, each.new) for each in first}) == 20
     assert {each.kind for each in first} <= set(KINDS)
     assert all(legal(each, MODULE) for each in first)
+
+
+def test_only_the_named_modules_are_changed(tmp_path: Path) -> None:
+    for name in ("isa/rows.py", "isa/pe/cells.py", "emu/pe.py"):
+        (tmp_path / "src/macaw" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src/macaw" / name).write_text(MODULE, "utf-8")
+
+    def paths(room: str, *modules: str) -> set[str]:
+        return {each.path for each in drawn(tmp_path, room, 40, 7, modules)}
+
+    assert paths("isa") == {"src/macaw/isa/rows.py", "src/macaw/isa/pe/cells.py"}
+    assert paths("isa", "isa/pe") == {"src/macaw/isa/pe/cells.py"}
+    assert paths("isa", "isa/rows.py", "emu") == {"src/macaw/isa/rows.py"}
+    assert paths("isa", "emu") == set()
+    assert tool.rooms_of(None, ()) == list(ROOMS)
+    assert tool.rooms_of("asm", ("emu/pe",)) == ["asm"]
+    assert tool.rooms_of(None, ("emu/pe", "cli.py", "isa", "emu/dma")) == ["isa", "emu", "macaw"]
+
+
+def test_a_map_may_be_of_some_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, str]] = []
+    monkeypatch.setattr(copies, "LINES", tmp_path / "lines")
+    monkeypatch.setattr(copies, "copy_tree", lambda: None)
+    monkeypatch.setattr(copies, "folders_of_tests", lambda: ["programs", "tests/asm"])
+    monkeypatch.setattr(
+        copies, "record_folder", lambda _tree, tests, file: ran.append((tests, file.name))
+    )
+    copies.record(["tests/emu", "tests/macaw/test_run.py"])
+    assert ran == [("tests/emu", "0.npz"), ("tests/macaw/test_run.py", "1.npz")]
+    (tmp_path / "lines" / "0.npz").write_bytes(b"of an earlier map")
+    ran.clear()
+    monkeypatch.setattr(sys, "argv", ["tests.mutants", "--map"])
+    assert tool.main() == 0
+    assert [tests for tests, _ in ran] == ["programs", "tests/asm"]
+    assert not list((tmp_path / "lines").iterdir())
 
 
 def test_every_module_of_the_product_has_mutants_that_can_be_applied() -> None:
