@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from macaw.asm.diagnostics import Span
 from macaw.asm.expressions import Address
-from macaw.asm.layout import Area
+from macaw.asm.layout import Area, Layout
 from macaw.asm.macro import Macro
 from macaw.asm.macro_body import ExpandedText
 from macaw.asm.object_symbols import address_of
@@ -64,14 +64,18 @@ def macro_text(macro: Macro) -> str:
     return code("\n".join([f".macro {macro.syntax}", *body, ".endm"]))
 
 
-def kind(symbol: Definition, names: ProgramSymbols) -> str:
-    """Return the symbol's kind for the outline: constant, code, data or tensor."""
+def kind(symbol: Definition, names: ProgramSymbols, layout: Layout) -> str:
+    """Return the symbol's kind for the outline: constant, code, data or tensor.
+
+    A label is code if a core can execute its section, unless a directive stores typed data there.
+    """
     if not symbol.is_label:
         return "constant"
     datum = names.datum(symbol)
-    if datum is None:
-        return "code"
-    return "tensor" if datum.what == "tensor" else "data"
+    if datum is not None:
+        return "tensor" if datum.what == "tensor" else "data"
+    plan = layout.plans.get(symbol.area.section) if isinstance(symbol.area, Area) else None
+    return "data" if plan is not None and "x" not in plan.flags else "code"
 
 
 def value(symbol: Definition, names: ProgramSymbols) -> str:
@@ -105,12 +109,13 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
                 yield operand
 
 
-def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
+def operand_text(word: str, rows: Iterable[Row], named: bool, here: Collection[str]) -> str | None:
     """Return the meaning of `word`, or None if it has no known meaning.
 
-    With `named`, `word` is the name of an operand. Otherwise it is a word that an operand accepts.
+    With `named`, `word` is the name of an operand. Otherwise it is a word that an operand accepts,
+    if possible an operand whose name is in `here`: those that stand at the position of `word`.
     """
-    for operand in operands(rows):
+    for operand in sorted(operands(rows), key=lambda operand: operand.name not in here):
         if named and operand.name == word:
             return f"**{word}**: {operand.kind.describe()}"
         if not named and operand.kind.parse(word) is not None:

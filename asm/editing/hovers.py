@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from macaw.asm import explanations
 from macaw.asm.diagnostics import Span
+from macaw.asm.editing import cursor, signatures
 from macaw.asm.editing.completion import directives
 from macaw.asm.editing.file_view import FileView, label_number
 from macaw.asm.editing.source_tokens import COMMENT_TEXT, HEADS, STRING_TEXT, Token
@@ -36,7 +37,9 @@ def hover(view: FileView, line: int, column: int) -> Hover | None:
     if explained is None and core is not None and token.head:
         rows = core.rows.get(token.head, ())
         is_named = _EQUALS.match(token_line.text, token.end) is not None
-        explained = explanations.operand_text(token.text, rows, is_named)
+        place_after = cursor.at(view.file.tokens, token_line.start + token.end)
+        here = signatures.active_operands(core, rows, place_after)
+        explained = explanations.operand_text(token.text, rows, is_named, here)
     if explained is None:
         explained = _explain_symbol(view, token.text)
     if explained is None:

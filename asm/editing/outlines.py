@@ -52,12 +52,13 @@ def own_entries(view: FileView) -> Iterator[Entry]:
 
     Definitions in included files and in expansions of macros are left out.
     """
-    names = view.program.assembly.symbols
+    names, layout = view.program.assembly.symbols, view.program.assembly.layout
     text = view.file.text
     for symbol in view.scopes[0].symbols.values():
         source = symbol.line.source
         if explanations.is_written(symbol) and source.text == text:
-            kind, value = explanations.kind(symbol, names), explanations.value(symbol, names)
+            kind = explanations.kind(symbol, names, layout)
+            value = explanations.value(symbol, names)
             yield Entry(symbol.name, kind, value, explanations.place(symbol))
     for macro in view.program.assembly.macros:
         if macro.line.source.text == text:

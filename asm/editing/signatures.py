@@ -58,16 +58,25 @@ def _of_row(core: Core, row: Row, place: Cursor) -> Signature:
     """Return the signature of an instruction."""
     carried = getattr(row, "carries", ())
     label = ", ".join([codec.syntax(row), *(form for form, _meaning in carried)])
-    if carried and not row.syntax:
-        label = label.replace(",", "", 1)
     parameters = list(_operands(row, label))
     position = parameters[-1].end if parameters else len(row.mnemonic)
     for form, meaning in carried:
         start = label.index(form, position)
         position = start + len(form)
         parameters.append(Parameter(start, position, meaning))
-    names = [*(item.name for item in row.operands), *(form.rstrip("=") for form, _ in carried)]
-    return Signature(label, row.meaning, parameters, _active(core, row, names, place))
+    return Signature(label, row.meaning, parameters, _active(core, row, place))
+
+
+def active_operands(core: Core, rows: Iterable[Row], place: Cursor) -> set[str]:
+    """Return the names of the operands at the cursor, in any of a mnemonic's rows."""
+    places = [(row, _active(core, row, place)) for row in rows]
+    return {_operand_names(row)[at] for row, at in places if at is not None}
+
+
+def _operand_names(row: Row) -> list[str]:
+    """Return the names of an instruction's operands, then those that its packet carries."""
+    carried = (form.rstrip("=") for form, _meaning in getattr(row, "carries", ()))
+    return [*(operand.name for operand in row.operands), *carried]
 
 
 def _operands(row: Row, label: str) -> Iterator[Parameter]:
@@ -86,8 +95,9 @@ def _range(operand: Operand | PseudoOperand) -> str:
     return text
 
 
-def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | None:
-    """Return the index in `names` of the operand at the cursor `place`, or None."""
+def _active(core: Core, row: Row, place: Cursor) -> int | None:
+    """Return the index in `_operand_names` of the operand at the cursor `place`, or None."""
+    names = _operand_names(row)
     if place.named:
         name = place.named.rstrip("=")
         return names.index(name) if name in names else None

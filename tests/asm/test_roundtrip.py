@@ -19,6 +19,7 @@ from macaw.asm.disassembler import disassemble
 from macaw.asm.formatter import format_text
 from macaw.asm.source import Source
 from macaw.isa import config
+from macaw.isa.pe import SCALE_DTYPE
 from tests.asm import sources
 from tests.asm.sample_sources import sample_sources
 from tests.fuzzing import properties
@@ -82,6 +83,47 @@ def test_changed_images_come_back(source: str, data: st.DataObject) -> None:
     text = disassemble(program)
     again = assemble(Source(text, "again.s"))
     assert elf.write(again, lines=False) == elf.write(program, lines=False), text
+
+
+EVERY_RECORD = """\
+        .device tiny
+        .core   pe, row=0
+        .seq    layer, pipeline=4, activation=table
+        .types  weights=int8, requantise=scale
+        .loop   inner=3, outer=2
+        .then   ib=5
+        .step   mac.base, inner=1
+          ld    weights
+          mac   base=0, acc=0
+          st    base=0
+        .endseq
+        .list   run
+        config  ib=0, layer, data=(scales s, table t)
+        exe     ib=0, last, data=(weights unit[0:4]), out=(unit[8], type=int32), to=1
+        trace_begin 3
+        .endlist
+s:      .array  {scales}, 8
+t:      .array  int8, 256
+        .core   cp
+"""
+
+
+@pytest.mark.parametrize("bit", [0, 3, 7])
+def test_each_byte_of_an_image_may_be_another(bit: int) -> None:
+    """Each byte of headers, records, packets and padding is kept, whatever directives can say."""
+    source = EVERY_RECORD.format(scales=SCALE_DTYPE)
+    program = assemble(Source(source, "first.s"))
+    assert ".step" in disassemble(program)
+    section = program.section(".pe.0")
+    end = program.symbol("s").value - section.address
+    others = [item for item in program.sections if item is not section]
+    for place in range(end):
+        data = bytearray(section.data)
+        data[place] ^= 1 << bit
+        changed = replace(program, sections=(*others, replace(section, data=bytes(data))))
+        text = disassemble(changed)
+        again = assemble(Source(text, "again.s")).section(".pe.0")
+        assert (again.address, again.data.hex()) == (section.address, data.hex()), text
 
 
 LAYER = """# layer.s - one image through eight rows of a sparse layer
