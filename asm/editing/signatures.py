@@ -40,7 +40,7 @@ def signatures(view: FileView, line: int, column: int) -> list[Signature]:
     """Return the ways to write the statement at a position, with the best one first."""
     offset = view.offset(line, column)
     place = cursor.at(view.file.tokens, offset)
-    if place.is_comment or not place.head:
+    if not place.head:  # before a mnemonic, or in a comment
         return []
     macro = view.macro(place.head)
     if macro is not None:

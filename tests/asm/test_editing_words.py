@@ -165,3 +165,54 @@ def test_every_mnemonic_has_signatures(core: str) -> None:
         assert len(found) == len(rows)
         for item in found:
             assert all(0 < x.start < x.end <= len(item.label) for x in item.parameters)
+
+
+SEVERAL = [
+    (core.name, name)
+    for core in registry.cores()
+    if core.section and not core.called
+    for name, rows in core.rows.items()
+    if len(rows) > 1
+]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("core", "name"), SEVERAL)
+def test_words_of_all_forms_of_a_mnemonic_are_suggested(core: str, name: str) -> None:
+    """Each operand has the words of all forms that have an operand there, and no registers else."""
+    forms = [
+        [operand for operand in row.operands if not operand.inside]
+        for row in registry.core(core).rows[name]
+    ]
+    registers = {
+        word for file in registry.core(core).files for group in file.names for word in group
+    }
+    for number in range(max(map(len, forms)) + 1):
+        here = [form[number] for form in forms if number < len(form)]
+        expected = {word for operand in here for word in operand.kind.words()}
+        found = set(words(f" .core {core}\n {name} {'zero, ' * number}"))
+        assert found >= expected
+        assert not (found - expected) & registers
+
+
+def test_a_register_is_explained_as_the_operand_where_it_is() -> None:
+    text = " .core vc\n add a1, a1, a1\n sw a1, 4(a1)\n vadd.b vr1, vr1, vr1\n"
+    document = Document(text, "t.s")
+    found = []
+    for line, row in enumerate(text.splitlines()[1:], 2):
+        for column in range(1, len(row) + 1):
+            hover = document.hover(line, column)
+            if row[column - 1] in "av" and row[column - 2] in " (" and column > 2 and hover:
+                found.append(hover.text.split(",")[0])
+    assert found == [
+        "**a1**: rd 11", "**a1**: rs1 11", "**a1**: rs2 11", "**a1**: rs2 11", "**a1**: rs1 11",
+        "**vr1**: rd 1", "**vr1**: rs1 1", "**vr1**: rs2 1",
+    ]  # fmt: skip
+
+
+def test_a_label_in_a_section_of_data_is_data_in_the_outline() -> None:
+    text = " .core cp\n_start: nop\n .data\nx: .word 1\n .bss\ny: .space 4\n"
+    (part,) = Document(text, "t.s").outline()
+    assert [(x.name, x.kind) for x in part.children] == [
+        ("_start", "code"), ("x", "data"), ("y", "data"),
+    ]  # fmt: skip
