@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from macaw.emu.pe.block_diagram import BOXES, BY_NUMBER
-from tests.emu.pe_builder import Machine, machine_of_product
+from macaw.isa.pe import ACTIVATIONS
+from tests.emu.pe_builder import Machine, Unit, machine_of_product
+
+GOLDEN = Path(__file__).with_name("pe_boxes.txt")
 
 
 def look(machine: Machine, cycle: int, number: str, pe: int) -> dict[str, Any]:
@@ -60,3 +68,77 @@ def test_every_box_can_be_looked_at_in_every_cycle() -> None:
         for box in BOXES:
             for pe in range(2):
                 assert box.look(machine.row.context, 0, pe)
+
+
+WEIGHTS = np.array([[0, 0, 3, 0], [1, 2, -3, 4], [5, 0, 0, 6], [0, 7, 0, 0]])
+X = np.array([10, -20, 30, 40])
+
+
+def two_results() -> Machine:
+    """A row of two clusters of two PEs: a balanced mac, its sums chained, then a separate spu."""
+    unit = Unit({"pe.clusters": 2, "pe.pes": 2})
+    unit.config_packet(
+        0, "ld both base=0", "mac base=0 acc=1 balance sfu", "spu activation src=9 dst=1",
+        "mac base=0 acc=0", "spu nonsf src=0 dst=2", "spu activation src=2 dst=3", "st base=1",
+        activation=ACTIVATIONS.index("relu"), shift=1,
+    )  # fmt: skip
+    out = unit.out(64, "int32")
+    unit.exe(0, unit.weights(WEIGHTS), unit.dense(X), last=1, out=out)
+    return unit.machine()
+
+
+def shown(value: Any) -> str:
+    """A value as text. Of an array, the elements that are not 0, with their indices."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return str(
+        {
+            at[0] if len(at) == 1 else at: value[at].item()
+            for at in map(tuple, np.argwhere(value).tolist())
+        }
+    )
+
+
+def changes(machine: Machine, cycles: int) -> Iterator[str]:
+    """The contents of each box in the cycles in which they change."""
+    before: dict[tuple[int, int, str, str], str] = {}
+    for cycle in range(cycles):
+        machine.at(cycle)
+        for cluster in range(2):
+            for pe in range(2):
+                for box in BOXES:
+                    for name, value in box.look(machine.row.context, cluster, pe).items():
+                        key, text = (cluster, pe, box.number, name), shown(value)
+                        if text != before.get(key):
+                            before[key] = text
+                            yield f"{cycle} [{cluster},{pe}] {box.number} {name}: {text}"
+
+
+def test_boxes_are_those_recorded_in_each_cycle() -> None:
+    """`pe_boxes.txt` has the contents of all boxes; `MACAW_GOLDENS=write` writes it."""
+    text = "\n".join(changes(two_results(), 50)) + "\n"
+    if os.environ.get("MACAW_GOLDENS") == "write":
+        GOLDEN.write_text(text, "utf-8")
+    assert text == GOLDEN.read_text("utf-8")
+
+
+def test_multipliers_see_the_weights_and_activations_of_their_loads() -> None:
+    """Each product is that of the matrix and the vector, also for loads of the neighbour."""
+    machine, products = two_results(), 0
+    for cycle in range(50):
+        machine.at(cycle)
+        for cluster in range(2):
+            for pe in range(2):
+                look = {x.number: x.look(machine.row.context, cluster, pe) for x in BOXES}
+                loads = look["519"]["loads"]
+                if not loads:
+                    assert look["511"] == {"activation": None}
+                    assert look["5066"] == {"product": None}
+                    continue
+                row = 2 * cluster + pe + loads[0]["given"]
+                index = loads[0]["index"]
+                assert look["511"] == {"activation": X[index]}
+                assert look["5066"] == {"product": WEIGHTS[row, index] * X[index]}
+                assert look["506"]["helper"] == loads[0]["given"]
+                products += 1
+    assert products == 2 * np.count_nonzero(WEIGHTS)
