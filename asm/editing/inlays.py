@@ -172,10 +172,8 @@ def _with_settings(core: Core, text: str, config: Configuration) -> str:
     """Return a text about cycles in which the device's numbers replace the names of settings."""
 
     def number(match: re.Match[str]) -> str:
-        for name in (match[0], f"{core.name}.{match[0]}"):
-            if name in known:
-                return str(config[name])
-        return match[0]
+        name = match[0]
+        return str(config[name if name in known else f"{core.name}.{name}"])
 
     known = {setting.name for setting in core.settings}
     return _SETTING.sub(number, text)

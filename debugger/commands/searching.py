@@ -109,7 +109,7 @@ def _search_source(context: Context, line: Line) -> Answer:
     file, here = present_line(context)
     lines = source_lines(file)
     if line.command == "reverse-search":
-        first = here if context.list_start is None else context.list_start[1]
+        first = here if context.list_start is None else context.list_start[1] - 1
         numbers = range(min(first, len(lines)), 0, -1)
     else:
         first = here if context.list_position is None else context.list_position[1] - 1

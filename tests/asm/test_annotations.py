@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 
 import pytest
 
+from macaw.asm.editing import inlays
 from macaw.asm.editing.document import Document
 from macaw.asm.editing.inlays import ADDRESS, CYCLES, VALUE
+from macaw.isa import config, registry
+from macaw.isa.model import Core
 
 HEAD = " .device tiny\n .equ A, 7\n .equ B, 70000\n .equ C, -65535\n .core cp\n"
 
@@ -60,3 +64,25 @@ def test_only_the_lines_in_the_range_have_notes() -> None:
             for start in (first * step, first * step + step - 1):
                 found = [x.text for x in document.annotations(start, last * step)]
                 assert found == [f"= {2 * n}" for n in range(first + 1, last + 1)]
+
+
+def test_each_instruction_of_a_line_has_its_cycles() -> None:
+    """Directives, labels and other statements before an instruction do not hide it."""
+    assert notes("here: li a0, A; .space A; 1: nop; # nop") == [
+        (ADDRESS, "0x10000", "here:"), (VALUE, "= 7", "A"), (CYCLES, "1 cycle", "A"),
+        (VALUE, "= 7", "A"), (CYCLES, "1 cycle", "nop"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
+def test_cycles_have_the_numbers_of_the_device(core: Core) -> None:
+    """Each word with _ in the cycles of a row is a setting, which its number replaces."""
+    device = config.load("base")
+    numbers = {x.name.removeprefix(f"{core.name}."): str(device[x.name]) for x in core.settings}
+    numbers |= {x.name: str(device[x.name]) for x in core.settings}
+    for rows in core.rows.values():
+        for row in rows:
+            text = getattr(row, "cycles", "")
+            words = re.split(r"((?:[a-z_]+\.)?[a-z]+(?:_[a-z]+)+)", text)
+            expected = "".join(numbers[word] if "_" in word else word for word in words)
+            assert inlays._with_settings(core, text, device) == expected

@@ -541,5 +541,6 @@ def test_a_correction_in_an_expansion_changes_the_call() -> None:
 
 def test_links_after_lines_without_strings(tmp_path: Path) -> None:
     (tmp_path / "w.npy").write_bytes(b"")
-    text = 'nop\n\n.npy "w.npy"\n'
-    assert [x.span.line for x in Document(text, "t.s", tmp_path).links()] == [3]
+    text = 'nop\n\n.npy "w.npy"\n.asciz "w.npy"; .npy "w.npy"\n'
+    found = [(x.span.line, x.span.column) for x in Document(text, "t.s", tmp_path).links()]
+    assert found == [(3, 7), (4, 23)]

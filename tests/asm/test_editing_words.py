@@ -216,3 +216,9 @@ def test_a_label_in_a_section_of_data_is_data_in_the_outline() -> None:
     assert [(x.name, x.kind) for x in part.children] == [
         ("_start", "code"), ("x", "data"), ("y", "data"),
     ]  # fmt: skip
+
+
+def test_the_word_core_in_texts_and_comments_begins_no_part() -> None:
+    text = ' .core cp # .core pe\nx: fence rw, rw # .core vc\n .ascii ".core pe"; .core vc\n'
+    found = [(x.name, x.span.line, x.span.column) for x in Document(text, "t.s").outline()]
+    assert found == [(".core cp", 1, 8), (".core vc", 3, 27)]

@@ -15,16 +15,22 @@ from macaw.sweeps.results import Sweep, pareto, plain_number
 
 
 def outcome(
-    width: int, turn: int = 0, refused: str = "", reused: bool = False, **more: float
+    width: int,
+    turn: int = 0,
+    refused: str = "",
+    reused: bool = False,
+    instructions: int | None = None,
+    **more: float,
 ) -> Outcome:
     point = Point((("dma.width", width), ("pe.element", "int8")), turn, 7 + turn)
-    return Outcome(point, {} if refused else more, refused, reused=reused)
+    counters = {} if instructions is None else {"cp.instructions": float(instructions)}
+    return Outcome(point, {} if refused else {**more, **counters}, refused, reused=reused)
 
 
 SWEEP = Sweep(
     "layer.s",
     (
-        outcome(4, 0, cycles=1000, macs=64, **{"cp.instructions": 12}),
+        outcome(4, 0, instructions=12, cycles=1000, macs=64),
         outcome(4, 1, cycles=1003, macs=64),
         outcome(8, 0, cycles=900, predicted=899.5, reused=True),
         outcome(8, 1, cycles=901, predicted=0.25),

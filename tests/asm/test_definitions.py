@@ -1,0 +1,86 @@
+"""Symbols that several files define, and uses of symbols before they have a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
+
+MAIN = " .core cp\n_start: la a1, f\n"
+
+
+def messages(*texts: str) -> list[str]:
+    try:
+        assemble([Source(text, f"{name}.s") for name, text in zip("abc", texts, strict=False)])
+    except AssemblyError as error:
+        return [f"{x.span.file}:{x.span.line}: {x.message}" for x in error.diagnostics]
+    return []
+
+
+@pytest.mark.parametrize("own", [".weak f\nf: nop", "f: nop\n .weak f"])
+def test_a_definition_of_another_file_replaces_a_weak_one(own: str) -> None:
+    """The other file's symbol counts, also if the own symbol becomes weak after its definition."""
+    two = [Source(f"{MAIN} {own}\n", "a.s"), Source(" .core cp\nf: ret\n .global f\n", "b.s")]
+    program = assemble(two)
+    place = program.symbol("f").value
+    assert program.line_at(place) is not None
+    assert program.section(".text.cp").data[-4:] == (0x8067).to_bytes(4, "little")
+    assert place == program.section(".text.cp").end - 4
+    # auipc a1, 0; addi a1, a1, DISTANCE
+    distance = int.from_bytes(program.section(".text.cp").data[4:8], "little") >> 20
+    assert program.symbol("_start").value + distance == place
+    assert messages(f"{MAIN}f: nop\n .global f\n", " .core cp\nf: ret\n .global f\n") == [
+        "b.s:3: 'f' is defined twice"
+    ]
+
+
+def test_a_tensor_has_one_declaration_in_all_files() -> None:
+    assert messages(" .input x, int8, 4\n", " .output x, int8, 4\n") == [
+        "b.s:1: 'x' is defined twice"
+    ]
+
+
+def test_nothing_after_an_unknown_core_is_another_error() -> None:
+    """Its sections, instructions and directives are accepted, and their symbols are defined."""
+    text = (
+        " .core bogus\nx: add a0, a0, a0\n .data\ny: .word 1\n .section .mine\n .foo z, 1\n"
+        " .core cp\n la a0, y\n la a1, z\n la a2, x\n la a3, w\n"
+    )
+    assert messages(text) == [
+        "a.s:1: no core that runs programs is called 'bogus'", "a.s:11: undefined symbol 'w'"
+    ]  # fmt: skip
+
+
+def test_a_label_that_follows_is_no_number_of_a_conditional() -> None:
+    assert messages(" .core cp\n .if 1f\n nop\n .endif\n1: nop\n j 1b\n") == [
+        "a.s:2: the value must be known here: it is a label that follows"
+    ]
+    assert messages(" .core cp\n .if x\n nop\n .endif\nx: nop\n") == [
+        "a.s:2: the value must be known here: 'x' is not defined before"
+    ]
+    assert messages(" .core cp\nx: .if x\n nop\n .endif\n") == [
+        "a.s:2: the value must be known here: it is an address, and nothing is laid out yet"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ('.ascii"a b"', "612062"),
+        ('.ascii"a,b"', "612c62"),
+        ('.ascii"(", ".byte 2"', "2802"),
+        (".byte(1+(2,3", None),
+        (".byte(1+[2])", None),
+        (".byte+(1 + 2)", "03"),
+        (".byte+' '", "20"),
+    ],
+)
+def test_quotes_and_brackets_inside_of_an_argument(argument: str, expected: str | None) -> None:
+    """Blanks and commas in quotes do not end an argument, nor do blanks in brackets."""
+    text = f' .core cp\n .data\n.macro m a, b=" "\n \\a\n \\b\n.endm\n m {argument}\n'
+    if expected is None:
+        assert messages(text)
+        return
+    assert assemble(Source(text, "a.s")).section(".data").data.hex() == expected
