@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -50,6 +52,18 @@ def map_in_processes(
 
 
 def _start(has_started: c_bool) -> None:
-    """Set `has_started`, which all processes share, and let this process ignore Ctrl-C."""
+    """Set `has_started`, which all processes share, and let this process ignore Ctrl-C.
+
+    If the caller's process is killed, this process ends too.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     has_started.value = True
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the caller's process, then end this process."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # sys.exit would end this thread only

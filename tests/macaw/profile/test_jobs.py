@@ -8,9 +8,9 @@ import signal
 import socket
 import sys
 from dataclasses import replace
-from os import getpid, kill
+from os import getpid, kill, mkfifo
 from pathlib import Path
-from subprocess import PIPE, run
+from subprocess import PIPE, Popen, run
 from textwrap import indent
 from typing import Any
 
@@ -94,6 +94,31 @@ def test_a_main_module_that_processes_import(case: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(script)
     words = [sys.executable, word]
     assert run(words, cwd=tmp_path, input=script, stdout=PIPE, text=True).stdout == shown
+
+
+WAITING = """
+import sys, time
+from macaw.processes import map_in_processes
+def wait(name):
+    with open(name, "w") as file:
+        print("job", file=file, flush=True)
+        time.sleep(600)
+if __name__ == "__main__":
+    list(map_in_processes(wait, sys.argv[1:], 2))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_processes_end_after_their_caller_was_killed(number: int, tmp_path: Path) -> None:
+    """A pipe ends when the two processes that have opened it for writing have ended."""
+    script, pipe = tmp_path / "script.py", tmp_path / "pipe"
+    script.write_text(WAITING)
+    mkfifo(pipe)
+    with Popen([sys.executable, script, pipe, pipe]) as caller, pipe.open() as file:
+        assert [file.readline() for _ in range(2)] == ["job\n", "job\n"]
+        caller.send_signal(number)
+        assert file.read() == ""
+    assert caller.returncode == -number
 
 
 @pytest.fixture
