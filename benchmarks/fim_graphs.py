@@ -8,6 +8,10 @@ cycles of the run and the number of islands of `base`. Graphs have random weight
 blocks: the longest path of dependent tasks, the work of the dma and the islands, or the sum of
 these for the stages between tasks that nothing overlaps (`macaw.lowering.fim.bounds`). "At most" is
 the occupancy that the plan's blocks would have if the run took only these cycles.
+
+With `--resident BYTES`, the constants that exceed this budget are copied at each run. With `--late`,
+each step copies all of its constants when it begins, never while earlier tasks compute, and no step
+uses the constants of an earlier one again.
 """
 
 from __future__ import annotations
@@ -18,11 +22,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-import macaw
 from benchmarks.measure import table
-from macaw.fim_lowering import GraphMeasurement
+from macaw.commands.lower_fim import budget
+from macaw.fim_lowering import GraphLowering, GraphMeasurement
 from macaw.isa.config import load
 from macaw.lowering.fim.graph import Graph, Tensor
+from macaw.lowering.fim.planning import Planner
 
 
 class _Weights:
@@ -190,14 +195,19 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=GRAPHS, help="the name of a graph")
+    parser.add_argument("--resident", default="50%", help="as of macaw compile --core fim")
+    parser.add_argument("--late", action="store_true", help="copy no constants in advance")
     options = parser.parse_args()
-    islands = load("base")["fim.islands"]
+    config = load("base")
+    islands = config["fim.islands"]
+    planner = Planner(config, "graph", resident=budget(options.resident), early=not options.late)
     rows = []
     for name, make in GRAPHS.items():
         if options.only not in (None, name):
             continue
         begin = time.process_time()
-        lowered = macaw.lower_graph(make())
+        plan, program = planner.best(make())
+        lowered = GraphLowering("graph", plan.graph, config, plan, program)
         planned = time.process_time() - begin
         measured = lowered.measure()
         share = occupancy(measured, islands)

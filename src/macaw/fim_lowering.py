@@ -25,7 +25,7 @@ from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import explain, residency
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.number_arrays import rounded
-from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Step
+from macaw.lowering.fim.plan import COPIES, GraphPlan, Step
 from macaw.lowering.fim.planning import Planner
 from macaw.lowering.layer_source import SourceFiles
 
@@ -97,7 +97,7 @@ class GraphLowering:
     def dma(self) -> int:
         """The predicted number of cycles in which the dma works or waits for banks."""
         steps, actions = self.plan.steps, self.plan.actions
-        copies = sum(row.end - row.begin for row in actions if row.kind in (BRING, FETCH))
+        copies = sum(row.end - row.begin for row in actions if row.kind in COPIES)
         return copies + sum(row.option.bring for row in steps if row.option.island is None)
 
     def steps(self) -> list[str]:

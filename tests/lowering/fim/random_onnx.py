@@ -18,6 +18,8 @@ import onnxruntime
 from numpy.typing import NDArray
 
 import macaw
+from macaw.commands.lower_fim import budget
+from macaw.fim_lowering import RESIDENT
 from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS, NumberFormat
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_graph import read
@@ -28,11 +30,17 @@ from tests.lowering.nnp.running import inputs_of
 
 @dataclass(frozen=True)
 class Outcome:
-    """Why a model is refused, or its predicted and its emulated cycles."""
+    """Why a model is refused, or its predicted and its emulated cycles.
+
+    `early` is the number of steps whose constants are copied in advance, `held` the number of steps
+    that use constants of an earlier step again.
+    """
 
     refusal: str = ""
     predicted: int = 0
     cycles: int = 0
+    early: int = 0
+    held: int = 0
 
     @property
     def off(self) -> float:
@@ -40,18 +48,18 @@ class Outcome:
         return abs(self.predicted / self.cycles - 1)
 
 
-def checked(seed: int, form: NumberFormat = FORMATS[0]) -> Outcome:
+def checked(seed: int, form: NumberFormat = FORMATS[0], resident: float = RESIDENT) -> Outcome:
     """Lower and run a random model; compare all bits of its results with the model of islands.
 
-    Check that the run takes at least the cycles of the lower bound. For bf16 the device is
-    `with_bf16`, and both engines run the program.
+    `resident` is the argument of `macaw.lower_graph`. Check that the run takes at least the cycles
+    of the lower bound. For bf16 the device is `with_bf16`, and both engines run the program.
     """
     random = np.random.default_rng(seed)
     made = random_model(random)
     given = inputs_of(made, random)
     try:
         device = with_bf16() if form.name == "bf16" else "base"
-        found = macaw.lower_graph(made, number_format=form.name, device=device)
+        found = macaw.lower_graph(made, number_format=form.name, device=device, resident=resident)
     except macaw.InputError as error:
         return Outcome(str(error))
     compare_with_onnxruntime(read(made).graph, made, given)
@@ -70,7 +78,8 @@ def checked(seed: int, form: NumberFormat = FORMATS[0]) -> Outcome:
         for name, array in slow.outputs.items():
             np.testing.assert_array_equal(array.view("u4"), run.outputs[name].view("u4"))
     assert found.least_cycles <= run.cycles
-    return Outcome("", found.cycles, run.cycles)
+    plan = found.plan
+    return Outcome("", found.cycles, run.cycles, len(plan.prefetched), len(plan.holders))
 
 
 def compare_with_onnxruntime(
@@ -98,13 +107,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--format", choices=FORMAT_NAMES, default=FORMAT_NAMES[0])
+    parser.add_argument("--resident", default="50%", help="as of macaw compile --core fim")
     options = parser.parse_args()
     form = FORMATS[FORMAT_NAMES.index(options.format)]
     whys: Counter[str] = Counter()
+    early = held = 0
     off: list[tuple[float, int, int]] = []
     for seed in range(options.seed, options.seed + options.count):
         try:
-            outcome = checked(seed, form)
+            outcome = checked(seed, form, budget(options.resident))
         except Exception as error:  # every one of them is a finding
             print(f"seed {seed}: {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue
@@ -112,10 +123,12 @@ def main() -> None:
             whys[outcome.refusal.split("(", 1)[-1]] += 1
         else:
             off.append((outcome.off, outcome.cycles, seed))
+            early, held = early + (outcome.early > 0), held + (outcome.held > 0)
     for why, count in whys.most_common(20):
         print(f"{count} refused: ({why}")
     off.sort()
     print(f"{len(off)} exact, {sum(whys.values())} refused, of {options.count}")
+    print(f"{early} programs copy constants in advance, {held} use them again")
     if off:
         print(
             f"predictions off: {off[len(off) // 2][0]:.2%} in the middle, at most {off[-1][0]:.2%};"

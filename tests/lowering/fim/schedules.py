@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.plan import Option, Refusal
@@ -18,8 +19,12 @@ def graph(rng: random.Random, tasks: int) -> Graph:
     return found
 
 
-def asking(seed: int, islands: int = 3, host: bool = True):
-    """Return a function that gives each unit of tasks random options, equal at each call."""
+def asking(seed: int, islands: int = 3, host: bool = True, constants: bool = False):
+    """Return a function that gives each unit of tasks random options, equal at each call.
+
+    With `constants`, a part of the cycles to bring is for constants, and units of equal numbers of
+    tasks have the same constants.
+    """
 
     def ask(unit, _config):
         rng = random.Random(f"{seed} {[task.output.name for task in unit]}")
@@ -41,6 +46,13 @@ def asking(seed: int, islands: int = 3, host: bool = True):
             for island in range(islands)
             if rng.random() < 0.7 or not island
         ]
+        if constants:
+            early = rng.choice((0, 12 * len(unit)))
+            placed = [(option.island, option.layout, len(unit)) for option in found]
+            found = [
+                replace(option, bring=option.bring + early, constants=early, placed=place)
+                for option, place in zip(found, placed, strict=True)
+            ]
         if host and len(unit) == 1:
             found.append(Option(unit, None, 0, size, rng.choice((0, 3 * size)), 0))
         return found

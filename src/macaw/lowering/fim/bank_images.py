@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -34,6 +35,19 @@ class BankImage:
         """The number of bytes that the image occupies in the banks."""
         part = self.array.shape[1:-1]
         return len(self.places) * prod(part) * COLUMN_BYTES
+
+
+class PlacedConstants:
+    """Constants in certain places of the banks of an island, apart from the first row."""
+
+
+@lru_cache(maxsize=1 << 14)
+def placed_constants(island: int, key: Hashable) -> PlacedConstants:
+    """Return the object for constants on an island; `key` is `Job.key`.
+
+    Equal arguments give the same object, whose hash takes less time than that of a large key.
+    """
+    return PlacedConstants()
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,21 @@ path of dependent tasks, each with its least cycles. The dma and each island do 
 so a plan takes at least the cycles that all copies and all blocks need there. If every other task
 must come before or after a certain task, nothing overlaps this task, and both bounds also hold for
 the tasks before it alone, and for those after it.
+
+Copies of constants can be earlier than the other copies of a task, and several tasks can use them.
+So they count only in the bound of all copies, divided among the tasks that can use them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.lowering.fim.option_table import OptionTable
+from macaw.lowering.fim.option_table import OptionTable, Unit
 from macaw.lowering.fim.plan import Option
 
 _ROUNDS, _PACE = 200, 0.1  # rounds and pace of the search for the weights
@@ -36,8 +40,11 @@ class LeastCycles:
 
 
 def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
-    """Return lower bounds of the end of any plan with a table's options on `islands` islands."""
-    path, work = max(table.levels.values()), _least_work(table, table.levels, islands)
+    """Return lower bounds of the end of any plan on `islands` islands.
+
+    `table` has the options as `plan.Option.quickest` gives them.
+    """
+    path, work = max(table.levels.values()), _least_work(table, table.levels, islands, True)
     return LeastCycles(path, work, _least_stages(table, islands))
 
 
@@ -94,17 +101,21 @@ def _alone(table: OptionTable) -> set[str]:
     return {name for name, mask in related.items() if mask == every and name not in shared}
 
 
-def _least_work(table: OptionTable, names: Collection[str], islands: int) -> int:
+def _least_work(
+    table: OptionTable, names: Collection[str], islands: int, constants: bool = False
+) -> int:
     """Return a lower bound from the cycles of the dma and of the islands for some tasks.
 
-    `names` are the outputs of these tasks. Each unit has only such tasks, or none of them.
+    `names` are the outputs of these tasks. Each unit has only such tasks, or none of them. With
+    `constants`, the copies of constants count, too.
 
     Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
     the largest of these numbers, which is at least each weighted mean of them. A task adds at least
     the least weighted mean of its options. So the sum of these least means over all tasks is a
     lower bound. A search finds weights for which the bound is large.
     """
-    costs, first = _costs(table, names, islands)
+    users = _users(table) if constants else {}
+    costs, first = _costs(table, names, islands, users)
     counts = np.diff(np.append(first, len(costs)))
     weights, best = np.full(islands + 1, 1 / (islands + 1)), 0.0
     for _ in range(_ROUNDS):
@@ -121,27 +132,49 @@ def _least_work(table: OptionTable, names: Collection[str], islands: int) -> int
 
 
 def _costs(
-    table: OptionTable, names: Collection[str], islands: int
+    table: OptionTable, names: Collection[str], islands: int, users: Mapping[Hashable, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the cycles that each option of each task needs, and the first row of each task.
 
     The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
     Each row is an option of a unit that has the task; its cycles are divided among the unit's
-    tasks. The second array has the index of each task's first row, of shape (tasks,).
+    tasks, equally, but those to copy constants by the sizes of the tasks' constants. The second
+    array has the index of each task's first row, of shape (tasks,). `users` is the result of
+    `_users`; without it, copies of constants do not count.
     """
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for unit, options in table.options.items():
         if unit[0].output.name not in names:
             continue
+        shares = _shares_of_constants(unit)
         for option in options:
-            cycles = np.zeros(islands + 1)
+            cycles, constants = np.zeros(islands + 1), np.zeros(islands + 1)
             for part in option.parts or (option,):
                 cycles += _of(part, islands)
-            for task in unit:
-                rows.setdefault(task.output.name, []).append(cycles / len(unit))
+                if part.constants and users:
+                    constants[0] += part.constants / users[part.placed]
+            for task, share in zip(unit, shares, strict=True):
+                row = cycles / len(unit) + constants * share
+                rows.setdefault(task.output.name, []).append(row)
     sizes = [len(several) for several in rows.values()]
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     return np.array([row for several in rows.values() for row in several]), first
+
+
+def _shares_of_constants(unit: Unit) -> list[float]:
+    """Return the share of each task in the constants of a unit; the sum is 1."""
+    sizes = [sum(x.numbers for x in task.inputs if x.data is not None) for task in unit]
+    total = sum(sizes)
+    return [size / total if total else 1 / len(unit) for size in sizes]
+
+
+def _users(table: OptionTable) -> Counter[Hashable]:
+    """Return how many units can use the constants that each copy brings, by `Option.placed`."""
+    users: Counter[Hashable] = Counter()
+    for row in table.options.values():
+        parts = [part for option in row for part in option.parts or (option,)]
+        users.update({part.placed for part in parts if part.constants})
+    return users
 
 
 def _of(option: Option, islands: int) -> NDArray[np.float64]:

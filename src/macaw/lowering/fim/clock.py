@@ -8,14 +8,18 @@ The model has one cp, one dma and the islands:
   (docs/timing-fim.md).
 - The results of a step are fetched before other data are copied into its banks, and before the
   inputs of a step that reads them are copied.
+- Constants can be copied earlier: while the dma would wait for blocks, it copies constants of later
+  steps to other islands (`PREFETCH`). They have rows of their own (`macaw.lowering.fim.prefetch`).
+  A later step of the same island with the same constants in the same places uses them again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, START, Action, Option
 
+AHEAD = 8  # the constants of so many steps are candidates for a copy while the dma would wait
 NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an island
 
 
@@ -27,6 +31,8 @@ class Clock:
         # by island: the rows of the constants that stay in its banks, by `Residency.key`
         self.resident: dict[int, dict[Hashable, int]] = {}
         self.exceeds_rows = False
+        # by `Option.placed`: the step that has copied these constants into the banks
+        self.holders: dict[Hashable, int] = {}
         self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, and their banks
 
     def copy(self) -> Clock:
@@ -34,7 +40,7 @@ class Clock:
         clock = Clock()
         clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
         clock.resident = {island: dict(rows) for island, rows in self.resident.items()}
-        clock.exceeds_rows = self.exceeds_rows
+        clock.exceeds_rows, clock.holders = self.exceeds_rows, dict(self.holders)
         return clock
 
     @property
@@ -65,21 +71,31 @@ class Clock:
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
-    def bring(self, option: Option) -> tuple[int, int]:
+    def bring(self, option: Option, constants: bool = True) -> tuple[int, int]:
         """Copy the inputs of an option into its banks; return the cycles of the start and the end.
 
-        Without inputs to copy, the end is the cycle in which all earlier copies are done, because
-        these may still move results out of the option's banks.
+        Without `constants`, the constants are in the banks already. Without inputs to copy, the end
+        is the cycle in which all earlier copies are done, because these may still move results out
+        of the option's banks.
         """
-        if not option.bring:
+        there = 0 if constants else option.constants
+        if option.bring == there:
             return self.cp, max(self.cp, self.dma)
+        wait = option.bring_queue_wait - there
+        return self._bring(option, option.bring - there, max(0, wait))
+
+    def prefetch(self, option: Option) -> tuple[int, int]:
+        """Copy the constants of an option into its banks; return the cycles of start and end."""
+        return self._bring(option, option.constants, option.constants_queue_wait)
+
+    def _bring(self, option: Option, cycles: int, queue_wait: int) -> tuple[int, int]:
         self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
-        self.dma = first + option.bring
+        self.dma = first + cycles
         if option.island in self.islands:
             self.dma += option.reopen
-        self._delay_cp(first, option.bring_queue_wait)
+        self._delay_cp(first, queue_wait)
         return begin, self.dma
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
@@ -132,6 +148,11 @@ class Track:
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
         self.options: list[Option] = []  # the option of each step
+        self.coming: list[Option] = []  # of the steps, and of the next steps as far as known
+        self.has_constants = False  # whether copies bring constants for one of these steps
+        self.early: set[int] = set()  # numbers of the steps whose constants are copied in advance
+        # by the number of a step: the step that has copied the constants into the banks
+        self.holders: dict[int, int] = {}
         self.issued: list[Option] = []  # each option once, also if several islands share it
         self.ends: list[int] = []  # the cycle in which the blocks of each step end
         self.pending: list[int] = []  # numbers of the steps whose results are still in banks
@@ -142,7 +163,9 @@ class Track:
         """Return an independent copy of the track."""
         track = Track(self.eager)
         track.clock, track.makers = self.clock.copy(), dict(self.makers)
-        for name in ("actions", "options", "issued", "ends", "pending"):
+        track.early, track.holders = set(self.early), dict(self.holders)
+        track.has_constants = self.has_constants
+        for name in ("actions", "options", "coming", "issued", "ends", "pending"):
             setattr(track, name, list(getattr(self, name)))
         return track
 
@@ -153,22 +176,38 @@ class Track:
         """
         self.issued.append(option)
         first = len(self.options)
+        if first == len(self.coming):
+            self.expect(option.parts or (option,))
         for part in option.parts or (option,):
             self._issue_part(part)
         steps = range(first, len(self.options))
         for name, low, high in option.writes:
             self.makers[name] = (*self.makers.get(name, ()), (low, high, steps))
 
+    def expect(self, options: Sequence[Option]) -> None:
+        """Append the options of the next steps, so that their constants can be copied early."""
+        self.coming += options
+        self.has_constants |= any(option.constants for option in options)
+
     def _issue_part(self, option: Option) -> None:
         self.fetch_needed(option)
         number = len(self.options)
+        if self.has_constants and option.bring:
+            self._prefetch(self.clock.free(option))
+        if number not in self.early and self._holds(option):
+            self.holders[number] = self.clock.holders[option.placed]
+        there = number in self.early or number in self.holders
         self.clock.reserve(option)
         self.options.append(option)
         if option.island is None:
             self._add(HOST, number, self.clock.host(option))
             self.ends.append(self.actions[-1].end)
             return
-        inputs_at = self._add(BRING, number, self.clock.bring(option))
+        inputs_at = self._add(BRING, number, self.clock.bring(option, not there))
+        if option.constants:
+            self.clock.holders.setdefault(option.placed, number)
+        if self.has_constants:
+            self._prefetch(self.clock.islands.get(option.island, (0, 0))[0], needed=False)
         self.ends.append(self._add(START, number, self.clock.start(option, inputs_at)))
         self.pending.append(number)
 
@@ -196,8 +235,36 @@ class Track:
 
     def fetch(self, step: int) -> None:
         """Copy the results of step number `step` out of its banks."""
+        if self.has_constants:
+            self._prefetch(self.clock.free(self.options[step]))
         self.pending.remove(step)
         self._add(FETCH, step, self.clock.fetch(self.options[step]))
+
+    def _holds(self, option: Option) -> bool:
+        """Return whether an earlier step has copied an option's constants into the same places."""
+        return option.constants > 0 and option.placed in self.clock.holders
+
+    def _prefetch(self, until: int, needed: bool = True) -> None:
+        """Copy constants of the next steps if the dma would wait until cycle `until`.
+
+        If the next step needs what the dma waits for, its constants are copied in any case. Other
+        constants are copied only if their copies end by then.
+        """
+        clock, first = self.clock, len(self.options)
+        if clock.cp >= until or clock.dma >= until:
+            return
+        for number in range(first, min(first + AHEAD, len(self.coming))):
+            option, time = self.coming[number], clock.copies_end
+            if time >= until:
+                return
+            if not option.constants or number in self.early or self._holds(option):
+                continue
+            if clock.islands.get(option.island or 0, (0, 0))[0] > time:
+                continue  # blocks run there
+            if (needed and number == first) or time + option.constants <= until:
+                self.early.add(number)
+                self._add(PREFETCH, number, clock.prefetch(option))
+                clock.holders[option.placed] = number
 
     def finish(self) -> int:
         """Fetch all remaining results, the earliest first; return the cycle in which the last fetch
@@ -219,7 +286,9 @@ def simulate(options: Sequence[Option]) -> Track:
     The function tries both and returns the track that ends sooner.
     """
     tracks = Track(), Track(eager=True)
+    parts = [part for option in options for part in option.parts or (option,)]
     for track in tracks:
+        track.expect(parts)
         for option in options:
             track.issue(option)
         track.finish()

@@ -51,7 +51,7 @@ from macaw.lowering.fim.depthwise import Depthwise, depthwise_of
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, Copy, Location
 from macaw.lowering.fim.fused_task import CannotError, MemoryExceededError
 from macaw.lowering.fim.graph import Task
-from macaw.lowering.fim.island_job import Cycles, Phase, predict
+from macaw.lowering.fim.island_job import Cycles, Phase, phase, predict
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Route, external, runs
 from macaw.lowering.fim.shape import part
@@ -271,9 +271,10 @@ class DepthwiseJob:
 
     def phases(self) -> Iterator[Phase]:
         """Yield one phase: the only start, with its copies."""
-        constants = () if self.resident else tuple(self._bring_constants())
-        bring, fetch = (*constants, *self._bring_pixels()), tuple(self._fetch())
-        yield Phase((Route(bring, {}),), (Route(fetch, {}),))
+        bring = [(False, Route(tuple(self._bring_pixels()), {}))]
+        if not self.resident:
+            bring.append((True, Route(tuple(self._bring_constants()), {})))
+        yield phase(bring, (Route(tuple(self._fetch()), {}),))
 
     def _bank(self, bank: int, row: int, column: int = 0) -> Location:
         offset = bank * self.memory.bank_bytes + (self.row + row) * ROW_BYTES

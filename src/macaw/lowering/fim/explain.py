@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, GraphPlan, Option, Refusal, Step
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, GraphPlan, Option, Refusal, Step
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FAR = 3  # options with more than this factor times the chosen cycles are counted, not listed
@@ -43,9 +43,9 @@ def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
     rows = []
     for step in plan.steps:
         option = step.option
-        times = [row for row in plan.actions if row.step == step.number]
+        times = [row for row in plan.actions if row.step == step.number and row.kind != PREFETCH]
         begin, end = min(row.begin for row in times), max(row.end for row in times)
-        numbers = [option.bring, option.compute, option.fetch, begin, end]
+        numbers = [plan.bring_cycles(step), option.compute, option.fetch, begin, end]
         rows.append((mark(step), option.name, *(f"{number:,}" for number in numbers)))
     return rows
 
@@ -62,7 +62,17 @@ def steps(plan: GraphPlan) -> list[str]:
     table = lines[:1]
     for line, step in zip(lines[1:], plan.steps, strict=True):
         table += [line, *(f"   {describe(task)}" for task in step.tasks)]
+        table += [f"   {text}" for text in _constants(plan, step)]
     return table
+
+
+def _constants(plan: GraphPlan, step: Step) -> Iterator[str]:
+    """Yield a line that says how a step's constants come into the banks before its other inputs."""
+    if step.number in plan.holders:
+        yield f"its constants are in the banks, as step {plan.holders[step.number]} used them"
+    elif step.number in plan.prefetched:
+        copied = plan.action(PREFETCH, step.number)
+        yield f"its constants come in advance, in cycles {copied.begin:,} to {copied.end:,}"
 
 
 def mark(step: Step) -> str:
@@ -106,6 +116,7 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     if step.option.residency is not None:
         residency = step.option.residency
         yield f"its constants stay in {residency.rows:,} rows of each bank (resident)"
+    yield from _constants(plan, step)
     if plan.separate_end[step.number]:
         yield f"as steps of their own they {_ends(plan, plan.separate_end[step.number])}"
     least = others[0]
@@ -201,8 +212,10 @@ def _draw(
 ) -> None:
     step = plan.steps[number]
     option = step.option
-    name = {BRING: "dma in", FETCH: "dma out", HOST: "host"}.get(kind, f"island {option.island}")
-    works = {BRING: option.bring, FETCH: option.fetch}.get(kind, end - begin)
+    name = {PREFETCH: "dma in", BRING: "dma in", FETCH: "dma out", HOST: "host"}.get(
+        kind, f"island {option.island}"
+    )
+    works = {BRING: plan.bring_cycles(step), FETCH: option.fetch}.get(kind, end - begin)
     for column in range(begin // each, -(-end // each)):
         middle = min(max(begin, column * each + each // 2), end - 1)
         rows[name][column] = mark(step) if middle >= end - works else WAITS

@@ -7,7 +7,7 @@ The cycles do not depend on the numbers of these rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -35,10 +35,36 @@ from macaw.lowering.fim.windows import row_places
 
 @dataclass(frozen=True)
 class Phase:
-    """One start of an island's blocks, with the copies before it and after it."""
+    """One start of an island's blocks, with the copies before it and after it.
+
+    The first `constants` routes of `bring` bring constants. They can be made earlier than the
+    others, because they depend on no task.
+    """
 
     bring: tuple[Route, ...]  # the copies into the banks, before the start
     fetch: tuple[Route, ...]  # the copies of results out of the banks, after the start
+    constants: int = 0
+
+    @property
+    def early(self) -> tuple[Route, ...]:
+        """The routes of `bring` that bring constants."""
+        return self.bring[: self.constants]
+
+    @property
+    def late(self) -> tuple[Route, ...]:
+        """The routes of `bring` that bring inputs and results of other tasks."""
+        return self.bring[self.constants :]
+
+
+def phase(bring: Iterable[tuple[bool, Route]], fetch: Iterable[Route]) -> Phase:
+    """Return a phase whose copies bring constants first.
+
+    Each item of `bring` says whether its route brings a constant, and has the route.
+    """
+    routes = list(bring)
+    early = [route for known, route in routes if known]
+    late = [route for known, route in routes if not known]
+    return Phase((*early, *late), tuple(fetch), len(early))
 
 
 @dataclass(frozen=True)
@@ -55,12 +81,14 @@ class Cycles:
     fetch: int
     reorder: int = 0
     reopen: int = 0  # more cycles to copy in if the banks have other rows open
+    constants: int = 0  # part of `bring`: cycles to copy constants
     bring_queue_wait: int = 0  # cycles of waits for the dma's queue, as in `plan.Option`
     fetch_queue_wait: int = 0
+    constants_queue_wait: int = 0
     until_last_start: int = (
         0  # part of `compute`: until the last start, while cp and dma serve only this job
     )
-    slack: tuple[int, ...] = (0, 0, 0)  # cycles that the parts can save, as in `plan.Option`
+    slack: tuple[int, ...] = (0, 0, 0, 0)  # cycles that the parts can save, as in `plan.Option`
 
     @property
     def total(self) -> int:
@@ -170,10 +198,13 @@ class ProductJob:
         if self.gather is not None:
             left = [self._image(self.gather, size)]
         for start in range(self.stream.starts):
-            routes = [] if self._stays(0) else [router.bring_a(left, start)]
+            routes = list[tuple[bool, Route]]()
             if not start and not self._stays(1):
-                routes.insert(0, router.bring_b(*right))
-            yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output, start),))
+                routes.append((self._known(1), router.bring_b(*right)))
+            if not self._stays(0):
+                alone = self.stream.starts == 1  # else the next start overwrites this part of A
+                routes.append((alone and self._known(0), router.bring_a(left, start)))
+            yield phase(routes, (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
         """Return the image of the windows as an operand, from the first number that they need on.
@@ -194,8 +225,11 @@ class ProductJob:
 
         A does not stay if the job has several starts, because each start needs another part of A.
         """
-        known = self.products[0].inputs[side].data is not None
-        return self.resident and known and (side == 1 or self.stream.starts == 1)
+        return self.resident and self._known(side) and (side == 1 or self.stream.starts == 1)
+
+    def _known(self, side: int) -> bool:
+        """Return whether the operand A (0) or B (1) is a constant."""
+        return self.products[0].inputs[side].data is not None
 
     @property
     def key(self) -> Hashable:
@@ -298,21 +332,26 @@ def predict(job: Job, config: Configuration) -> Cycles:
     banks = BankTiming(config)
     islands = {job.island: banks}
     carrier = DmaTiming(config, islands)
-    time = bring = compute = fetch = begin = 0
+    time = bring = constants = compute = fetch = begin = 0
     blocks = job.blocks()
     phases, left_out = list(job.phases()), 0
     # each start between the second and the last takes as long as the second
     if len(phases) > _MANY:
         phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
-    queue_waits = [0, 0]
+    queue_waits = [0, 0, 0]
     ends = []
     for number, phase in enumerate(phases):
         several = copies(phase.bring)
         if not number:
             queue_waits[0] = queue_wait(several, config, islands)
+            early = copies(phase.early)
+            queue_waits[2] = queue_wait(early, config, islands)
+            constants = time = carrier.copies(early, time)
+            several = several[len(early) :]
         there = carrier.copies(several, time)
         if not number:
             bring = begin = there
+            several = copies(phase.bring)
             reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
             open_banks = {job.island: BankTiming(config, OTHER)}
             reopen = DmaTiming(config, open_banks).copies(several, 0) - bring
@@ -327,30 +366,34 @@ def predict(job: Job, config: Configuration) -> Cycles:
     if left_out:
         more = left_out * (ends[1] - ends[0])
         compute, until_last_start = compute + more, until_last_start + more
-    bring_wait, fetch_wait = queue_waits
-    slack = _slack(phases[0], phases[-1], (bring, compute, fetch), config, job.island)
+    cycles = (bring, compute, fetch, constants)
+    slack = _slack(phases[0], phases[-1], cycles, config, job.island)
+    bring_wait, fetch_wait, constants_wait = queue_waits
     return Cycles(
-        bring, compute, fetch, reorder, reopen, bring_wait, fetch_wait, until_last_start, slack
-    )
+        bring, compute, fetch, reorder, reopen, constants, bring_wait, fetch_wait, constants_wait,
+        until_last_start, slack,
+    )  # fmt: skip
 
 
 def _slack(
-    first: Phase, last: Phase, cycles: tuple[int, int, int], config: Configuration, island: int
+    first: Phase, last: Phase, cycles: tuple[int, ...], config: Configuration, island: int
 ) -> tuple[int, ...]:
     """Return the most cycles that the parts of a job can save after other steps.
 
-    The parts are the copies in `first` that bring the inputs, the blocks, and the copies in `last`
-    that fetch the results. Copies save cycles if each row that they need is open. The dma sets up
-    the first fetch while the blocks still run. Earlier accesses delay the first commands of blocks:
-    an open row must be closed, at the earliest after its data are written, and another row opened.
+    The parts are the copies in `first` that bring the inputs, the blocks, the copies in `last` that
+    fetch the results, and those copies of the first part that bring constants. Copies save cycles
+    if each row that they need is open. The dma sets up the first fetch while the blocks still run.
+    Earlier accesses delay the first commands of blocks: an open row must be closed, at the earliest
+    after its data are written, and another row opened.
     """
     carrier = DmaTiming(config, {island: BankTiming(config, ANY)})
-    bring = carrier.copies(copies(first.bring), 0)
+    constants = carrier.copies(copies(first.early), 0)
+    bring = carrier.copies(copies(first.late), constants)
     fetch = carrier.copies(copies(last.fetch), 0) - carrier.setup
     times = Timings.of(config)
     written = times.data_end(0, True) + times.t_wr
     closed = max(written + times.t_rp, times.t_ras + times.t_rp, times.t_rc)
     delay = closed + max(times.t_rcdrd, times.t_rcdwr) + abilities(config, island).divider
-    least = bring, cycles[1] - delay, fetch
+    least = bring, cycles[1] - delay, fetch, constants
     pairs = zip(cycles, least, strict=True)
     return tuple(old - max(0, min(old, new)) for old, new in pairs)

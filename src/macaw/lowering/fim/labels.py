@@ -10,7 +10,7 @@ from macaw.lowering.errors import LowerError
 # constants; tensors between steps, blocks, an island's state, the variants of a task. Other labels
 # begin with `_`.
 _OWN = re.compile(
-    r"[bfh]\d+(_\d+)?|[sc]\d+_\w*|t\d+_between|blocks\d+|copy\d+"
+    r"[bfh]\d+(_\d+)?|early\d+|[sc]\d+_\w*|t\d+_between|blocks\d+|copy\d+"
     r"|go\d+|out\d+|island\d+|ways\d+|readers\d+|_\w*"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -24,7 +24,7 @@ from macaw.isa.fim_circuit import (
 )
 from macaw.isa.fim_islands import abilities, geometry, timings
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.bank_images import BankRows
+from macaw.lowering.fim.bank_images import BankRows, placed_constants
 from macaw.lowering.fim.depthwise_job import depthwise_job
 from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.fused_task import (
@@ -197,9 +197,11 @@ def option_of(
 
     `buffer` is the number of columns in the buffer between a producer and a consumer, else 0.
     """
+    placed = placed_constants(job.island, job.key) if cycles.constants else None
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
+        cycles.constants, cycles.constants_queue_wait, placed,
         cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen, cycles.slack,
         residency=place.residency(job.key, job.rows), job=job,
     )  # fmt: skip
@@ -300,8 +302,15 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
         cycles = rough(
             candidates[0][-1], query.config, *query.traits.constants, query.place.resident
         )
+        constants = rough_constants(
+            candidates[0][-1], query.config, *query.traits.constants, query.place.resident
+        )
         return candidates[0][-1], Cycles(
-            *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
+            *cycles,
+            constants=constants,
+            bring_queue_wait=cycles[0],
+            fetch_queue_wait=cycles[2],
+            constants_queue_wait=constants,
         )
     least = candidates[0][0]
     most = least * NEAR if least <= SMALL else least
@@ -354,6 +363,21 @@ def rough(
         stream.starts * _rough_compute(stream, config),
         _rough_fetch(stream, config),
     )
+
+
+def rough_constants(
+    stream: StreamTiling,
+    config: Configuration,
+    known_a: bool,
+    known_b: bool,
+    resident: bool = False,
+) -> int:
+    """Return an estimate of the cycles that copies of constants take before the first start.
+
+    The parameters are those of `rough`.
+    """
+    of_a = _rough_bring_a(stream, config, True, resident) if stream.starts == 1 else 0
+    return known_a * of_a + known_b * _rough_bring_b(stream, config, True, resident)
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:

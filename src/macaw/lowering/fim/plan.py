@@ -6,6 +6,7 @@ Times are device cycles.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,8 @@ from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.fim.bank_images import Residency
 from macaw.lowering.fim.graph import Graph, Task, Tensor
 
-BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
+PREFETCH, BRING, START, FETCH, HOST = "prefetch", "bring", "start", "fetch", "host"
+COPIES = PREFETCH, BRING, FETCH  # kinds of actions that only copy
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,21 @@ class Option:
     # continues.
     bring_queue_wait: int = 0  # 0: the queue has room for all copies
     fetch_queue_wait: int = 0
+    # Part of `bring`: cycles to copy constants, which can come before the other inputs, and cycles
+    # until the dma's queue has taken these copies.
+    constants: int = 0
+    constants_queue_wait: int = 0
+    # the constants and their places, an object of `placed_constants`
+    placed: Hashable = field(default=None, compare=False)
     # Part of `compute`: cycles until the last start; until then cp and dma serve only this step.
     until_last_start: int = 0
     # Cycles of cp until the dma has the first copy, and from the last input until the blocks start.
     issue_copies: int = 0
     issue_start: int = 0
     reopen: int = 0  # more cycles of `bring` if the banks have other rows open
-    # How many cycles less `bring`, `compute` and `fetch` can take after other steps, at most.
-    slack: tuple[int, ...] = (0, 0, 0)
+    # How many cycles less `bring`, `compute`, `fetch` and `constants` can take after other steps,
+    # at most.
+    slack: tuple[int, ...] = (0, 0, 0, 0)
     residency: Residency | None = None  # None: copies bring the constants
     # If several islands share the tasks: the options of these islands, each for a part of the
     # result. The other fields then have the totals, and the first island.
@@ -62,16 +71,27 @@ class Option:
 
     @property
     def quickest(self) -> Option:
-        """This option with the least cycles that it can take, whichever steps come before."""
-        bring, compute, fetch = self.slack
+        """This option with the least cycles that it can take, whichever steps come before.
+
+        Its `bring` has no constants, because they can be in the banks already.
+        """
+        bring, compute, fetch, early = self.slack
+        constants = self.constants - early
         return replace(
             self,
-            bring=self.bring - bring,
+            bring=self.bring - bring - constants,
             compute=self.compute - compute,
             fetch=self.fetch - fetch,
-            slack=(0, 0, 0),
+            constants=constants,
+            slack=(0, 0, 0, 0),
             parts=tuple(part.quickest for part in self.parts),
         )
+
+    @property
+    def late(self) -> Option:
+        """The option if its constants are copied together with its other inputs."""
+        parts = tuple(part.late for part in self.parts)
+        return replace(self, constants=0, slack=(*self.slack[:3], 0), parts=parts)
 
     @property
     def task(self) -> Task:
@@ -142,7 +162,8 @@ class Step:
 class Action:
     """An action of cp for a step: copy inputs, start, copy results, or do the task on the host.
 
-    `bring` and `fetch` are queued at the dma, which makes copies one after the other. A copy waits
+    `prefetch` copies the constants of a step, and then `bring` copies only its other inputs. Both,
+    and `fetch`, are queued at the dma, which makes copies one after the other. A copy waits
     while a block runs in its banks. `start` waits for its step's inputs and for the island; `host`
     waits for its task's inputs. cp waits for nothing else.
     """
@@ -174,6 +195,22 @@ class GraphPlan:
     # The options in the order of issue. One that several islands share has a step for each.
     issued: tuple[Option, ...] = ()
     least: int = 0  # no plan with the options of this graph ends before this cycle
+    # By step: the earlier step whose constants in the banks it uses, so that no copies bring them.
+    holders: Mapping[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def prefetched(self) -> frozenset[int]:
+        """The numbers of the steps whose constants are copied before their other inputs."""
+        return frozenset(row.step for row in self.actions if row.kind == PREFETCH)
+
+    def needs_constants(self, step: Step) -> bool:
+        """Return whether the copies of `bring` bring the constants of a step."""
+        return step.number not in self.prefetched and step.number not in self.holders
+
+    def bring_cycles(self, step: Step) -> int:
+        """Return the cycles of the copies of a step's `bring` action, if nothing else happens."""
+        option = step.option
+        return option.bring - (0 if self.needs_constants(step) else option.constants)
 
     def issued_index(self, step: Step) -> int:
         """Return the index in `issued` of the option that contains a step."""

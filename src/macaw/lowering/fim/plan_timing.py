@@ -18,7 +18,16 @@ from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.instruction_timing import blocks_end
 from macaw.lowering.fim.island_job import Phase, copies
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, GraphPlan, Step
+from macaw.lowering.fim.plan import (
+    BRING,
+    FETCH,
+    HOST,
+    PREFETCH,
+    START,
+    Action,
+    GraphPlan,
+    Step,
+)
 from macaw.lowering.fim.program import FEW
 from macaw.lowering.fim.routes import Route
 
@@ -51,7 +60,8 @@ class _PlanTiming:
     def action(self, action: Action) -> Action:
         """Execute an action, and return it with its times."""
         does: dict[str, Callable[[Step], tuple[int, int]]] = {
-            BRING: lambda step: self._copy(self._of(step)[0].bring),
+            PREFETCH: lambda step: self._copy(self._of(step)[0].early),
+            BRING: self._bring,
             START: self._start,
             FETCH: lambda step: self._copy(self._of(step)[-1].fetch),
             HOST: lambda step: self._copy(self._of(step)[0].bring),
@@ -68,6 +78,10 @@ class _PlanTiming:
         if step.number not in self._phases:
             self._phases[step.number] = list(step.option.job.phases())
         return self._phases[step.number]
+
+    def _bring(self, step: Step) -> tuple[int, int]:
+        first = self._of(step)[0]
+        return self._copy(first.bring if self._plan.needs_constants(step) else first.late)
 
     def _wait(self, until: int) -> None:
         """Let cp wait until cycle `until`; the wait takes at least the time of one instruction."""

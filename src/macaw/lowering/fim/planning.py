@@ -14,7 +14,7 @@ from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import (
     joint_products,
     options,
-    plan_timing,
+    prefetch_search,
     program,
     residency,
     row_parts,
@@ -23,7 +23,7 @@ from macaw.lowering.fim import (
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph
-from macaw.lowering.fim.option_table import Unit
+from macaw.lowering.fim.option_table import Ask, Unit
 from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
 from macaw.lowering.fim.schedule import EFFORT, schedule
 from macaw.lowering.layer_source import SourceFiles
@@ -54,6 +54,7 @@ class Planner:
     shared: bool = True  # whether islands may share a product
     effort: int = EFFORT  # of the search for a plan
     divides: bool = True  # whether tasks may be divided by rows
+    early: bool = True  # whether constants may be copied before the other inputs of their step
 
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
@@ -132,6 +133,8 @@ class Planner:
             try:
                 shared = self.shared and self.together and not self.dynamic
                 ask = _option_source(graph, limited, rows, choice, shared)
+                if self.dynamic or not self.early:
+                    ask = _without_early_constants(ask)
                 plan = schedule(graph, self.config, ask, self.together, self.effort)
             except LowerError:
                 if room_error is None:
@@ -141,7 +144,7 @@ class Planner:
                 raise LowerError("the constants need more rows than there are for them")
             plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
             if not self.dynamic:
-                plan = plan_timing.timed(plan, self.config)
+                plan = prefetch_search.best_times(plan, self.config, rows.shared)
             try:
                 return plan, self._write_program(plan)
             except program.RoomError as error:
@@ -189,6 +192,16 @@ def _option_source(
         return [*single, *(shared or shared_copied)]
 
     return ask
+
+
+def _without_early_constants(ask: Ask) -> Ask:
+    """Return a function like `ask`, whose options bring constants only with all other inputs."""
+
+    def late(unit: Unit, config: Configuration) -> list[Option | Refusal]:
+        answers = ask(unit, config)
+        return [row.late if isinstance(row, Option) else row for row in answers]
+
+    return late
 
 
 def _alone_and_shared(

@@ -46,7 +46,7 @@ from macaw.lowering.fim.block_program import size as words_of
 from macaw.lowering.fim.composed_functions import expand
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Task, Tensor
-from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.island_job import Phase, phase
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.routes import Route, external
@@ -202,16 +202,16 @@ class PointwiseJob:
     def phases(self) -> Iterator[Phase]:
         """Yield one phase: the only start, with its copies."""
         size = FORMATS[self.form].size
-        bring, count = [], len(self.operands)
+        bring, count = list[tuple[bool, Route]](), len(self.operands)
         for side, tensor in enumerate(self.operands):
             if self.resident and tensor.data is not None:
                 continue
             place = external(tensor, size)
             if tensor.data is not None:
                 place = Location(EXTERNAL, f"{_LETTERS[side]}.tiles")
-            bring.append(self._bring(place, side))
+            bring.append((tensor.data is not None, self._bring(place, side)))
         fetch = (self._fetch(x, side) for side, x in enumerate(self.results, count))
-        yield Phase(tuple(bring), tuple(fetch))
+        yield phase(bring, fetch)
 
     def _fetch(self, tensor: Tensor, side: int) -> Route:
         result = external(tensor, FORMATS[self.form].size)

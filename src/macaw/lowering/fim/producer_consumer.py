@@ -38,6 +38,7 @@ from macaw.lowering.fim.island_job import (
     b_image,
     bank_places,
     buffer_places,
+    phase,
     predict,
 )
 from macaw.lowering.fim.number_arrays import rounded
@@ -110,15 +111,16 @@ class ProducerConsumerJob:
         size = self.streams[0].shape.numbers.size
         routers = [Router(stream) for stream in self.streams]
         right = _RIGHT[: len(self.parts)]
+        known = self._constants
         bring = [
-            router.bring_b(operand(one.products[0].inputs[1], size, symbol))
+            (symbol in known, router.bring_b(operand(one.products[0].inputs[1], size, symbol)))
             for one, router, symbol in zip(self.parts, routers, right, strict=True)
             if not self._stays(symbol)
         ]
         if not self._stays("a"):
             a = self.parts[0].products[0].inputs[0]
-            bring.append(routers[0].bring_a([operand(a, size, "a")], 0))
-        yield Phase(tuple(bring), (routers[-1].fetch(self.parts[-1].output, 0),))
+            bring.append(("a" in known, routers[0].bring_a([operand(a, size, "a")], 0)))
+        yield phase(bring, (routers[-1].fetch(self.parts[-1].output, 0),))
 
     @property
     def row(self) -> int:

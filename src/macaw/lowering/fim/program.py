@@ -26,7 +26,7 @@ from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.host_job import SHARED, ZEROS
 from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.number_arrays import stored
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, GraphPlan, Step
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, START, GraphPlan, Step
 from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
 
@@ -103,6 +103,9 @@ class ProgramWriter:
         self.tables: list[str] = []
         self.scratch: dict[str, int] = {}
         self.phases: dict[int, list[Phase]] = {}
+        self.sources: set[tuple[int, str]] = (
+            set()
+        )  # steps and symbols of the files that copies read
         self.between = self._between()
         names = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         self.labels = {name: name for name in names} | self.between
@@ -158,7 +161,13 @@ class ProgramWriter:
 
     def program(self) -> None:
         """Write the code of cp from its first instruction to the end of the last step."""
-        does = {BRING: self.bring, START: self.start, FETCH: self.fetch, HOST: self.host}
+        does = {
+            PREFETCH: self.prefetch,
+            BRING: self.bring,
+            START: self.start,
+            FETCH: self.fetch,
+            HOST: self.host,
+        }
         for action in self.plan.actions:
             does[action.kind](self.plan.steps[action.step])
 
@@ -183,7 +192,15 @@ class ProgramWriter:
 
     def bring(self, step: Step) -> None:
         """Write code that queues the copies of a step's inputs."""
-        self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
+        first = self._phases(step)[0]
+        routes = first.bring if self.plan.needs_constants(step) else first.late
+        self._copies(step, f"b{step.number}", routes)
+
+    def prefetch(self, step: Step) -> None:
+        """Write code that queues the copies of a step's constants, before its other inputs."""
+        first = len(self.code)
+        self._copies(step, f"early{step.number}", self._phases(step)[0].early)
+        self.code[first] += f" # constants of step {step.number}, in advance"
 
     def start(self, step: Step) -> None:
         """Write code that waits for a step's inputs and starts its blocks.
@@ -248,6 +265,7 @@ class ProgramWriter:
         if place.memory == LOCAL:
             name = self.scratch_label(step, place.symbol)
         else:
+            self.sources.add((step.number, place.symbol))
             name = self.labels.get(place.symbol) or self._file(step, place.symbol)
         return f"{name} + {place.offset}" if place.offset else name
 
@@ -265,6 +283,8 @@ class ProgramWriter:
         self._check_scratch()
         for step in self.plan.steps:
             for symbol, array in step.option.job.files().items():
+                if (step.number, symbol) not in self.sources:
+                    continue  # an earlier step brings it
                 name = self._file(step, symbol)
                 file = f"{self.prefix}{name}.npy"
                 self.files[file] = stored(array, self.numbers)

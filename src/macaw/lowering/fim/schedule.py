@@ -76,6 +76,7 @@ def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
             for end in [_end_if_separate(table, track.issued, place)] * max(1, len(option.parts))
         ),
         tuple(track.issued),
+        holders=track.holders,
     )
 
 

@@ -158,6 +158,7 @@ def _together(parts: Sequence[Option]) -> Option:
         bring=bring,
         fetch=fetch,
         reorder=sum(part.reorder for part in parts),
+        constants=sum(part.constants for part in parts),
         residency=None,
         until_last_start=0,
         slack=tuple(map(sum, zip(*(part.slack for part in parts), strict=True))),
