@@ -87,9 +87,9 @@ def test_the_energy_of_a_run_is_the_sum_over_its_activities(job: Job, run: Measu
     assert {core.core: core.energy for core in energy.cores} == pytest.approx(
         {name: total for name, total in by_core.items() if total}
     )
-    moved = [name in names[13:18] for name in names]
+    moved = [name in names[15:20] for name in names]
     assert sum(energy.tensors.values()) == pytest.approx((counts @ (each * moved)).sum())
-    assert names[13:18] == [row.name for row in ACTIVITIES if row.kind == "bytes"]
+    assert names[15:20] == [row.name for row in ACTIVITIES if row.kind == "bytes"]
     check_sums(energy)
 
 
