@@ -8,10 +8,12 @@ cycles of the run, times the core's units. Cores announce different things, so e
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.core import Core, Event
+from macaw.emu.moves import Move
 from macaw.emu.system import Dispatchable, Operable, Startable
 from macaw.emu.waits import Waiting
 
@@ -37,10 +39,20 @@ class Accountant:
         # By address of a step that the units of a cluster take together, and by packet list, place
         # of the weights and cluster: the work of each unit of the cluster.
         self.steps: dict[int, dict[tuple[int, int, int], list[int]]] = {}
+        # the number of its pieces of work that other cores of its row could do instead
+        self.pieces = 1
         # by charge: its cycles in which the core would have waited for something else without it
         self.hidden: dict[Charge, int] = {}
         # addresses of instructions that a program also needs if it follows the advice
         self.needed: set[int] = set()
+        # By charge: the cycles of other charges of the core that vanish together with its cycles.
+        self.along: dict[Charge, Counter[Charge]] = defaultdict(Counter)
+        # by address of an instruction that commands another core's work: by address, the share of
+        # the executions of the core's instructions that only serve this work
+        self.errands: dict[int, dict[int, float]] = {}
+        # the core's transfers, and the other cores that announced a read
+        self.moves: list[Move] = []
+        self.readers: set[str] = set()
         self.log = CoreLog()
         self.at = 0
         self.has_worked = False

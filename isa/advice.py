@@ -11,7 +11,6 @@ from __future__ import annotations
 from macaw.isa.lazy_dataclass import dataclass
 
 WITH_INSTRUCTION = "instruction"  # the work of the instruction itself
-WITH_PRODUCERS = "producers"  # the work of the instructions that made the operands
 # Which cycles of a cause remain if a program follows its advice.
 FIRST = "first"  # the cycles of one access or transfer among several, or of one before a loop
 SHORT = "short"  # as FIRST, and the cycles of each access beyond the 75th percentile
@@ -30,7 +29,7 @@ class Advice:
 
     cause: str  # a leaf of the tree
     text: str  # in the imperative, without a full stop
-    more: str = ""  # work that vanishes, too: `WITH_INSTRUCTION` or `WITH_PRODUCERS`
+    more: str = ""  # work that vanishes, too: `WITH_INSTRUCTION`
     stays: str = ""  # the cycles that remain: a name above; empty: none
 
 
@@ -40,7 +39,7 @@ ADVICE = (
     Advice("long",      "use a cheaper instruction, such as a shift instead of a division"),
     Advice("issue",     "move what only prepares out of the loop, or let one instruction do more", stays=RUN),
     Advice("fill",      "let one chain take all vectors, and put chains whose operands are known before those that wait for results"),
-    Advice("narrow",    "gather what lies side by side: wide registers, long rows of a transfer", WITH_PRODUCERS),
+    Advice("narrow",    "gather what lies side by side: wide registers, long rows of a transfer"),
     Advice("rows",      "use all that is needed of a row before another one is opened, and put what is used together into one row", stays=FIRST),
     Advice("loads",     "unroll the loop, or load earlier, so that other instructions are between the load and its use", stays=FIRST),
     Advice("results",   "put other instructions between the operation and the use of its result, for example by several accumulators"),

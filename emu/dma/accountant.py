@@ -6,8 +6,10 @@ from functools import reduce
 from operator import or_
 
 from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
 from macaw.emu.dma.core import DmaCore
+from macaw.emu.moves import Move, MoveLog
 
 
 class DmaAccountant(Accountant):
@@ -18,7 +20,8 @@ class DmaAccountant(Accountant):
     fewer beats. The cycles of the beats that the long row would save are `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
-    the first one. The additional cycles are `channel`.
+    the first one. The additional cycles are `channel`. If transfers with `latency`
+    are joined, cycles of their setup vanish, too.
     """
 
     core: DmaCore
@@ -35,6 +38,9 @@ class DmaAccountant(Accountant):
         self.now: dict[str, int] = {}  # by kind, "read" or "write": when the present act moved one
         # by kind, since `at`: the cycles that memory needed for the first beat and for the last one
         self.delays: dict[str, tuple[int, int]] = {}
+        self.log_of_moves = MoveLog(core)
+        self.moves, self.readers = self.log_of_moves.moves, self.log_of_moves.readers
+        self.open_moves: dict[int, Move] = {}  # by ticket: transfers that have not ended
 
     def hear(self, event: Event) -> None:
         cycle = event.time // self.core.divider * self.core.divider
@@ -43,16 +49,24 @@ class DmaAccountant(Accountant):
             self.idle(self.core.state.began)
             self.keep_charges()
             self._open(self.core.setup * self.core.divider)
+            ticket, address = self.core.transfer.ticket, self.core.transfer.address
+            self.open_moves[ticket] = self.log_of_moves.begin(self.core.state.began, address)
         elif event.kind == "end":
             self._end(event.time + 1)
+            self.open_moves.pop(self.core.transfer.ticket).end = event.time + 1
         elif event.kind in ("read", "write"):
             if not self.is_open:  # a transfer that was paused continues
                 self.idle(self.core.state.began)
                 self._open(0)
             self.moved.add(cycle)
+            address, size = int(event.values["address"]), int(event.values["size"])
+            move = self.open_moves[self.core.transfer.ticket]
             if event.kind == "read":
                 self.beats += 1
-                self.bytes += int(event.values["size"])
+                self.bytes += size
+                self.log_of_moves.read(move, address, size)
+            else:
+                self.log_of_moves.write(move, address, size)
             self.now[event.kind] = event.time
         elif event.kind == "blocked":
             self.blocked.add(cycle)
@@ -104,6 +118,9 @@ class DmaAccountant(Accountant):
         left = self.parts(time, self.address, parts)
         self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
         self.parts(time, self.address, (("channel", channel),))
+        if self.at < time:
+            of_setup = self.along[Charge("latency", self.address)]
+            of_setup[Charge("setup", self.address)] += self.setup
         self.span("latency", time, self.address)
         self.is_open = False
 

@@ -41,6 +41,7 @@ class NnpAccountant(Accountant):
         self.iterations = 0  # of chains, so far
         self.order = ChainOrder(core.device.config)
         self.saved = 0  # cycles that another order of chains would save
+        self.joined = 0  # cycles that longer chains would save
         # any other core may move data to or from a queue
         self.others = reduce(
             or_, (1 << other.number for other in core.device.order if other is not core), 0
@@ -89,6 +90,7 @@ class NnpAccountant(Accountant):
     def _end_program(self, time: int) -> None:
         self.programs.append((self.begin, time))
         self.saved += self.order.cycles_saved()
+        self.joined += self.order.cycles_of_issue()
         self.begin = -1
 
     def settle(self, time: int) -> None:
@@ -114,7 +116,7 @@ class NnpAccountant(Accountant):
             for charge, count in self.charges.items()
             if not (charge.is_wait or charge.is_idle)
         )
-        self.least["fill"] = busy - self.saved
+        self.least["fill"] = busy - max(self.saved, self.joined)
 
     def _outside_products(self, queues: deque[_Wait], until: int) -> None:
         """Charge the cycles up to `until`, in which no product uses the multiplier.

@@ -184,6 +184,41 @@ class ChainOrder:
             ends.append(other.done)
         return present.done - min(ends)
 
+    def cycles_of_issue(self) -> int:
+        """Return how many cycles sooner all chains would end if chains of one vector were joined.
+
+        Neighbouring chains with the same instructions are joined if none needs results of another
+        one, and if their addresses have equal distances. Only the first of them takes the cycles in
+        which its instructions are issued. This is 0 if no chains can be joined.
+        """
+        joined = self._joined()
+        if not joined:
+            return 0
+        present, other = _Simulation(self), _Simulation(self)
+        for number, piece in enumerate(self.pieces):
+            for simulation in (present, other):
+                if piece.first == 0 and not (simulation is other and number in joined):
+                    issued = simulation.began + self.timing.issue * len(piece.chain.rows)
+                    simulation.now = max(simulation.now, issued)
+                simulation.execute(piece)
+        return present.done - other.done
+
+    def _joined(self) -> set[int]:
+        """Return the numbers of the pieces that can be joined to the piece before."""
+        found: set[int] = set()
+        run = {0}
+        steps: tuple[int, ...] = ()
+        for number, piece in enumerate(self.pieces[1:], 1):
+            distances = _distances(self.pieces[number - 1], piece)
+            fits = distances is not None and piece.before.keys().isdisjoint(run)
+            if not fits or (len(run) > 1 and distances != steps):
+                run = {number}
+                continue
+            run.add(number)
+            found.add(number)
+            steps = distances or ()
+        return found
+
     def _find_paths(self) -> None:
         """Set `cycles`, `before` and `path` of each piece.
 
@@ -253,6 +288,27 @@ class ChainOrder:
                     fresh.append(item)
 
 
+def _distances(one: _Piece, other: _Piece) -> tuple[int, ...] | None:
+    """Return the distances between the addresses of two chains of one iteration each.
+
+    The result is None if the chains differ in more than their addresses.
+    """
+    chains = one.chain, other.chain
+    accesses = []
+    for chain in chains:
+        if chain.iterations > 1 or chain.is_tiles:
+            return None
+        found = [chain.source, *chain.writes, *(item.operand for item in chain.operations)]
+        accesses.append([item for item in found if item is not None])
+    names = [[row.row.mnemonic for row in chain.rows] for chain in chains]
+    products = [None if chain.product is None else chain.product.base for chain in chains]
+    memories = [[item.memory.name for item in found] for found in accesses]
+    pairs = (names, products, memories, [chain.scalars for chain in chains])
+    if any(first != second for first, second in pairs):
+        return None
+    return tuple(item.base - before.base for before, item in zip(*accesses, strict=True))
+
+
 class _Simulation:
     """Executes pieces in any order in which each piece comes after all pieces in `before` and
     `follows`.
@@ -266,6 +322,7 @@ class _Simulation:
         # by number of a result: when it is ready
         self.times = np.zeros(len(order.makers), np.int64)
         self.now = 0  # no piece starts before
+        self.began = 0  # when the latest piece read first
         self.done = self.waits = 0
         self.counts_waits = counts_waits
 
@@ -283,6 +340,7 @@ class _Simulation:
         for unit, free in schedule.free.items():
             self.units.free[unit] = free
         self.times[piece.results] = schedule.stored or schedule.readable.ravel()
+        self.began = int(schedule.starts[0])
         units_free = int(self.units.free[READ]), int(self.units.free[MULTIPLY]) - self.timing.read
         self.now = max(self.now, int(schedule.starts[-1]), *units_free)
         self.done = max(self.done, int(schedule.readable.max()), schedule.stored)

@@ -58,6 +58,7 @@ class RowAccountant(Accountant):
         self.macs: list[int | None] = [None] * shape.clusters
         self.weights: dict[int, int] = {}  # by order of a packet: where its weights are
         self.lists = 0  # the packet lists that have ended
+        self.packets: set[tuple[int, int]] = set()  # packets whose products the row computed
         self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address, order
         self.elsewhere: int | None = None  # the mac of some cluster that has a packet
         self.beats = 0  # the beats of the bus that are counted so far
@@ -111,6 +112,7 @@ class RowAccountant(Accountant):
         if run is None or self.latest[number] == (address, run["order"]):
             return
         self.latest[number] = address, run["order"]
+        self.packets.add((self.lists, run["order"]))
         if state.headers[number, run["buffer"], _STATE] != WINDOW:
             entries = state.segment_entries[number, run["buffer"]].tolist()
             key = self.lists, self.weights.get(run["order"], 0), number
@@ -229,6 +231,7 @@ class RowAccountant(Accountant):
         self._log()
         idle = sum(count for charge, count in self.charges.items() if charge.is_idle)
         busy = sum(self.charges.values()) - idle
+        self.pieces = max(len(self.packets), 1)
         self.least["bus"] = round(busy / self.units - self.avoidable)
 
     def idle(self, until: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
@@ -17,6 +17,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 
 # Families whose instructions write a register only if they load it from memory.
 _LOADS = ("load", "vector memory")
+_WORD = 4  # bytes of a general register
 _LATEST = 64  # charges that are kept: a wait for an older instruction is rare
 
 
@@ -27,7 +28,7 @@ class VectorAccountant(ScalarAccountant):
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
     the bytes of the previous store, and one store of a vector register could write the bytes of
-    both stores.
+    both stores. Then the cycles that `_store` names vanish along with it.
 
     If an instruction waits for a result, the cycles since the issue of the instruction that makes
     the result are hidden. A hidden cycle costs nothing: without it, the wait would be one cycle
@@ -45,7 +46,16 @@ class VectorAccountant(ScalarAccountant):
         self.producers: dict[int, tuple[int, bool, int]] = {}
         # the latest charges that are not hidden: begin, end, charge
         self.latest: deque[tuple[int, int, Charge]] = deque(maxlen=_LATEST)
+        self.targets: tuple[int, ...] = ()  # places that the latest instruction writes
+        self.loaded: dict[int, tuple[int, int]] = {}  # by place: begin and end of the loaded bytes
+        self.stored: int | None = None  # the place of the value that the latest instruction stores
+        self.origin = 0  # the end of the bytes that the latest stored value was loaded from
+        self.is_shifted = False  # whether the latest stored value was made by a shift of bytes
         self.lane: int | None = None  # address of the move of the stored value out of a vector
+        # the cycles since the latest store, if they only step a loop and make stored values
+        self.since_store: Counter[Charge] | None = None
+        # the cycles that vanish if the store that issued last is a part of the one before
+        self.vanishing: Counter[Charge] = Counter()
         self.written = self.next_write = 0  # begin and end of the bytes of the latest store
         self.is_narrow = False  # whether the store that issued last follows the one before it
         self.is_external = False  # whether the latest access was one to external memory
@@ -56,9 +66,12 @@ class VectorAccountant(ScalarAccountant):
 
     def hear(self, event: Event) -> None:
         if event.kind in ("read", "write"):
-            self.is_external = int(event.values["address"]) >= EXTERNAL
-        if event.kind == "write":
-            self._store(int(event.values["address"]), int(event.values["size"]))
+            begin, size = int(event.values["address"]), int(event.values["size"])
+            self.is_external = begin >= EXTERNAL
+            if event.kind == "write":
+                self._store(begin, size)
+            else:
+                self.loaded.update(dict.fromkeys(self.targets, (begin, begin + size)))
         if event.kind != "instruction" or self.core.waiting is not None:
             return
         time, address = event.time, int(event.values["address"])
@@ -75,10 +88,14 @@ class VectorAccountant(ScalarAccountant):
         self.keep_charges()
         self.address = address
         self.note_branch(address, found)
+        self._note_step(address, found)
+        self.stored = found.values["rs2"] if found.row.family == "store" else None
         self.lane = self._source_of_lane(found)
         is_load = found.row.family in _LOADS
-        for place in writes(found):
+        self.targets = writes(found)
+        for place in self.targets:
             self.producers[place] = address, is_load, time
+            self.loaded.pop(place, None)
 
     def span(
         self,
@@ -106,11 +123,38 @@ class VectorAccountant(ScalarAccountant):
         self.latest.extend(reversed(visible))
 
     def _store(self, address: int, size: int) -> None:
-        """Record a store of `size` bytes at `address`, and whether it is `narrow`."""
+        """Record a store of `size` bytes at `address`, and whether it is `narrow`.
+
+        If it is, other cycles vanish with it: those of an instruction that only took the value out
+        of a register or of bytes side by side, and those that only stepped a loop to this store.
+        """
+        producer, is_load = None, False
+        if self.stored is not None:
+            producer, is_load, _ = self.producers.get(self.stored, (None, False, 0))
+        maker = None if producer is None else self.core.decoder.fetch(producer)
+        # one store could write all parts of a general register, but not those of two
+        before, self.is_shifted = self.is_shifted, maker is not None and _is_byte_shift(maker)
+        size_of_one = _WORD if before or self.is_shifted else VECTOR_BYTES
         end = address + size
-        in_one = (end - 1) // VECTOR_BYTES == self.written // VECTOR_BYTES
+        in_one = (end - 1) // size_of_one == self.written // size_of_one
         self.is_narrow = address == self.next_write and in_one
         self.written, self.next_write = address, end
+        first, until = self.loaded.get(self.stored, (0, 0)) if self.stored is not None else (0, 0)
+        side_by_side = until - first == size and first == self.origin
+        self.origin = until
+        self.vanishing, self.since_store = self.since_store or Counter(), Counter()
+        if maker is not None and (side_by_side if is_load else _takes_a_part(maker)):
+            self.vanishing[Charge("work", producer)] += self.core.divider
+
+    def _note_step(self, address: int, found: Decoded) -> None:
+        """Record an instruction after a store, if it steps a loop or makes a value to store."""
+        values = found.values
+        counts = found.row.family == "immediate" and values["rd"] == values["rs1"]
+        if counts or (found.row.family == "branch" and address not in self.needed):
+            if self.since_store is not None:
+                self.since_store[Charge("work", address)] += self.core.divider
+        elif not (found.row.family in ("store", *_LOADS) or _takes_a_part(found)):
+            self.since_store = None
 
     def _source_of_lane(self, found: Decoded) -> int | None:
         """Return the address of the instruction that moved the stored value out of a vector.
@@ -141,10 +185,14 @@ class VectorAccountant(ScalarAccountant):
             self.waits(self.address)
             cause, lane = ("narrow", self.lane) if self.is_narrow else ("work", None)
             self.is_narrow = False
+            if cause == "narrow":
+                self.along[Charge(cause, self.address, producer=lane)].update(self.vanishing)
             self.span(cause, min(self.at + divider, time), self.address, producer=lane)
             end = min(self.at + memory, time)
             if self.parts(end, self.address, (("banks", banks), ("channel", channel))):
                 self.span("channel" if self.is_external else "lanes", end, self.address)
+            if branches and self.since_store is not None:
+                self.since_store[Charge("branches", self.address)] += branches
             self.span("branches", min(self.at + branches, time), self.address)
             self.address = None
         return operands
@@ -162,6 +210,15 @@ class VectorAccountant(ScalarAccountant):
         self.waits(address)
         if operands and core.running:
             self.span("results", self.at + operands, core.next_address)
+
+
+def _takes_a_part(found: Decoded) -> bool:
+    """Return whether an instruction takes bytes out of a register: a move or a shift of bytes."""
+    return found.row.family == "vector move" or _is_byte_shift(found)
+
+
+def _is_byte_shift(found: Decoded) -> bool:
+    return found.values.get("shamt", 1) % 8 == 0
 
 
 def make(core: Core) -> Accountant:

@@ -14,6 +14,7 @@ from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.critical_path import Step, critical_path
+from macaw.emu.moves import Move
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account import Account, CauseCycles, LineCycles
 from macaw.profiling.recording import Job, ProfileError, endless
@@ -35,10 +36,10 @@ class ChargedRun:
 
     The mappings are by core. `charges` has the cycles of each charge, times the units of the core.
     `lines` has the file and line of the address of each charge. `begun` has the number of
-    instructions that the core has started. `least`, `hidden`, `needed`, `steps` and `mendable`
-    have the attributes of these names of the core's accountant. `cycles_without` returns the cycles
-    of a run in which the instructions at some addresses, by core, take no cycles; None if that run
-    does not end by itself.
+    instructions that the core has started. `least`, `hidden`, `needed`, `steps`, `mendable`,
+    `pieces`, `along`, `errands`, `moves` and `readers` have the attributes of these names of the
+    core's accountant. `cycles_without` returns the cycles of a run in which the instructions at
+    some addresses, by core, take no cycles; None if that run does not end by itself.
     """
 
     cycles: int
@@ -51,6 +52,11 @@ class ChargedRun:
     needed: Mapping[str, Collection[int]]
     steps: Mapping[str, Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]]]
     mendable: Mapping[str, Collection[str]]
+    pieces: Mapping[str, int]
+    along: Mapping[str, Mapping[Charge, Mapping[Charge, int]]]
+    errands: Mapping[str, Mapping[int, Mapping[int, float]]]
+    moves: Mapping[str, Sequence[Move]]
+    readers: Mapping[str, Collection[str]]
     begun: Mapping[str, int]
     cycles_without: Callable[[Mapping[str, Collection[int]]], int | None]
 
@@ -83,6 +89,11 @@ def charge_job(job: Job) -> ChargedRun:
         {name: one.needed for name, one in accountants.items()},
         {name: one.steps for name, one in accountants.items()},
         {name: one.mendable for name, one in accountants.items()},
+        {name: one.pieces for name, one in accountants.items()},
+        {name: one.along for name, one in accountants.items()},
+        {name: one.errands for name, one in accountants.items()},
+        {name: one.moves for name, one in accountants.items()},
+        {name: one.readers for name, one in accountants.items()},
         {name: core.start_count for name, core in device.cores.items()},
         partial(_cycles_without, job, 2 * device.cycle),
     )

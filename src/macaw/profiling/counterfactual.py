@@ -10,7 +10,7 @@ starts as early as its own waits allow. Without a change the simulation ends wit
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.charges import IDLE, Charge, CoreLog
+from macaw.emu.moves import Move
 from macaw.profiling.model import Interval
 
 Shares = Mapping[Charge, float]  # by charge: the share of its cycles that vanishes, 0 to 1
@@ -34,6 +35,22 @@ class _Edge:
     node: int  # number of the earlier interval
     time: int  # in the earlier interval, or its end
     lag: int  # cycles
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    """A transfer, and the intervals of work that made its data.
+
+    Its own interval is `node`. `begin` and `end` are cycles after the start of this interval.
+    `makers` are intervals that wrote its source, each with the cycles from its start to the last of
+    these writes; `sources` are the numbers of transfers that did the same.
+    """
+
+    node: int
+    begin: int
+    end: int
+    makers: tuple[tuple[int, int], ...]
+    sources: tuple[int, ...]
 
 
 class LoggedWait(NamedTuple):
@@ -115,11 +132,18 @@ class CoreWork:
 class RunGraph:
     """The intervals of work of all cores of a run, and for each the work for which it waited.
 
-    `logs` are the logs of the cores by name, in the order of the cores' numbers. The first core
-    starts the others. `cycles` is the length of the run.
+    `logs` are the logs of the cores by name, in the order of their numbers; the first core starts
+    the others. `cycles` is the length of the run. `moves` are the transfers by core, and `readers`
+    the cores whose reads are known, by the core with the transfers.
     """
 
-    def __init__(self, logs: Mapping[str, CoreLog], cycles: int) -> None:
+    def __init__(
+        self,
+        logs: Mapping[str, CoreLog],
+        cycles: int,
+        moves: Mapping[str, Sequence[Move]] | None = None,
+        readers: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         self.commander = next(iter(logs), "")
         works = {name: CoreWork(log, cycles) for name, log in logs.items()}
         self.work = {name: work for name, work in works.items() if work.busy}
@@ -135,6 +159,14 @@ class RunGraph:
         self._wait = [self._wait_before(*node) for node in self._nodes]
         self._after = [self._edges(number) for number in range(len(self._nodes))]
         self._places = {core: self._edge_places(core) for core in self.work}
+        self._transfers: list[_Transfer] = []
+        # by node: the transfers in it, and the transfers whose data it used, with the cycles from
+        # its start to the use
+        self._moved: dict[int, list[int]] = {}
+        self._uses: dict[int, list[tuple[int, int]]] = {}
+        self.movers = {name for name, of_core in (moves or {}).items() if of_core} & set(names)
+        for mover in sorted(self.movers):
+            self._find_transfers(mover, (moves or {})[mover], (readers or {})[mover])
         self.cycles = max((work.ends[-1] for work in self.work.values()), default=0)
 
     # The graph
@@ -152,8 +184,7 @@ class RunGraph:
         begin = work.begins[place]
         if self._wait[number] >= 0:
             wait = work.waits[self._wait[number]]
-            names = [name for name in wait.charge.whom.split(", ") if name in self.work]
-            return self._edges_to(names or self._nearest(core, wait.end), wait.end, begin)
+            return self._edges_to(self._awaited(core, wait), wait.end, begin)
         commander = self.work.get(self.commander)
         if core == self.commander or commander is None:
             return []
@@ -164,18 +195,29 @@ class RunGraph:
             return []
         return self._edges_to([self.commander], begin, begin)
 
+    def _awaited(self, core: str, wait: LoggedWait) -> list[str]:
+        """Return the cores for which a core waited."""
+        names = [name for name in wait.charge.whom.split(", ") if name in self.work]
+        return names or self._nearest(core, wait.end)
+
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
         """Return the dependences of the interval that starts at `begin` on the cores `names`.
 
-        There is one dependence for each core: on its latest work before cycle `time`. `lag` is the
-        same for all: the cycles from the end of the work that ended last to `begin`.
+        The `lag` of all edges is the time from the end of the work that ended last to `begin`. If
+        one of the cores waited after this work, there are also edges to the work for which it
+        waited.
         """
         found = []
-        for name in names:
+        left = list(names)
+        for name in left:
             there = self.work[name]
             place = bisect_left(there.begins, time) - 1
+            end = min(there.ends[place], time) if place >= 0 else 0
             if place >= 0:
-                found.append((self._numbers[name, place], min(there.ends[place], time)))
+                found.append((self._numbers[name, place], end))
+            last = bisect_right(there.wait_ends, time) - 1
+            if last >= 0 and there.wait_ends[last] > end:
+                left += [one for one in self._awaited(name, there.waits[last]) if one not in left]
         if not found:
             return []
         latest = max(end for _, end in found)
@@ -208,6 +250,78 @@ class RunGraph:
                     times.append(edge.time)
         return places, times
 
+    def _find_transfers(self, mover: str, moves: Sequence[Move], readers: Collection[str]) -> None:
+        """Add the transfers of a core, and who made and used their data.
+
+        Data on the chip that no core is known to have read are assumed to be for the next work of
+        the cores whose reads are not known, or else of the commander. If no core is known to have
+        written data on the chip, they are assumed to be from the last work of these cores.
+        """
+        unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
+        unknown = unknown or [self.commander]
+        numbers: dict[Move, int] = {}
+        for move in moves:
+            if not move.end:
+                continue
+            node = self._node_at(mover, move.end - 1)
+            made = move.made
+            if not (made or move.sources or move.is_inward):
+                made = self._last_work(unknown, move.begin)
+            makers = [(self._node_at(core, time), time) for core, time in made.items()]
+            number = numbers[move] = len(self._transfers)
+            transfer = _Transfer(
+                node,
+                move.begin - self._begin(node),
+                move.end - self._begin(node),
+                tuple((maker, time - self._begin(maker)) for maker, time in makers if maker < node),
+                tuple(numbers[item] for item in move.sources if item in numbers),
+            )
+            self._transfers.append(transfer)
+            self._moved.setdefault(node, []).append(number)
+            used = move.used
+            if not (used or move.is_outward):
+                used = self._next_work(unknown, move.end)
+            for core, time in used.items():
+                user = self._node_at(core, time)
+                if user > node:
+                    # a core that started after the transfer does so in any order
+                    since = self._begin(user)
+                    at = time - since if core == self.commander or since < move.end else 0
+                    self._uses.setdefault(user, []).append((number, at))
+
+    def is_for_data(self, wait: LoggedWait) -> bool:
+        """Return whether a wait is for transfers of which `moves` says who used their data."""
+        return bool(wait.charge.whom) and self.movers.issuperset(wait.charge.whom.split(", "))
+
+    def _begin(self, number: int) -> int:
+        core, place = self._nodes[number]
+        begin: int = self.work[core].begins[place]
+        return begin
+
+    def _node_at(self, core: str, time: int) -> int:
+        """Return the interval of a core that `time` is in, or the last one before it."""
+        place = bisect_right(self.work[core].begins, time) - 1
+        return self._numbers[core, max(place, 0)]
+
+    def _next_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
+        """Return, by core, the first start of work in cycle `time` or later."""
+        found = {}
+        for core in cores:
+            begins = self.work[core].begins
+            place = bisect_left(begins, time)
+            if place < len(begins):
+                found[core] = begins[place]
+        return found
+
+    def _last_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
+        """Return, by core, when its last work before cycle `time` ended, at most `time`."""
+        found = {}
+        for core in cores:
+            place = bisect_left(self.work[core].begins, time) - 1
+            if place >= 0:
+                found[core] = min(self.work[core].ends[place], time)
+        return found
+
     # The simulation
 
     def end(
@@ -218,8 +332,11 @@ class RunGraph:
         """Return the cycle in which the run would end with a change.
 
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
-        are waits that do not take place, as pairs (core, index of the wait). Also without such a
-        wait, the work after it starts no earlier than if the awaited cores had never paused.
+        are waits that do not take place, as pairs of the core and the index of the wait. They still
+        end no earlier than if the cores that are waited for had never paused. If a wait is for
+        transfers, this is so for the work that used their data instead: it starts no earlier than
+        these data could be there, if the mover had never paused, and if each transfer had begun
+        when its source was made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -249,25 +366,43 @@ class RunGraph:
         dependent one. `dropped` is as in `end`.
         """
         starts = [0.0] * len(self._nodes)
+        is_freed = any(self.is_for_data(self.work[core].waits[wait]) for core, wait in dropped)
         last_end = dict.fromkeys(self.work, 0.0)
         pauses = dict.fromkeys(self.work, 0.0)  # by core: cycles between its work so far
         paused = [0.0] * len(self._nodes)  # the same when a node starts
+        there = [0.0] * len(self._transfers)  # when the data of transfers could be there
         for number, (core, place) in enumerate(self._nodes):
             before = last_end[core]
             edges = zip(self._after[number], offsets[number], strict=True)
             bounds = [starts[edge.node] + offset for edge, offset in edges]
-            if self._wait[number] >= 0 and (core, self._wait[number]) in dropped:
-                edges = zip(self._after[number], bounds, strict=True)
-                bounds = [bound - edge.lag - paused[edge.node] for edge, bound in edges]
-                start = max([before, *bounds])
+            wait = self._wait[number]
+            if wait >= 0 and (core, wait) in dropped:
+                start = before
+                if not self.is_for_data(self.work[core].waits[wait]):
+                    edges = zip(self._after[number], bounds, strict=True)
+                    bounds = [bound - edge.lag - paused[edge.node] for edge, bound in edges]
+                    start = max([before, *bounds])
             elif bounds:
                 start = max([before, *bounds])
             else:
                 work = self.work[core]
                 start = before + work.begins[place] - (work.ends[place - 1] if place else 0)
+            for item in self._moved.get(number, ()) if is_freed else ():
+                transfer = self._transfers[item]
+                made = [starts[maker] + time for maker, time in transfer.makers]
+                start = max([start, *(time - transfer.begin for time in made)])
+            for item, at in self._uses.get(number, ()) if is_freed else ():
+                start = max(start, there[item] - at)
             starts[number] = start
             if place:
                 pauses[core] += start - before
             paused[number] = pauses[core]
+            for item in self._moved.get(number, ()):
+                transfer = self._transfers[item]
+                made = [starts[maker] + time for maker, time in transfer.makers]
+                made += [there[source] for source in transfer.sources]
+                length_of = transfer.end - transfer.begin
+                soonest = start + transfer.end - (0.0 if transfer.makers else paused[number])
+                there[item] = max([soonest, *(time + length_of for time in made)])
             last_end[core] = start + length[number]
         return max(last_end.values(), default=0.0)

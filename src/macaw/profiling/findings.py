@@ -22,7 +22,6 @@ from macaw.isa.advice import (
     SHORT,
     UNEVEN,
     WITH_INSTRUCTION,
-    WITH_PRODUCERS,
 )
 from macaw.profiling.accounting import ChargedRun
 from macaw.profiling.counterfactual import CoreWork, RunGraph
@@ -45,8 +44,12 @@ class _Evidence:
     cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     # by core: for each charge the share of its cycles that can vanish
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
-    # by core: the cycles of each period that it spent on the cause
-    lengths: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    # by charge of a core: the cycles of each period that the core spent on it
+    lengths: dict[str, dict[Charge, list[int]]] = field(default_factory=lambda: defaultdict(dict))
+    # by charge of a core: the shares that vanish along with it, by core
+    along: dict[str, dict[Charge, dict[str, dict[Charge, float]]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices of their waits
     # cycles by name of the core, unit or instruction that was waited for
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -57,7 +60,7 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 
     Findings that save the same are sorted by the cycles of their causes, most first, then by line.
     """
-    graph = RunGraph(run.logs, run.cycles)
+    graph = RunGraph(run.logs, run.cycles, run.moves, run.readers)
     least = max(LEAST_SAVED * graph.cycles, LEAST_CYCLES)
     found: list[tuple[SourceLine, Finding]] = []
     evidence = _collect(run, graph)
@@ -80,18 +83,29 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
     """Yield pairs (line, finding), one for each row of the timeline whose cores had unequal work.
 
-    The line is the one with most cycles on the core with most work.
+    The line is the one with most cycles on the core with most work. If several
+    cores share the work of the row, cores without work count, too. The others can give up pieces of
+    work to these, but keep one each.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
-        if account.core in graph.work and "imbalance" in run.mendable[account.core]:
-            rows[account.row][account.core] = graph.work[account.core].busy_cycles
+        if "imbalance" in run.mendable[account.core]:
+            work_of_core = graph.work.get(account.core)
+            busy = 0 if work_of_core is None else work_of_core.busy_cycles
+            rows[account.row][account.core] = busy
     for row, works in rows.items():
+        if sum(work > 0 for work in works.values()) < 2:
+            continue
         mean = sum(works.values()) / len(works)
-        shares = {
-            core: dict.fromkeys(run.charges[core], 1 - mean / work)
+        is_idle = min(works.values()) == 0
+        least = {
+            core: max(mean, work / run.pieces[core] if is_idle else 0)
             for core, work in works.items()
-            if work > mean
+        }
+        shares = {
+            core: dict.fromkeys(run.charges[core], 1 - least[core] / work)
+            for core, work in works.items()
+            if work > least[core]
         }
         if not shares:
             continue
@@ -104,7 +118,7 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
         where, *others = [line.sentence for line in ordered] or [most]
         saved = round(graph.cycles - graph.end(shares))
         text = BY_CAUSE["imbalance"].text
-        excess = round(works[most] - mean)
+        excess = round(works[most] - least[most])
         finding = Finding(row, "imbalance", where, saved, excess, text, (most,), tuple(others))
         yield ordered[0] if ordered else NOWHERE, finding
 
@@ -132,21 +146,49 @@ def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence
     In this simulation the cycles of the cause vanish, or the waits do not take place.
     """
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
-    lengths: dict[str, list[int]] = defaultdict(list)
+    along: dict[str, dict[Charge, dict[str, dict[Charge, float]]]] = defaultdict(dict)
+    lengths: dict[str, dict[Charge, list[int]]] = defaultdict(dict)
     for item in place:
         for core, of_core in item.shares.items():
             _add(shares[core], of_core)
-            lengths[core] += item.lengths[core]
+            along[core] |= item.along[core]
+            lengths[core] |= item.lengths[core]
+    gone: dict[str, dict[Charge, float]] = defaultdict(dict)
     for core, of_core in shares.items():
-        share = 1.0
-        if BY_CAUSE[cause].stays == FIRST:
-            share = 1 - 1 / max(len(lengths[core]), 1)
-        elif BY_CAUSE[cause].stays == SHORT:
-            share = _share_of_others(lengths[core])
-        elif BY_CAUSE[cause].stays == UNEVEN:
-            share = _share_of_order(run.steps[core], {charge.address for charge in of_core})
-        shares[core] = {charge: share * part for charge, part in of_core.items()}
-    return graph.end(shares, [wait for item in place for wait in item.waits])
+        vanishing = _vanishing(run, cause, core, lengths[core])
+        for charge, part in of_core.items():
+            share = vanishing[charge] * part
+            _add(gone[core], {charge: share})
+            for other, of_other in along[core][charge].items():
+                _add(gone[other], {item: share * more for item, more in of_other.items()})
+    return graph.end(gone, [wait for item in place for wait in item.waits])
+
+
+def _vanishing(
+    run: ChargedRun, cause: str, core: str, lengths: Mapping[Charge, Sequence[int]]
+) -> dict[Charge, float]:
+    """Return, by charge, the share that vanishes if a program follows the advice for a cause.
+
+    `lengths` has the cycles of each period by charge. Transfers in different directions remain.
+    """
+    stays = BY_CAUSE[cause].stays
+    if stays == UNEVEN:
+        share = _share_of_order(run.steps[core], {charge.address for charge in lengths})
+        return dict.fromkeys(lengths, share)
+    if stays not in (FIRST, SHORT):
+        return dict.fromkeys(lengths, 1.0)
+    directions = {
+        move.address: (move.is_inward, move.is_outward) for move in run.moves.get(core, ())
+    }
+    groups: dict[tuple[bool, bool] | None, list[Charge]] = defaultdict(list)
+    for charge in lengths:
+        groups[directions.get(charge.address or -1)].append(charge)
+    shares: dict[Charge, float] = {}
+    for charges in groups.values():
+        periods = [length for charge in charges for length in lengths[charge]]
+        share = 1 - 1 / max(len(periods), 1) if stays == FIRST else _share_of_others(periods)
+        shares |= dict.fromkeys(charges, share)
+    return shares
 
 
 def _share_of_others(lengths: Sequence[int]) -> float:
@@ -195,7 +237,7 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
         if core not in graph.work:
             continue
         work = graph.work[core]
-        waits, lengths, openings = _waits_to_drop(work), work.lengths(), work.openings()
+        waits, lengths, openings = _waits_to_drop(graph, work), work.lengths(), work.openings()
         avoidable = _avoidable(work, charges, account.units, run.least[core])
         for charge, cycles in charges.items():
             line = lines.get(charge.address, NOWHERE)
@@ -207,7 +249,7 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
             item = found[account.row, charge.cause].setdefault(line, _Evidence(line))
             item.cycles += cycles
             item.cycles_of[core] += cycles / account.units
-            item.lengths[core] += lengths.get(charge, [])
+            item.lengths[core][charge] = lengths.get(charge, [])
             producer = lines.get(charge.producer, NOWHERE)
             item.whom[charge.whom or producer.sentence] += cycles
             if charge in waits:
@@ -217,7 +259,8 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
             if advice.stays == OPENING:
                 share = min(share, 1 - openings.get(charge, 0.0))
             share *= 1 - run.hidden[core].get(charge, 0) / cycles
-            _add(item.shares[core], _shares(charges, charge, share, run.needed[core]))
+            item.shares[core][charge] = share
+            item.along[core][charge] = _along(run, graph, core, charge)
     return {key: list(lines.values()) for key, lines in found.items()}
 
 
@@ -237,39 +280,51 @@ def _avoidable(
     return shares
 
 
-def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
-    """Return by charge the indices of the waits that need not take place.
+def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
+    """Return the indices of the waits by charge.
 
-    These are all waits but the first of each instruction: even if the work of two cores overlaps,
-    one core has to wait for the first piece of work of the other.
+    If the graph does not know who used the data for which a core waited, the first wait of each
+    instruction is left out. If the work of two cores overlaps, the second core still waits for the
+    first piece of work.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()
     for number, wait in enumerate(work.waits):
         of_charge = numbers.setdefault(wait.charge, [])
         key = wait.charge.cause, wait.charge.address
-        if key in known:
+        if key in known or graph.is_for_data(wait):
             of_charge.append(number)
         known.add(key)
     return numbers
 
 
-def _shares(
-    totals: Mapping[Charge, int], charge: Charge, share: float, needed: Container[int]
-) -> dict[Charge, float]:
-    """Return by charge the share of its cycles that vanishes if `share` of `charge` vanishes.
+def _along(
+    run: ChargedRun, graph: RunGraph, core: str, charge: Charge
+) -> dict[str, dict[Charge, float]]:
+    """Return the shares of cycles, by core and charge, that vanish along with a charge of a core.
 
-    The result has `charge`, and with some causes also the work of an instruction that then becomes
-    unnecessary. The work of instructions whose address is in `needed` stays. `totals` has the
-    cycles of all charges of the core.
+    With some causes, the work of the instruction vanishes, unless the program needs it. With the
+    latency of transfers, the cycles vanish in which other cores only served these transfers.
     """
-    shares = {charge: share}
-    more = BY_CAUSE[charge.cause].more
-    address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)
-    work = Charge("work", address)
-    if address is not None and work in totals and address not in needed:
-        shares[work] = share * min(totals[charge] / totals[work], 1.0)
-    return shares
+    totals = run.charges[core]
+    shares: dict[Charge, float] = {}
+    if BY_CAUSE[charge.cause].more == WITH_INSTRUCTION and charge.address not in run.needed[core]:
+        work = Charge("work", charge.address)
+        if charge.address is not None and work in totals:
+            shares[work] = min(totals[charge] / totals[work], 1.0)
+    for other, cycles in run.along[core].get(charge, {}).items():
+        if other in totals:
+            shares[other] = min(cycles / totals[other], 1.0)
+    found = {core: shares}
+    for name, errands in run.errands.items():
+        served = errands.get(charge.address or 0, {})
+        if charge.cause == "latency" and core in graph.movers - {name}:
+            found[name] = {
+                item: served.get(item.address or 0, 0.0)
+                for item in run.charges[name]
+                if not item.is_wait
+            }
+    return found
 
 
 def _add(shares: dict[Charge, float], more: Mapping[Charge, float]) -> None:

@@ -160,7 +160,7 @@ class Finding:
     core: str  # the row's name if it is for several cores of a row
     cause: str  # a leaf of `macaw.isa.causes`
     where: str  # the line with most of the cycles, such as `layer.s:12: vld vr0, (s0)`
-    saved: int  # cycles that the run would save at most without the cause
+    saved: int  # an estimate: the cycles that the run would save without the cause
     cycles: int  # of the cause in these lines, times the units of the cores
     advice: str
     whom: tuple[str, ...] = ()  # what the cores waited for, most cycles first

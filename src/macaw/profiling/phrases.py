@@ -65,8 +65,10 @@ def cause_sentence(finding: Finding) -> str:
 
 
 def saved_note(finding: Finding, cycles: int) -> str:
-    """Return a note with the cycles that a finding saves at most, and their share of `cycles`."""
-    return f"saves at most {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
+    """Return a note with the price of a finding, an estimate, and its share of `cycles`."""
+    return (
+        f"saves an estimated {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
+    )
 
 
 def cost_note(missed: MissedThreshold) -> str:

@@ -100,6 +100,37 @@ def test_what_waits_for_nothing_comes_before_what_waits(
     assert left < saved
 
 
+def test_chains_of_one_vector_become_one_chain() -> None:
+    """Chains that differ only in addresses save their issue if they are one chain.
+
+    The last two chains have another distance or need a result, so that they remain.
+    """
+    count = 12
+    apart = "".join(chain(k, 20 + k) for k in range(count))
+    joined = (
+        f"SetIterations({count})\nv_rd_inc InitialVrf, 0, 1\nv_relu\nv_wr_inc InitialVrf, 20, 1\n"
+    )
+    reset = "SetIterations(1)\n"
+    for last in ("", chain(count, 60) + chain(60, 61)):
+        slow, saved = cycles_and_joined(reset + apart + last)
+        fast, _ = cycles_and_joined(joined + reset + last)
+        assert saved == pytest.approx(slow - fast, abs=3)
+        assert saved > 0
+    assert cycles_and_joined(chain(0, 1) + chain(1, 2) + chain(2, 3))[1] == 0
+
+
+def cycles_and_joined(chains: str) -> tuple[int, int]:
+    """The cycles of a program of nnp, and the cycles that longer chains would save."""
+    text = f".device tiny\n.core nnp\n{FIRST}{chains}end_chain\n.data\n.float16 1, 2, 3, 4\n"
+    program = macaw.assemble(Source(text, "d.s"))
+    device = Device(configuration_of(program, None))
+    device.load(program)
+    _, accountants = accounting.run(device)
+    accountant = accountants["nnp"]
+    assert isinstance(accountant, NnpAccountant)
+    return device.cycle, accountant.joined
+
+
 def test_a_chain_moves_before_one_that_reads_what_it_overwrites() -> None:
     """The predicted order may move a chain that overwrites entry 1 before one that reads entry 1.
 

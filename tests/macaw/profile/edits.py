@@ -400,17 +400,6 @@ EDITS = (
         ),
     ),
     Edit(
-        "fim_dot",
-        "dma",
-        "latency",
-        "dot.s:17",
-        "one transfer brings both matrices",
-        (
-            ("        copy    load_b\n", ""),
-            ("load_a: .word   BANK, a, 512,", "load_a: .word   BANK, a, 1024,"),
-        ),
-    ),
-    Edit(
         "fim_activation",
         "dma",
         "latency",
@@ -496,5 +485,14 @@ EDITS = (
                 "        .set    NEAR, 0x10000000\n        .set    KERNEL, 0 ",
             ),
         ),
+    ),
+    Edit(
+        "network",
+        "cp",
+        "transfers",
+        "leave_1.inc:5",
+        "cp starts the next layer while the dma stores the last results of the first one",
+        (("        dma.wait zero\n", ""),),
+        "net/leave_1.inc",
     ),
 )

@@ -10,6 +10,7 @@ import pytest
 import macaw
 from macaw.asm.source import Source
 from macaw.emu.charges import Charge, CoreLog
+from macaw.emu.moves import Move
 from macaw.execution import configuration_of
 from macaw.profiling.accounting import ChargedRun, charge_job
 from macaw.profiling.counterfactual import CoreWork, LoggedWait, RunGraph
@@ -139,6 +140,58 @@ def test_a_wait_that_does_not_take_place_leaves_the_order_of_each_core() -> None
     assert graph.end(dropped=[("cp", n) for n in [*waits["dma"], *waits["vc"]]]) == 170
 
 
+TURN_LOGS = {
+    "cp": log(
+        (0, 10, WORK), (10, 50, wait("dma")), (50, 60, WORK), (60, 100, wait("vc")),
+        (100, 110, WORK), (110, 150, wait("dma")), (150, 160, WORK), (160, 200, wait("vc")),
+        (200, 205, WORK),
+    ),
+    "dma": log((10, 50, WORK), (110, 150, WORK)),
+    "vc": log((60, 100, WORK), (160, 200, WORK)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("second", "wanted"),
+    [
+        # vc works from 50 on, when the first data are there, and then from 110 on, when cp starts
+        # it: at 90 the second data could be there, because the dma paused from 50 to 100.
+        (Move(110, end=150, used={"vc": 160}, is_inward=True), 155),
+        # vc itself made the second data, 35 cycles after its start, so cp sends them at 100.
+        (Move(110, end=150, used={"vc": 160}, made={"vc": 95}), 185),
+        # nobody uses the second data, so only the dma ends with them
+        (Move(110, end=150, is_inward=True, is_outward=True), 155),
+    ],
+)
+@pytest.mark.parametrize("readers", [{"vc"}, set()])
+def test_work_starts_no_earlier_than_its_data(second: Move, wanted: int, readers: set[str]) -> None:
+    """Without cp's waits for the dma, vc still waits for the data that it uses.
+
+    If it is not known what vc reads, data that go to the chip are for its next work.
+    """
+    first = Move(10, end=50, used={"vc": 60} if readers else {}, is_inward=True)
+    moves = {"dma": [first, second]}
+    graph = RunGraph(TURN_LOGS, 205, moves, {"dma": readers})
+    waits = [
+        ("cp", n) for n, item in enumerate(graph.work["cp"].waits) if item.charge.whom == "dma"
+    ]
+    assert graph.end() == 205
+    assert graph.end(dropped=waits) == wanted
+
+
+def test_a_wait_for_a_core_that_waits_is_for_what_that_one_waited_for() -> None:
+    """cp waits for the dma, which after its work waits for nnp; if nnp is done sooner, so is cp."""
+    logs = {
+        "cp": log((0, 10, WORK), (10, 110, wait("dma")), (110, 120, WORK)),
+        "dma": log((5, 20, WORK), (20, 105, wait("nnp"))),
+        "nnp": log((6, 56, WORK), (56, 100, STALL)),
+    }
+    graph = graph_of(logs)
+    assert graph.end() == 120
+    assert graph.end({"nnp": {STALL: 1.0}}) == 76
+    assert graph.end({"nnp": {STALL: 1.0, WORK: 1.0}}) == 40  # the dma ends in cycle 20
+
+
 def test_cores_with_several_units_lose_the_mean_of_their_units() -> None:
     made = CoreLog()
     made.divide(0, 100, {WORK: 3, STALL: 1})
@@ -232,3 +285,62 @@ def test_without_a_change_the_replay_ends_with_the_run() -> None:
     graph = RunGraph(run.logs, run.cycles)
     assert len(graph.work) == 6
     assert graph.end() == graph.cycles == run.cycles
+
+
+# Who made and used the data of transfers -------------------------------------------------------
+
+FLOW = """
+        .device tiny
+        .input  x, int8, 64
+        .output y, int8, 64
+        .equ    UNIT, 0x10000000
+        .core   cp
+_start: la      a0, take
+        dma.copy zero, a0
+        dma.wait zero
+        li      t0, 2
+        la      t1, work
+        core.start t0, t1
+        li      t0, 4
+        core.wait t0
+        la      a0, give
+        dma.copy zero, a0
+        la      a0, back
+        dma.copy zero, a0
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+take:   .word   UNIT, x, 64, 1, 0, 0
+give:   .word   y, UNIT + 128, 64, 1, 0, 0
+back:   .word   UNIT + 256, y, 64, 1, 0, 0
+        .core   vc
+work:   li      t0, UNIT
+        vld     vr0, 16(t0)
+        vst     vr0, 128(t0)
+        vst     vr0, 144(t0)
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+def test_who_made_and_used_the_data_of_transfers() -> None:
+    """vc reads what the first transfer brought and stores what the second takes away.
+
+    The third transfer brings back what the second has moved, and nobody uses that.
+    """
+    run = charged(FLOW, {"x": np.zeros(64, np.int8)})
+    take, give, back = run.moves["dma"]
+    ends = RunGraph(run.logs, run.cycles).work["vc"]
+    ((begin, end),) = ends.busy
+    assert take.used.keys() == {"vc"}
+    assert take.end < begin <= take.used["vc"] <= end
+    assert (take.made, take.sources, take.is_inward, take.is_outward) == ({}, set(), True, False)
+    assert give.made.keys() == {"vc"}
+    assert take.used["vc"] < give.made["vc"] <= end < give.begin
+    assert (give.used, give.is_inward, give.is_outward) == ({}, False, True)
+    assert (back.made, back.sources, back.used) == ({}, {give}, {})
+    assert "vc" in run.readers["dma"]

@@ -6,6 +6,7 @@ Each program of `pairs` has a flaw. With `-D MENDED=1` it follows the advice and
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from shutil import copy
@@ -26,8 +27,10 @@ from macaw.profiling import findings
 from macaw.profiling.account import Account
 from macaw.profiling.accounting import ChargedRun, charge_job
 from macaw.profiling.model import Finding
+from macaw.profiling.phrases import saved_note
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import item_inputs, make_job
+from macaw.profiling.schema import profile_schema
 from macaw.profiling.source_lines import NOWHERE, SourceLine
 
 pytestmark = pytest.mark.once
@@ -56,9 +59,14 @@ PAIRED = (
     Pair("accumulators", "vc", "results"),
     Pair("gather", "vc", "narrow"),
     Pair("words", "vc", "narrow"),
+    Pair("copied", "vc", "narrow"),
+    Pair("shifted", "vc", "narrow"),
+    Pair("steps", "vc", "narrow"),
     Pair("jumps", "vc", "branches"),
     Pair("usual", "vc", "branches"),
     Pair("buffers", "cp", "transfers"),
+    Pair("early", "cp", "transfers"),
+    Pair("once", "cp", "transfers"),
     Pair("counter", "cp", "latency"),
     Pair("bytes", "cp", "latency"),
     Pair("branches", "cp", "branches"),
@@ -66,15 +74,18 @@ PAIRED = (
     Pair("shifts", "cp", "long"),
     Pair("rows", "dma", "narrow"),
     Pair("join", "dma", "latency"),
+    Pair("pieces", "dma", "latency"),
     Pair("ask", "dma", "data"),
     Pair("ahead", "pe[0]", "bus"),
     Pair("again", "pe[0]", "bus"),
     Pair("clusters", "pe[0]", "packets"),
     Pair("uneven", "pe[0]", "imbalance"),
     Pair("split", "pe", "imbalance"),
+    Pair("idle", "pe", "imbalance"),
     Pair("spread", "pe[0]", "lanes"),
     Pair("chains", "nnp", "fill"),
     Pair("order", "nnp", "fill"),
+    Pair("vectors", "nnp", "fill"),
     Pair("matrix", "nnp", "fill"),
     Pair("row_order", "fim[0]", "rows"),
     Pair("together", "fim[0]", "rows"),
@@ -134,6 +145,22 @@ def test_the_mended_program_does_the_same_and_has_less_of_the_cause(pair: Pair) 
         np.testing.assert_array_equal(values, after[name])
     left = [x.saved for x in found(pair.name, mended=True) if x.cause == pair.cause]
     assert sum(left) < 0.5 * found(pair.name)[0].saved
+
+
+def test_a_price_is_called_an_estimate_because_it_is_no_bound() -> None:
+    """Prices of pairs are below and above what the mended programs save; all texts say so."""
+    saved = {x.name: cycles(x.name, mended=False) - cycles(x.name, mended=True) for x in PAIRED}
+    prices = {pair.name: found(pair.name)[0].saved for pair in PAIRED}
+    assert any(prices[name] < saved[name] for name in saved)
+    assert any(prices[name] > saved[name] for name in saved)
+    for pair in PAIRED:
+        note = saved_note(found(pair.name)[0], cycles(pair.name, mended=False))
+        assert note.startswith("saves an estimated ")
+    described = profile_schema()["$defs"]["Finding"]["properties"]["saved"]["description"]
+    assert described.startswith("an estimate: ")
+    page = " ".join((DOCS / "profile.md").read_text("utf-8").split())
+    assert "*price*: an estimate of the cycles" in page
+    assert "saves at most" not in page
 
 
 def row_of(pair: Pair) -> str:
@@ -236,6 +263,7 @@ def run_of(
     lines: dict[int | None, SourceLine],
     least: dict[str, int] | None = None,
     steps: Steps | None = None,
+    along: dict[Charge, dict[Charge, int]] | None = None,
 ) -> ChargedRun:
     """A run of cores with one compute unit each; the row of `pe[0]` is `pe`."""
     end = max(until for spans in charges.values() for _, until, _ in spans)
@@ -258,6 +286,11 @@ def run_of(
         dict.fromkeys(charges, ()),
         dict.fromkeys(charges, steps or {}),
         {core: mendable()[core.partition("[")[0]] for core in charges},
+        dict.fromkeys(charges, 1),
+        dict.fromkeys(charges, along or {}),
+        {core: {} for core in charges},
+        {},
+        {},
         {},
         lambda addresses: end,
     )
@@ -383,8 +416,76 @@ def test_a_producer_of_several_accesses_vanishes_with_all_of_them() -> None:
     for count, wanted in ((1, 20), (2, 40), (3, 60)):
         spans = [(0, 40, WORK), (40, 70, Charge("work", 4))]
         spans += [(70 + 10 * n, 80 + 10 * n, stores[n]) for n in range(count)]
-        run = run_of({"vc": spans}, {**LINES, 12: line(10)})
+        along = {
+            stores[n]: {Charge("work", 4): 10 * stores[:count].count(stores[n])}
+            for n in range(count)
+        }
+        run = run_of({"vc": spans}, {**LINES, 12: line(10)}, along=along)
         assert summary(run) == [("vc", "narrow", "a.s:9", wanted)]
+
+
+# What vanishes along with a cause ---------------------------------------------------------------
+
+
+def test_only_loads_of_bytes_side_by_side_vanish_with_narrow_stores() -> None:
+    """If the loaded bytes are apart, no wider load replaces them, so only the stores vanish."""
+    program = (PAIRS / "copied.s").read_text()
+    apart = program.replace("lbu     t1, \\k + 1(s0)", "lbu     t1, \\k + 65(s0)")
+    apart = apart.replace("lbu     t2, \\k + 2(s0)", "lbu     t2, \\k + 130(s0)")
+    apart = apart.replace("lbu     t3, \\k + 3(s0)", "lbu     t3, \\k + 195(s0)")
+    assert apart.count("+ 195") == 1
+    prices = []
+    for text in (program, apart):
+        job = make_job(
+            made := macaw.assemble(Source(text, "c.s")), configuration_of(made, None), {}
+        )
+        prices.append(next(x.saved for x in findings.find(charge_job(job)) if x.cause == "narrow"))
+    assert prices == [480, 240]
+
+
+@pytest.mark.parametrize(
+    ("instead", "served"),
+    [
+        ("", 1),
+        ("sw s1, 64(a0)", 0),  # a store elsewhere
+        ("lw s3, 64(a0)", 0),  # data that may be for something else
+        ("mem.swap zero", 0),  # a command to another core
+    ],
+)
+def test_which_instructions_of_cp_only_serve_transfers(instead: str, served: int) -> None:
+    """Of the 64 turns of the loop in pieces.s, the last 63 bring cp to the next transfer."""
+    text = (
+        (PAIRS / "pieces.s")
+        .read_text()
+        .replace("addi    s2, s2, 16\n", f"addi    s2, s2, 16\n{instead}\n")
+    )
+    program = macaw.assemble(Source(text.replace("give:", ".space 64\ngive:"), "p.s"))
+    job = make_job(program, configuration_of(program, None), {"x": np.zeros(1024, np.int8)})
+    errands = charge_job(job).errands["cp"]
+    shares = [share for of_copy in errands.values() for share in of_copy.values()]
+    assert shares == [pytest.approx(63 / 64)] * 8 * served
+
+
+def test_rows_without_work_count_if_others_share_the_work() -> None:
+    """Three rows, one without work: each of the others gives up a third of its pieces of work.
+
+    With a single piece of work each, or if only one row works, there is nothing to give up.
+    """
+    waits = Charge("cores", 0, "pe[0], pe[1]")
+    work = [(10, 310, WORK)]
+    charges = {
+        "cp": [(0, 10, WORK), (10, 310, waits), (310, 320, WORK)],
+        "pe[0]": work,
+        "pe[1]": work,
+        "pe[2]": [],
+    }
+    for pieces, wanted in ((6, 100), (2, 100), (1, None)):
+        run = replace(run_of(charges, LINES), pieces=dict.fromkeys(charges, pieces))
+        prices = [x.saved for x in findings.find(run) if x.cause == "imbalance"]
+        assert prices == ([] if wanted is None else [wanted])
+    alone = {**charges, "pe[1]": []}
+    run = run_of(alone, LINES)
+    assert summary(run) == []
 
 
 def test_lines_that_macaw_adds_are_no_finding() -> None:

@@ -86,7 +86,7 @@ def test_metrics_findings_goals_and_the_rest() -> None:
     assert (
         f"\nfindings: 1\n  1. vc net.s:7: add {ODD}\n"
         "     loads: the operand came from a load (net.s:6: lw)\n"
-        "     load earlier: saves at most 260 cycles (26.0%)\n\nmissed thresholds: 1\n"
+        "     load earlier: saves an estimated 260 cycles (26.0%)\n\nmissed thresholds: 1\n"
     ) in text
     assert "missed 1,000 cycles, wanted at most 900\n" in text
     assert "met    unit use 0.22" in text
