@@ -66,7 +66,7 @@ class Banks:
         self.exclusive: dict[int, Callable[[int], None]] = {}
 
     def build(self, halves: int) -> None:
-        """Set the number of halves, without ports, and reset the arbiter."""
+        """Set the number of halves, remove all ports, and reset the arbiter."""
         self._last = [[] for _ in range(halves)]
         self.reset()
 
@@ -95,7 +95,7 @@ class Banks:
         return any(request.port.core is core for request in self._requests)
 
     def serve_at_once(self, length: int) -> bool:
-        """Return whether the banks serve any `length` adjacent bytes in one cycle."""
+        """Return whether the banks serve `length` adjacent bytes at every address in one cycle."""
         return -(-(length - 1) // self.width) + 1 <= self.count
 
     def has_request_in(self, half: int) -> bool:

@@ -36,7 +36,7 @@ def same_offset(core: Core, address: int, index: int, to: int) -> int:
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Return the address in the program's sections of the code that `core` executes at `address`.
+    """Return where the sections of `program` have the code that `core` executes at `address`.
 
     The result is `address` itself if a section contains it, or if no section resembles the code.
     """

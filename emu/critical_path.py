@@ -66,9 +66,10 @@ def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, C
     """Return the core on the path in cycle `cycle`, its charge, and the first cycle of this step.
 
     `cursors` has a cursor in the log of each core, by the core's number. `core` is the core that is
-    on the path in the next cycle. If this core waits or is idle in `cycle`, the path moves to a
-    core for which it waits, and so on, until a core neither waits nor is idle. If there is no such
-    core, the path stays at `core`.
+    on the path in the next cycle. If this core waits in `cycle`, the search goes on to a core for
+    which it waits. If it is idle, the search goes on to the core with the least number that is not
+    idle. The search ends at a core that neither waits nor is idle. If it finds no such core, the
+    result is the first core of the search that is not idle, or `core` if all cores are idle.
     """
     chain: list[tuple[int, Charge | None]] = []  # cores, each of which waits for the next one
     begin = 0

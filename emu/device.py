@@ -155,7 +155,7 @@ class Device(System):
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
     def counters(self, cores: Sequence[Core] | None = None) -> dict[str, dict[str, int]]:
-        """Return the counters of some cores, or of all: by the core's name, by the counter's name.
+        """Return, by core name, the counters (by name) of each of `cores`; None: of all cores.
 
         The counters of the core's table come first, then the traffic of its ports.
         """

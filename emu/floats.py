@@ -113,8 +113,8 @@ def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
 
     `operation` is a sum, difference or product. For fp16 and bf16, two roundings give the same
     result as one, because binary32 has more than twice as many digits. This includes bf16 products
-    below 2**-126, where binary32 has fewer digits: 16 digits are exact in binary32, or less than
-    half of the least bf16 number.
+    below 2**-126, where binary32 has fewer digits. Such a product has at most 16 digits. Either it
+    is exact in binary32, or it is less than half of the least bf16 number, so the result is 0.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))

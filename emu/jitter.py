@@ -4,8 +4,8 @@ Macaw defines the noise; no seed mentions it. A DRAM is busy for two reasons. A 
 jitter.refresh_interval cycles; the seed decides its phase. Other users of the memory come once in
 each jitter.others_interval cycles, for at most jitter.others cycles; the seed decides when and for
 how long. A request that comes while the DRAM is busy starts afterwards; noise does not interrupt a
-request that has started. So the busy cycles depend on the seed alone, and not on how a run is
-simulated, stopped or restored.
+request that has started. The busy cycles depend only on the seed and the settings, not on the
+requests, nor on how a run is simulated, stopped or restored.
 """
 
 from __future__ import annotations

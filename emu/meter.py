@@ -52,9 +52,9 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port to `size` bytes at `address`; return the tensor's name.
+        """Count an access of a port to `size` bytes at `address`; return the name of these data.
 
-        The name is "" if no tensor is there. `kind` is "read" or "write".
+        `MeteredMemory.tensor` finds the name. `kind` is "read" or "write".
         """
         writes = kind == "write"
         moved = self.memory.access(address, size, writes)

@@ -105,8 +105,9 @@ class MeteredMemory:
     def _symbol(self, address: int) -> str:
         """Return the name of the symbol before an address; "" if there is none.
 
-        A program may copy a section to another address. Then an address in the loaded section gets
-        the symbol of the same byte in the copy.
+        A program may copy a section from the address at which it is loaded to the address for which
+        it is assembled. Then an address in the loaded bytes gets the symbol at the same offset in
+        the copy.
         """
         program = self.device.program
         if program is None:

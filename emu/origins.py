@@ -3,6 +3,9 @@
 `Core.remember` starts the recording. The debugger numbers all announcements of a run, and these
 numbers order the origins in time. For a core that records no origins the debugger shows only which
 instruction the core executed.
+
+A *setting* is here a value that only configures a step (`Source.setting`), not one that the step
+computes with.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class Extent(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A value that a step used to compute another value, and the place where it was stored."""
+    """A value that a step used to compute another value, and where the used value was stored."""
 
     what: str  # "weight", "activation", "rs1", ...
     number: int  # an announcement number: the value is the last one before it
@@ -158,10 +161,10 @@ class Origins:
         return ""
 
     def array_size(self, field: str) -> int:
-        """Return the size in bytes of a field that programs fill by several writes; else 0.
+        """Return the size in bytes of `field` if programs fill it by several writes; otherwise 0.
 
-        If a step used bytes of the field that no step wrote, the steps that wrote the neighbouring
-        bytes may have missed them.
+        If a step used bytes of such a field that no step wrote, one of the steps that wrote the
+        neighbouring bytes probably should have written these bytes, too.
         """
         return 0
 

@@ -84,8 +84,8 @@ class Port(Endpoint):
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
         """Write the low `size` bytes of `value` to `address`; return the cycle of the effect.
 
-        For an on-chip address the method only requests a beat and returns None. It raises the
-        errors of `load`.
+        For an on-chip address the method only requests a beat and returns None. Raises
+        `Fault` as `load` does, and `WindowNotReady` if a window has less room than `size` bytes.
         """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -115,11 +115,11 @@ class Port(Endpoint):
         """Request a read or write of bytes in one half of one on-chip unit.
 
         Without `data` the request reads all `ranges` (address, bytes) in their order. With `data`
-        it writes these ranges; the sum of their lengths must be the length of `data`. All banks are
-        used in the same cycle. A request that needs two words of one bank is split, in order, into
-        pieces of one cycle each. The bytes move when the last piece is granted, and the core then
-        gets the answer by its `granted`. The port must not be busy. Raises `Fault` (out-of-range
-        access).
+        it writes these ranges; the sum of their lengths must be the length of `data`. The request
+        uses all its banks in the same cycle. But if it needs two words of one bank, it is split, in
+        order, into pieces of one cycle each. The bytes move when the last piece is granted, and the
+        core then gets the answer by its `granted`. The port must not be busy. Raises `Fault`
+        (out-of-range access).
         """
         self.memory.banks.post(self, time, ranges, data)
 

@@ -62,7 +62,7 @@ class Recording:
 
     group: int  # the number of the group
     counters: list[int]  # of the group
-    loop: int  # the number of the record in the trigger's loop, from 0
+    loop: int  # the trigger's loop in which the recording began, from 0
     first: int  # number of its first instruction
     stop: int  # number of the first instruction after it; ENDLESS: it ends at a marker
     starts: int = 0  # how many of the instructions have started

@@ -300,9 +300,9 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """Return the snapshot that `arrays` converted to these arrays, with the same `prefix`.
+        """Return the snapshot that the method `arrays` converted to these arrays.
 
-        Raises `StateError`.
+        `prefix` is the same as in that call of `arrays`. Raises `StateError`.
         """
         found: Snapshot = {}
         for row in self.fields:

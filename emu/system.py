@@ -46,9 +46,10 @@ class Operable(Agent):
 
     @abstractmethod
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """Execute an operation that was sent in cycle `time`; return the cycle of its command.
+        """Execute an operation that was sent in cycle `time`.
 
-        `number` is the number of the operation. It was sent to the byte at `offset` of this core's
+        Return the cycle of the operation's command to the DRAM. `number` is the number of the
+        operation. It was sent to the byte at `offset` of this core's
         memory `memory`. `mask` says which units of the core execute it; 0 means the unit to which
         the byte belongs. Raises `Fault`, and `WindowNotReady` if the sender must try again later.
         """
@@ -196,7 +197,7 @@ class System(Clock):
     def operate(self, number: int, address: int, mask: int, time: int) -> int:
         """Send operation `number` to the core that owns the memory at `address`.
 
-        Return the cycle of the operation's command. `Operable.operate` explains `mask`.
+        Return the cycle of the operation's command to the DRAM. `Operable.operate` explains `mask`.
         Raises `Fault`, and `WindowNotReady` if the caller has to send the operation again.
         """
         pages, offset = self.memory.locate(address, 1, "an operation")

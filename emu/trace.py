@@ -20,8 +20,8 @@ The seed leaves some questions open. Macaw decides them so:
   wait is not part of it.
 - Times are cycles of the device's clock. An end is the first cycle after the last one used. For an
   occurrence that never happened, time and count are 0.
-- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
-  first ends that record. `trace_end` of a group that does not record has no effect.
+- In mark mode markers are not recorded themselves. If a group still records, its `trace_begin`
+  first ends that record. If a group does not record, its `trace_end` has no effect.
 - Records are written to external memory or to a core's own memory; a record for on-chip memory is a
   fault.
 - A record is written as a whole, or not at all if the area has no room for it. In the second case a

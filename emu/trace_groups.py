@@ -62,7 +62,7 @@ class Groups(Registers):
     def _settle_rest(self) -> None:
         """Set `open_at` after the trigger has opened groups.
 
-        If nothing is left to record, also set `on`.
+        If nothing is left to record, also compute `close_at` and `on`.
         """
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:
@@ -187,7 +187,7 @@ class Groups(Registers):
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.
 
-        `loop` is the number of the record in its loop, from 0.
+        `loop` is the trigger's loop in which the group opens, from 0.
         """
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
@@ -198,7 +198,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Make all groups that record stop before the next instruction that starts."""
+        """End all records that are not complete before the next instruction that begins."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

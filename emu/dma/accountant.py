@@ -72,7 +72,7 @@ class DmaAccountant(Accountant):
             self.blocked.add(cycle)
 
     def acted(self) -> None:
-        """Record how many cycles memory needs for the beats of the act, if it is known already."""
+        """Record how many cycles memory needs for each beat of the act for which this is known."""
         state = self.core.state
         if "write" in self.now and not state.writing:
             self._record("write", state.ready)

@@ -30,7 +30,7 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def repeat(self, counts: Mapping[str, int], delay: int) -> None:
-        """Repeat the last occurrences: add the numbers in `counts`, and end `delay` cycles later.
+        """Add the numbers in `counts`, and move the ends of these occurrences by `delay` cycles.
 
         `counts` has the number of further occurrences by name. The last of them ends `delay` cycles
         after the last one so far. Each occurrence in `counts` must have been added since the last

@@ -190,9 +190,9 @@ class RowAccountant(Accountant):
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
         """Find how many cycles of the waits for the bus were avoidable.
 
-        `fresh` has the charges of the last `cycles` cycles. The bus could have brought the data
-        earlier, in cycles of the packet list in which the bus rested. Only cycles in which the bus
-        moves beats count as avoidable.
+        `fresh` has the charges of the last `cycles` cycles. A cycle in which PEs wait and the bus
+        moves beats was avoidable if the bus rested in an earlier cycle of the packet list, because
+        the bus could have moved these beats then. Each cycle of rest counts for one such cycle.
         """
         beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
         moving = beats * self.core.divider

@@ -4,7 +4,8 @@ An exe starts a *run* of an instruction buffer. The steps of a run start in the 
 sequence. A step starts when its unit is free and no earlier step still uses anything that the step
 needs. Earlier steps are the steps before it in its run, and all steps in runs of earlier packets.
 Two steps conflict if they share an accumulator, an output-queue block, or an input-buffer block
-that one of them fills. So results do not depend on which buffers run at the same time.
+that one of them fills, or if they are stores of two runs that may write the same bytes. So results
+do not depend on which buffers run at the same time.
 """
 
 from __future__ import annotations
@@ -111,10 +112,10 @@ class ControlUnit:
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether the bus may send the first bytes of segment `segment` of a packet.
 
-        The segment's ld must be the next step of its run; before it there may only be lds whose
-        segments the bus has already sent. The loader must be free, and so must the memory that the
-        ld writes. The register file must have the operands of the ld, and the weight queues must
-        have room. Raises `Fault` if the bus may never send the segment.
+        In the run, all steps of lane 0 before the segment's ld must have started, except lds whose
+        segments the bus has already sent. The loader must be free, and no step before the ld may
+        still use what the ld writes. The register file must have the operands of the ld, and the
+        weight queues must have room. Raises `Fault` if the bus may never send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -319,7 +320,7 @@ class ControlUnit:
 
 
 def _next_steps(run: Run) -> list[Op]:
-    """Return the first waiting step of each lane of a run that has waiting steps, by lane."""
+    """Return the first waiting step of each lane of a run, without lanes that have none."""
     steps: list[Op | None] = [None] * len(LANES)
     for op in run["ops"]:
         if op["state"] == WAITING and steps[op["lane"]] is None:

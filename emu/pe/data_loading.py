@@ -90,10 +90,10 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return the number of bytes of the records (index + value) of a segment with `compress`.
+        """Return the number of bytes that a segment with `compress` has in the form of records.
 
-        The segment belongs to `packet`. The number follows from the present contents of the on-chip
-        unit.
+        A record has a count and entries (index + value). The segment belongs to `packet`. The
+        number follows from the present contents of the on-chip unit.
         """
         counts, _ = self._compressed(packet, segment)
         entry = self._entry(packet, segment)
@@ -118,7 +118,7 @@ class DataLoading:
         return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
-        """Return whether a cluster's run has a sliding window over dense data as weight queue."""
+        """Return whether a window slides over dense data in the weight queues of a run."""
         return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:

@@ -190,8 +190,9 @@ class Expansion:
     def _load(self, place: int, row: Decoded) -> Op:
         """Return the step of instruction number `place`, the ld `row`.
 
-        The step takes the next segments of the exe. If no segment is left, `ld psums` reads the
-        output queue, and any other ld becomes an empty step.
+        `ld psums` takes the next segment of the exe if this has partial sums; otherwise it reads
+        the output queue. Any other ld takes the next segment of each type that it loads and that
+        `_wants` says it takes. If it takes no segment, it becomes an empty step.
         """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
@@ -405,9 +406,9 @@ class Expansion:
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
         """Return the mask of output-queue blocks that instruction number `place` reads or writes.
 
-        These blocks contain `results` consecutive entries of each PE. Operand number `entry` (0 or
-        1) of the instruction selects the first of them. With `results` 0, there are as many entries
-        as the exe has results. Raises `Fault`.
+        These blocks contain `results` consecutive queue entries of each PE. The first of them is
+        the instruction's operand number `entry` (0 or 1). With `results` 0, there are as many queue
+        entries as the exe has results. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 

@@ -75,9 +75,9 @@ class ExpansionCache:
 
 
 def _moved(op: Op, segments: int, iteration: int) -> Op:
-    """Return a copy of step `op` for another iteration, with other segments.
+    """Return a copy of step `op` for iteration number `iteration`, with other segments.
 
-    `segments` is the number by which the numbers of its segments are higher.
+    The segment numbers of the copy are those of `op` plus `segments`.
     """
     op = op.copy()
     op["segments"] = [number + segments for number in op["segments"]]

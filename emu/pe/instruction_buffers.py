@@ -152,7 +152,7 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return PE 0's operands in buffer `number` of a cluster that the register file has now."""
+    """Return what the register file now has as operands of PE 0 for a cluster's buffer `number`."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs

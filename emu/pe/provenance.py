@@ -1,6 +1,7 @@
 """Provenance: records where the results of a row come from (reference engine).
 
 `provenance_records` declares the records; `provenance_labels` finds the origins of single values.
+A *setting* is here a value that only configures a step (`macaw.emu.origins.Source.setting`).
 """
 
 from __future__ import annotations
@@ -87,9 +88,9 @@ class RowProvenance(ProvenanceRecords):
     ) -> None:  # fmt: skip
         """Record where a segment of weights of a packet was stored.
 
-        Number i of `entries` is the index of an entry in the segment. That entry went to index i of
-        `places`, which counts through the weight queues of all PEs. `data` has the bytes of the
-        segment. With `sliding`, these bytes are dense.
+        Item i of `entries` is the index of an entry in the segment. That entry was stored at the
+        place that item i of `places` says; places are counted through the weight queues of all PEs.
+        `data` has the bytes of the segment. With `sliding`, these bytes are dense.
         """
         kind = segment_type(self.clusters, packet, segment)
         entry = entry_type(dtype_of(kind))

@@ -64,7 +64,7 @@ class ProvenanceRecords(Origins):
         # The accumulators of 604 that were cleared since the record began, as in `scalars`.
         self.cleared: set[Key] = set()
         self.output: dict[Key, Origin] = {}
-        # by address: bytes that a packet had there
+        # by address: size and origin of each result that a store wrote there
         self.store_origins: dict[int, list[tuple[int, Origin]]] = {}
         self.reductions: dict[int, list[Origin]] = {}  # by cluster: the reduction that executes now
         # By cluster and buffer: the config, and the address of the sequence that it brought.

@@ -166,7 +166,7 @@ class RunLifecycle:
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
     ) -> tuple[list[Op], int]:
-        """Return the steps of one iteration of buffer `number`, and the next segment after it.
+        """Return the steps of one iteration of buffer `number`, and the first segment they leave.
 
         The other arguments are those of `Expansion`: the operands of the iteration, the number of
         the first segment that no earlier iteration takes (`taken`), and whether the iteration must
@@ -195,9 +195,11 @@ class RunLifecycle:
             run["ahead"] = None
 
     def steps_of(self, run: Run, iteration: int, taken: int) -> tuple[list[Op], int]:
-        """Return the steps of an iteration of the run's buffer, and the next segment after it.
+        """Return the steps of an iteration of the run's buffer, and the first segment they leave.
 
-        `taken` is the first segment that no earlier iteration takes. Raises `Fault`.
+        `taken` is the number of the first segment that no earlier iteration takes. The second
+        result is the number of the first segment that this iteration does not take either. Raises
+        `Fault`.
         """
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = self._is_last(run, iteration)

@@ -196,8 +196,8 @@ class SequenceParser:
     ) -> bool:
         """Store instruction number `place` of a sequence if its bytes are in `data`.
 
-        Return whether they are. `header` is the sequence's header, `base` its address. The
-        instruction is stored for all `clusters`. Raises `Fault`.
+        Return whether the instruction was stored. `header` is the sequence's header, `base` the
+        sequence's address. The instruction is stored for all `clusters`. Raises `Fault`.
         """
         at = instructions_offset(header) + INSTRUCTION_BYTES * place
         if len(data) < at + INSTRUCTION_BYTES:

@@ -45,7 +45,8 @@ class StallReport:
         """Return the present work or wait of cluster `number`, or of PE `pe` of this cluster.
 
         The result is for the cluster's oldest run that executes a step. If no run executes a step,
-        it is for the oldest run. A PE that has finished its part of the current mac waits for the
+        it is for the oldest run that has steps to do. If there is none either, the result has
+        `ended` set. A PE that has finished its part of the current mac waits for the
         other PEs.
         """
         cluster, state = self.context.clusters[number], self.state

@@ -162,10 +162,11 @@ class Periods:
         self.restart()
 
     def _ready_after(self, times: int, earlier: _Present, present: _Present) -> list[int]:
-        """Return when the dma can write each beat in the buffer after `times` periods.
+        """Return when the dma can write the beats that the buffer has after `times` periods.
 
-        In each period the dma reads as many beats as it writes. It reads the last beats of the
-        buffer in the period before `present`.
+        The result has a cycle for each beat. The periods begin at `present`. In each period the
+        dma reads as many beats as it writes. The last beats that the buffer has at `present` were
+        read in the period that ended then.
         """
         cycles, count = present.time - earlier.time, len(self._writes)
         ready = [present.time + relative for relative in present.ready]

@@ -171,11 +171,11 @@ class BalancedState:
         return values[stays]
 
     def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
-        """Compute `handing` and `ends`.
+        """Set the attributes `handing` and `ends`.
 
         `last` (clusters,) is the last cycle in which a PE of the cluster works. `given_before`
-        (PEs,) is the number of loads that each PE gave away before the start. `handing` is a mask
-        of the clusters that hand sums over in the first cycle.
+        (PEs,) is the number of loads that each PE gave away before the start. The parameter
+        `handing` is a mask of the clusters that hand sums over in the first cycle.
         """
         owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))

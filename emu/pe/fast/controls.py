@@ -173,9 +173,9 @@ class LockstepControls(ClusterControls):
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether all clusters of the packet on the bus can take one of its segments.
 
-        If another packet started the lockstep group, this method splits the group. If runs of the
-        group certainly still use the space that the segment needs, it returns False without a
-        split.
+        The packet may be for clusters of the lockstep group, although another packet started the
+        group. Then the method returns False if the group's runs certainly still use the space that
+        the segment needs. Otherwise it splits the group, and the control units decide.
         """
         if self.group is not None:
             if self.group.takes(packet):

@@ -1,7 +1,8 @@
 """Feed streams: segments that a lockstep group has taken into account before the bus sends them.
 
 While no other core requests the feeding half, the bus sends the segments in the cycles that the
-group has computed (`lockstep_iterations`). Until the stream ends, the row does not simulate them.
+group has computed (`lockstep_iterations`). Until the stream ends, the row does not simulate these
+beats one by one.
 """
 
 from __future__ import annotations
@@ -125,9 +126,10 @@ class FeedStream:
             )
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
-        """Send the beats before cycle `now` of segment `number` of the stream, which is open.
+        """Send the beats before cycle `now` of segment `number` of the stream.
 
-        Return the number of these beats. The last beat stays on the bus.
+        The clusters have not taken the last beat of this segment before `now`. Return the number of
+        the sent beats. The last of them stays on the bus.
         """
         stream, state, width = self.stream, bus.state, bus.shape.bus_bytes
         packet, cycle = stream.packet, stream.cycles[number]

@@ -36,9 +36,9 @@ class ComingActivations:
         """Return the activations of macs; mac i reads segment number `numbers[i]` of the packet.
 
         The packet is the one on the bus. Each mac reads its segment from the mac's base on.
-        `weights` are the weights of the macs; the activations have the shape that their method
-        `multiply` takes. The result is None if there are too few segments, if their forms differ or
-        are wrong, or if a mac reads more elements than a segment has. Raises `Fault`.
+        `weights` are the weights of the macs; the activations have the shape that
+        `weights.multiply` takes. The result is None if there are too few segments, if their forms
+        differ or are wrong, or if a mac reads more elements than a segment has. Raises `Fault`.
         """
         if len(numbers) < _FEWEST:
             return None

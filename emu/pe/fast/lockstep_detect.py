@@ -113,7 +113,7 @@ def needs_bus(run: Run) -> bool:
 
 
 def _ends(op: Op, now: int) -> bool:
-    """Return whether a step has ended in cycle `now`, even if it is not yet marked as done."""
+    """Return whether a step ended before cycle `now`, even if it is not yet marked as done."""
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 

@@ -1,11 +1,11 @@
 """Finds iterations of a lockstep group (`lockstep_group`) that can be computed at once.
 
 There are two cases. Either the bus has brought all segments of the exe, or each of the iterations
-takes one segment of activations, which its mac or the mac of the next iteration reads. In the
-second case the beats of the bus follow from the times of the steps, because no other core uses the
-half: the bus sends the first beat of a segment when all clusters can take it, and then one beat in
-each cycle. The contents of the segments are in on-chip memory already. The row moves these beats
-later (`feed_stream`).
+takes one segment of activations, which the mac of the next iteration reads. In the second case the
+beats of the bus follow from the times of the steps, because no other core uses the half: the bus
+sends the first beat of a segment when all clusters can take it, and then one beat in each cycle.
+The contents of the segments are in on-chip memory already. The row moves these beats later
+(`feed_stream`).
 """
 
 from __future__ import annotations
@@ -200,9 +200,10 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
 
 
 def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
-    """Return the steps of an iteration of the loop that takes one segment; None for another one.
+    """Return the steps of an iteration of the loop, or None unless it takes exactly one segment.
 
-    The present iteration of the loop has the `number` 0.
+    `number` counts the iterations from the present one, which is 0. The iterations before this one
+    take one segment each.
     """
     run, taken = loop.run, loop.run["taken"] + number
     ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)

@@ -173,9 +173,9 @@ class LockstepMacs:
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return the result of `_find_limits` if the blocks have `loaded` elements.
+        """Return the result of `_find_limits` for other numbers of loaded elements.
 
-        `loaded` has shape (clusters, blocks).
+        `loaded` has the number of loaded elements in each block, in shape (clusters, blocks).
         """
         size = self.shape.input_block
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)

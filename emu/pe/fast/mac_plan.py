@@ -137,10 +137,10 @@ class Plan:
                 raise Unplannable
 
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
-        """Set `running` by adding one `product` of each PE after the other.
+        """Set `running`: in each PE, add one product after the other.
 
-        `owner` has the index of the PE of each product. -0 stands for a missing product of a PE,
-        because it changes no sum.
+        `product` has all products; `owner` has the index of the PE of each one. -0 stands for a
+        missing product of a PE, because it changes no sum.
         """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old

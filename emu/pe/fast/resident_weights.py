@@ -157,7 +157,7 @@ class ResidentWeights:
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
         blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
-        number = blocks[:, 0].astype(np.uint16)  # tables have fewer than 2**16 rows
+        number = blocks[:, 0].astype(np.uint16)  # there are fewer than 2**16 blocks
         for pair in range(1, table.pairs):
             number *= OUTCOMES
             number += blocks[:, pair]

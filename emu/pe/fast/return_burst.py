@@ -33,7 +33,7 @@ class ReturnBurst(Burst):
         """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
         The burst is that of the row of `context`. A burst needs two or more beats before cycle
-        `limit` that the banks can each serve in one cycle, and no other request for the half.
+        `limit`, for each of which the banks need one cycle, and no other request for the half.
         """
         state, memory, count = context.state, context.memory.memory, context.shape.clusters
         current = state.returning
