@@ -38,7 +38,7 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Constants in certain places of the banks of an island, apart from the first row."""
+    """Constants in certain places of the banks of an island, whatever row they start at."""
 
 
 @lru_cache(maxsize=1 << 14)

@@ -3,11 +3,11 @@
 A task starts after the tasks on which it depends, so a plan takes at least as long as the longest
 path of dependent tasks, each with its least cycles. The dma and each island do one thing at a time,
 so a plan takes at least the cycles that all copies and all blocks need there. If every other task
-must come before or after a certain task, nothing overlaps this task, and both bounds also hold for
-the tasks before it alone, and for those after it.
+must come before or after a certain task, nothing overlaps this task. Then the two bounds also hold
+separately for the tasks before this task and for the tasks after it, and the parts add up.
 
-Copies of constants can be earlier than the other copies of a task, and several tasks can use them.
-So they count only in the bound of all copies, divided among the tasks that can use them.
+Constants can be copied before the other inputs of a task, and several tasks can use them. So copies
+of constants count only in the bound of all copies, divided among the tasks that can use them.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def _least_stages(table: OptionTable, islands: int) -> int:
     """Return a lower bound from the tasks that nothing overlaps; 0 if there are none.
 
     A stage consists of the tasks between two such tasks. The stage takes at least `_least_work`
-    cycles, and at least the cycles of its longest path. A path's cycles are the difference of the
-    levels at its two ends.
+    cycles, and at least the cycles of its longest path. These are the greatest level
+    (`OptionTable.levels`) of its tasks, minus the level of the task that follows the stage. The
+    bound is the sum over the stages and the tasks that nothing overlaps.
     """
     alone = _alone(table)
     if not alone:
@@ -137,10 +138,11 @@ def _costs(
     """Return the cycles that each option of each task needs, and the first row of each task.
 
     The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
-    Each row is an option of a unit that has the task; its cycles are divided among the unit's
-    tasks, equally, but those to copy constants by the sizes of the tasks' constants. The second
-    array has the index of each task's first row, of shape (tasks,). `users` is the result of
-    `_users`; without it, copies of constants do not count.
+    The rows of a task follow each other, one for each option of each unit that has the task. A row
+    has the task's part of the option's cycles: each task of the unit has an equal part, but the
+    cycles to copy constants are divided by the sizes of the tasks' constants. The second array has
+    the index of each task's first row, of shape (tasks,). `users` is the result of `_users`; if it
+    is empty, copies of constants do not count.
     """
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for unit, options in table.options.items():

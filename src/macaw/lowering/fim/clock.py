@@ -247,8 +247,9 @@ class Track:
     def _prefetch(self, until: int, needed: bool = True) -> None:
         """Copy constants of the next steps if the dma would wait until cycle `until`.
 
-        If the next step needs what the dma waits for, its constants are copied in any case. Other
-        constants are copied only if their copies end by then.
+        `needed` says whether the next step needs what the dma waits for. If so, the constants of
+        the next step are copied even if this ends after `until`. The constants of any other step
+        are copied only if their copies end by cycle `until`.
         """
         clock, first = self.clock, len(self.options)
         if clock.cp >= until or clock.dma >= until:

@@ -122,9 +122,11 @@ def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
 
 
 def _sum(first: Depthwise, second: Depthwise, task: Task) -> Depthwise | None:
-    """Return the convolution `task`, which adds two convolutions; None if it cannot be one.
+    """Return the sum of two convolutions, which `task` adds, as one convolution, or None.
 
-    One of the two must have a single tap, which becomes the last one.
+    One of the two must have a single tap, which becomes the last tap of the result. The result is
+    None if both have several taps, if one has functions, if their images differ, or if there would
+    be more than `MOST_TAPS` taps.
     """
     if len(second.taps) > 1:
         first, second = second, first

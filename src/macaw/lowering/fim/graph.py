@@ -101,7 +101,7 @@ class Makers:
 class Graph:
     """Tasks in an order that respects their dependencies, all in one number format.
 
-    The methods that return a tensor add a task and return its output.
+    The methods that add a task return its output.
     """
 
     def __init__(self, form: int = 0) -> None:
@@ -199,7 +199,8 @@ class Graph:
     ) -> Tensor:
         """Add a scatter: row i of `a` replaces row `rows[i]` of `into`.
 
-        Without `into`, the other rows of the result are zero; it has `height` rows.
+        The result has `height` rows, as `into` has. Without `into`, the rows of the result that
+        are not in `rows` are zero.
         """
         self._check_rows(rows, height)
         if len(rows) != a.rows:
@@ -268,7 +269,8 @@ class Graph:
         """Mark a tensor, which tasks must have written, as a result of the graph.
 
         In a graph without marks, the tensors that no task reads are the results. Raises
-        `LowerError` for a view, a constant and an input: a gather copies them to a separate tensor.
+        `LowerError` for a view, a constant and an input. The caller can instead mark the output of
+        a gather that copies their numbers (`segments`).
         """
         self._own(tensor)
         shape = tensor.rows, tensor.columns
@@ -351,7 +353,10 @@ class Graph:
         return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
-        """Return those outputs of tasks that other tasks or the host read, in the tasks' order."""
+        """Return those outputs of `tasks` that the host or tasks outside of `tasks` read.
+
+        They are in the order of `tasks`.
+        """
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
         names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}

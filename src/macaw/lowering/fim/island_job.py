@@ -207,7 +207,7 @@ class ProductJob:
             yield phase(routes, (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the image of the windows as an operand, from the first number that they need on.
+        """Return the image of the windows as an operand that begins at the first number needed.
 
         `size` is the size of a number in bytes.
         """
@@ -378,13 +378,15 @@ def predict(job: Job, config: Configuration) -> Cycles:
 def _slack(
     first: Phase, last: Phase, cycles: tuple[int, ...], config: Configuration, island: int
 ) -> tuple[int, ...]:
-    """Return the most cycles that the parts of a job can save after other steps.
+    """Return how many cycles less than `cycles` the parts of a job can take after other steps.
 
-    The parts are the copies in `first` that bring the inputs, the blocks, the copies in `last` that
-    fetch the results, and those copies of the first part that bring constants. Copies save cycles
-    if each row that they need is open. The dma sets up the first fetch while the blocks still run.
-    Earlier accesses delay the first commands of blocks: an open row must be closed, at the earliest
-    after its data are written, and another row opened.
+    The parts are: all copies of `first.bring`; the blocks; the copies of `last.fetch`; those copies
+    of `first.bring` that bring constants. `cycles` has the cycles of each part in a job alone, and
+    the result has the most cycles that each part can save. Copies save cycles if earlier steps have
+    left open each row that they need. A fetch saves the setup of the dma if this takes place while
+    the blocks still run. Blocks save at most the cycles for which the accesses before them delay
+    their first command: an open row must be closed, at the earliest after its data are written, and
+    another row opened.
     """
     carrier = DmaTiming(config, {island: BankTiming(config, ANY)})
     constants = carrier.copies(copies(first.early), 0)

@@ -25,7 +25,8 @@ def rounded(values: ArrayLike | None, form: NumberFormat) -> NDArray[Any]:
 def stored(numbers: NDArray[Any], form: NumberFormat) -> NDArray[Any]:
     """Return numbers of a format as elements in memory, for a .npy file of a source.
 
-    The elements of bfloat16 have NumPy's type `V2`, as those of the package ml_dtypes in a file.
+    The elements of bfloat16 have NumPy's type `V2`. NumPy also writes this type to the .npy file of
+    an array whose elements have the type bfloat16 of the package ml_dtypes.
     """
     if form.dtype == bfloat16.NAME:
         return bfloat16.encode(numbers).view("V2")

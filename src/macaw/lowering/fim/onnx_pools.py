@@ -19,7 +19,11 @@ from macaw.lowering.onnx.window import Window, output_sizes, window_of
 
 
 def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a maximum pool. A place outside of the image repeats a number of the window inside."""
+    """Add a maximum pool.
+
+    For a place of a window outside of the image, the gather takes a number of the same window that
+    is inside the image, because a repeated number does not change the maximum.
+    """
     x, window = required(inputs, 0), _window(node, inputs)
     if any(node.outputs[1:]):
         raise LowerError("its indices are no results on islands")

@@ -31,7 +31,10 @@ _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a
 
 @dataclass(frozen=True)
 class TaskValue(Value):
-    """A value of an ONNX graph. Its numbers are in a tensor of the graph of tasks or a constant."""
+    """A value of an ONNX graph.
+
+    Its numbers are in `tensor`, a tensor of the graph of tasks, or it is a constant, in `array`.
+    """
 
     tensor: Tensor | None = None
 
@@ -252,9 +255,11 @@ def matrix(shape: Sequence[int]) -> tuple[int, int]:
 
 
 def matrix_pairs(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
-    """Return which matrices of two stacks a product multiplies: pairs of indices, in its order.
+    """Return which matrices of two stacks a product multiplies.
 
-    `left` and `right` are the shapes of the stacks; the dimensions before the last two broadcast.
+    Each pair has the index of a matrix in the left stack and of one in the right stack. The pairs
+    are in the order of the matrices of the result. `left` and `right` are the shapes of the stacks;
+    the dimensions before the last two broadcast.
     """
     batch = np.broadcast_shapes(tuple(left[:-2]), tuple(right[:-2]))
     firsts, seconds = (
@@ -272,9 +277,9 @@ def places_of(shape: Sequence[int]) -> Places:
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Split indices into stretches of consecutive indices, all of the greatest possible length.
+    """Split indices into stretches of consecutive indices; all stretches have the same length.
 
-    Return the first index of each stretch, and the length of the stretches.
+    The length is the greatest possible one. Return the first index of each stretch, and the length.
     """
     flat = places.reshape(-1)
     width = len(flat)

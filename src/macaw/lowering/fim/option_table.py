@@ -63,7 +63,7 @@ class OptionTable:
 
     @property
     def quickest(self) -> OptionTable:
-        """The table with the least cycles that each option can take after other steps."""
+        """This table with the least cycles of each option, whichever steps come before."""
         options = {
             unit: tuple(option.quickest for option in row) for unit, row in self.options.items()
         }
@@ -94,9 +94,9 @@ def option_table(
 ) -> OptionTable:
     """Return the options of all tasks; with `together`, also the options of chains and groups.
 
-    `ask` returns the options of a unit. In a chain or a sum, only the next task reads the output of
-    a task, and this output is not a result of the graph. The results of a group may be read by any
-    task. Raises `LowerError` if a task has no option.
+    `ask` returns the options of a unit. In a chain or a sum, the output of each task but the last
+    is read by a single task, which is in the same unit, and is not a result of the graph. Any task
+    may read the results of a group. Raises `LowerError` if a task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}

@@ -70,7 +70,8 @@ def options(
     If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
     or scatter has only the option of the host. `place` says which rows the options may use, and
     whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
-    without constants have the same options in both cases. With `together`, there are also options
+    without constants have the options of tasks whose constants do not stay. With `together`, there
+    are also options
     in which several islands share a product. `results` are the outputs of functions that are to be
     stored; by default only the last output.
     """
@@ -195,7 +196,7 @@ def option_of(
 ) -> Option:
     """Return the option of a job that takes the cycles in `cycles`.
 
-    `buffer` is the number of columns in the buffer between a producer and a consumer, else 0.
+    `buffer` is the number of columns in all buffers between producers and consumers, or 0.
     """
     placed = placed_constants(job.island, job.key) if cycles.constants else None
     return Option(
@@ -268,7 +269,10 @@ class _Query:
 
 @lru_cache(maxsize=4096)
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
-    """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first."""
+    """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first.
+
+    `number` is the index of the tiling among those tried.
+    """
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
     shape, after, windows = traits.shape, traits.after, traits.windows

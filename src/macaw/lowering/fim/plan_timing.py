@@ -1,6 +1,6 @@
 """Predicts the times of a chosen plan, action by action.
 
-`macaw.lowering.fim.clock` adds numbers of each option, which are predicted for an option alone.
+`macaw.lowering.fim.clock` adds the cycles of the options, each predicted for the option alone.
 That module is fast enough for a search. This module follows one plan: each instruction of cp, each
 copy and each block, with the state in which earlier steps leave the banks. So its times include
 the effects of open rows, and of copies that the dma makes while blocks run.
@@ -112,7 +112,8 @@ class _PlanTiming:
     def _room(self) -> int:
         """Return the first cycle in which cp can queue a copy.
 
-        The queue also holds the copy that runs, so an earlier copy must have ended.
+        The queue has room for `dma.queue` copies, including the one that runs. So the copy that was
+        queued `dma.queue` copies before must have ended.
         """
         earlier = len(self._copy_ends) - int(self._config["dma.queue"])
         return align_up(self._copy_ends[earlier], self._step) if earlier >= 0 else 0

@@ -68,10 +68,9 @@ class Planner:
         return replace(plan, least=min(other.least for other, _ in found)), files
 
     def _plans(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
-        """Return the plans of a graph.
+        """Return the plan of a graph, then plans of changed graphs that give the same results.
 
-        Further plans are of the same graph with products divided along k, with joint products, and
-        with tasks divided by rows.
+        The changed graphs have products divided along k, joint products, or tasks divided by rows.
         """
         plans = [self._with_constants(graph)]
         products = any(task.kind == PRODUCT for task in graph.tasks)

@@ -24,8 +24,9 @@ def groups(
     """Yield groups of at least two functions, each in the order of the graph.
 
     The groups are as large as possible. For each set of functions that some island has, the groups
-    are formed from all tasks with these functions, then once more without each item of `others`.
-    The tasks of such an item can instead share a start with products.
+    are formed first from all tasks with these functions. Then, for each item of `others`, they are
+    formed again from these tasks without the tasks of the item, which can instead share a start
+    with products.
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()
@@ -73,8 +74,10 @@ def _partition(
 def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> bool:
     """Return whether one start can compute the tasks whose numbers are in `group`.
 
-    Then each path between two tasks of the group stays in the group, and no task reads only a part
-    of another task's output. `before` has, for each task, the numbers of the tasks that it reads.
+    This is possible only if each path between two tasks of the group stays in the group, and if no
+    task of the group reads only a part of the output of another one. The numbers of tasks and of
+    tensors have limits, too. `before` has, for each task, the numbers of the tasks whose outputs it
+    reads.
     """
     tasks = [graph.tasks[number] for number in sorted(group)]
     if len(tasks) > MOST_TASKS:

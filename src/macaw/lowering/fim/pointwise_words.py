@@ -39,8 +39,8 @@ class Call(NamedTuple):
 class ColumnWord(NamedTuple):
     """A word of the program of a column.
 
-    `text` has `{}` for the number of the column in the row. Column i of a chunk is at `place` x
-    the chunk's columns + i. The other fields are those of `Word`.
+    `text` has `{}` for the number of a column in the row. For column i of a chunk of n columns, it
+    is the number `place` · n + i. The other fields are those of `Word`.
     """
 
     text: str
@@ -85,7 +85,7 @@ class _Writer:
         """Return a slice of Rz for the result of call `number`.
 
         If no slice is free, a value leaves its slice: if possible a value that is also in memory,
-        and of several such values the one that is needed longest. A value that only Rz has is
+        and of several candidates the one whose last use is latest. A value that only Rz has is
         stored before it leaves.
         """
         for value in [value for value in self.slot_of if self.last_use[value] <= number]:

@@ -81,7 +81,7 @@ def _uses(plan: GraphPlan) -> Iterable[_Use]:
 
 
 def _free_row(rows: int, others: Sequence[_Use]) -> int:
-    """Return the first of `rows` rows that none of the others uses."""
+    """Return the lowest row at which `rows` consecutive rows begin that none of `others` uses."""
     row = 0
     for other in sorted(others, key=lambda use: use.row):
         if row + rows <= other.row:

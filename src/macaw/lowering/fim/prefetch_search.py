@@ -22,10 +22,10 @@ WAITS, SHORT = 4, 10
 
 
 def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
-    """Return the plan with exact times, and with its constants copied when it is best.
+    """Return the plan with exact times, with the best of the tried places to copy constants.
 
     `rows` is the number of rows of a bank for steps whose constants do not stay there. In the
-    result, no constants are copied to an island while blocks run there.
+    result, no constants are copied in advance to an island while blocks run there.
     """
     plain = prefetch.without(plan)
     best = _timed(plain, config, rows)
@@ -69,8 +69,8 @@ def _first_use(plan: GraphPlan, step: Step) -> int:
 def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan | None:
     """Return the plan in which a step's constants are copied before action number `where`.
 
-    If `where` is None, they are copied with the step's other inputs. Returns None if an earlier
-    step needs them.
+    If `where` is None, the constants are copied with the step's other inputs. In this case, the
+    function returns None if an earlier step needs the constants.
     """
     first = _first_use(plan, step)
     if where is None and plan.actions[first].step != step.number:

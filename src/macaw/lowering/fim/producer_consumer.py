@@ -70,10 +70,10 @@ class ProducerConsumerJob:
 
     @property
     def columns(self) -> int:
-        """The number of columns for results in the buffers between the blocks.
+        """The number of columns that the producers push, in all buffers between the blocks.
 
-        The program makes each buffer larger by the columns of one more push, because a consumer
-        pulls each tile before it needs it.
+        The program makes each buffer larger by the columns of one more push. A consumer pulls each
+        tile while it still uses the previous one, so after the last tile it pulls one more column.
         """
         return sum(map(_columns_between, self.streams[:-1]))
 
@@ -211,7 +211,8 @@ def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tupl
 def _bank_between(producer: StreamTiling) -> int:
     """Return the number of the bank with the buffer that a producer fills.
 
-    The buffer follows the banks of the producer, and the first producer's own buffer of A.
+    This bank follows the banks in which the producer works. In the first producer, which has its
+    own buffer of A, it follows the bank of that buffer.
     """
     return producer.link.bank + producer.banks + (not producer.link.takes_pushed)
 
@@ -274,8 +275,8 @@ def _least(query: _Query) -> tuple[ProducerConsumerJob, Cycles] | None:
 def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[StreamTiling, ...]]:
     """Yield the tilings of a chain that begins with the tilings in `before`.
 
-    A block that pushes computes all columns of its result at once, so that it pushes the tiles in
-    the order in which the next block pulls them.
+    A block that pushes computes all columns of its result in one round, so that it pushes the tiles
+    in the order in which the next block pulls them.
     """
     number, config, layout = len(before), query.config, query.layout
     if number == len(query.traits):

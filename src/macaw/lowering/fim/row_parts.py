@@ -75,7 +75,10 @@ class _Dividing:
         return replace(part, inputs=(rows,), places=places - low * source.columns)
 
     def _parts_of_scatter(self, task: Task) -> Iterator[Task]:
-        """Yield the parts of a scatter; each writes rows from its first segment up to the next."""
+        """Yield the parts of a scatter, as `_bounds_of_scatter` divides its rows.
+
+        A part writes the rows from its first segment up to the first segment of the next part.
+        """
         (source, *old), output = task.inputs, task.output
         moved = source.columns // task.width  # segments of a row
         bounds = zip(

@@ -121,10 +121,10 @@ def list_schedule(
     """Return the options that a list schedule chooses, in the order of issue.
 
     A task in `grouped` is done in its group if possible. The next task is one whose path to the end
-    is the longest, or shorter by at most the share `shorter`. The chosen option has the least
-    sum of the cycle in which it ends, and `weight` times the cycles for which it keeps the dma from
-    other work. These are the cycles of its copies, and of their wait for a block that still runs in
-    its banks.
+    is the longest, or shorter by at most the share `shorter`. The chosen option has the least sum
+    of two numbers: the cycle in which the path from this option to the end would end, and `weight`
+    times the cycles for which the option keeps the dma from other work. These are the cycles of the
+    option's copies, and of their wait for a block that still runs in the same banks.
     """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
@@ -194,7 +194,8 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
     """Return the cost of an option that a track issues next; `list_schedule` describes the cost.
 
-    The cost counts up to the end of the option and of the work that must follow the option.
+    The path ends after the option and the least cycles of the tasks that depend on it. The cost is
+    `NEVER` if constants that stay need more rows than are reserved.
     """
     trial, before = track.copy(), track.clock.copies_end
     trial.issue(option)
@@ -210,7 +211,7 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
 
 
 def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
-    """Return a list of options whose plan ends sooner, or as soon.
+    """Return a list of options whose plan ends no later than the plan of `options`.
 
     Change the options one by one as long as the plan ends sooner. Then try again from random
     variations. `effort` limits the number of simulated steps. The same graph always gives the same

@@ -38,9 +38,10 @@ def split_options(
 ) -> Iterator[Option]:
     """Yield options in which several islands share a product.
 
-    `shape` is the shape of the product, `options` are the options of single islands for all of it.
-    `ask` returns the best option of an island for a region. `tried` is the number of
-    groups of islands that are tried for a division by rows, and for one by columns.
+    `shape` is the shape of the product. `options` are the options with which a single island
+    computes the whole product. `ask` returns the best option of an island for a region. `tried` is
+    the number of groups of islands that are tried for a division by rows, and also the number for a
+    division by columns.
     """
     best: dict[int, Option] = {}
     for option in sorted(options, key=lambda option: option.total):
@@ -104,8 +105,9 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
     """Return the sizes of regions whose islands end in cycle `end`, as shares of the result.
 
     Each island first waits for the copies of the islands before it. For each island, `fixed` has
-    the cycles of the copies that do not depend on the region's size. `rates` has the cycles of its
-    other copies, and its cycles to compute, both for the whole result as its region.
+    the cycles to copy the operand that all islands read whole. `rates` has two numbers for each
+    island: the cycles to copy the whole other operand, and the cycles to compute the whole result.
+    An island takes the share of these cycles that its region is of the result.
     """
     sizes, time = [], 0.0
     for always, (bring, compute) in zip(fixed, rates, strict=True):
@@ -117,10 +119,11 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
 
 
 def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> float:
-    """Return the cycle in which all islands end if their regions are the whole result together.
+    """Return the cycle in which all islands end if their regions together are the whole result.
 
     `_sizes` returns the sizes of the regions from `fixed`, `rates` and a cycle. The sum of the
-    sizes is a linear function of the cycle, so the sums for two cycles are enough.
+    sizes is a linear function of the cycle. So the sums for two cycles determine the cycle for
+    which the sum is 1.
     """
     at_zero, at_one = (sum(_sizes(fixed, rates, end)) for end in (0.0, 1.0))
     return (1 - at_zero) / (at_one - at_zero)
@@ -149,8 +152,8 @@ def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) ->
 def _together(parts: Sequence[Option]) -> Option:
     """Return one option in which several islands share a product.
 
-    Its `bring` and `fetch` are sums over `parts`. Its `compute` is the rest of the predicted time
-    of the whole option.
+    Its `bring` and `fetch` are sums over `parts`. Its `compute` is its predicted time, as `clock`
+    predicts it without other steps, minus `bring` and `fetch`; it is at least 1.
     """
     bring, fetch = (sum(getattr(part, name) for part in parts) for name in ("bring", "fetch"))
     whole = replace(

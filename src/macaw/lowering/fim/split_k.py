@@ -72,7 +72,10 @@ class _Dividing:
             yield output
 
     def _bounds(self, task: Task) -> list[int]:
-        """Return the first k of each part, and the end of the last one; [] for other tasks."""
+        """Return the first k of each part, and the end of the last part.
+
+        The list is empty for a task that cannot be divided.
+        """
         if task.kind != PRODUCT or task.joint > 1:
             return []
         row, matrix = task.inputs

@@ -105,7 +105,7 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 
 def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
-    """Yield the words of each pull of a round. If needed, the first one moves the buffer's start.
+    """Yield the words of each pull of a round: if needed, a move of the buffer's start; `pull`.
 
     The last pull is of a column that the block ignores.
     """

@@ -50,5 +50,5 @@ class _SubroutineWriter(ProgramWriter):
         return LoweredGraph(out.text(), self.files)
 
     def end_island(self, out: Listing) -> None:
-        """Write the end of the program, because blocks of another layer may follow."""
+        """Write `endall` after the last block, because blocks of another layer may follow."""
         out.put("endall")

@@ -254,8 +254,9 @@ class Router:
     def _pieces_of_a(self, a: Operand, dst: Location, rows: int) -> Iterator[Copy]:
         """Yield copies that rearrange `rows` rows of A into tiles at `dst`.
 
-        One copy moves a row of A, or the same line of tiles in many items, whichever needs fewer
-        copies.
+        There are two ways, and the method chooses the one with fewer copies. In the first, one copy
+        moves a row of A. In the second, one copy moves the part of a row that one tile has, for the
+        row with the same number in each item.
         """
         stream = self.stream
         high, deep, _ = stream.tile
@@ -271,7 +272,7 @@ class Router:
                 yield from self._by_lines(a, place, rows, range(steps))
 
     def _line(self, row: int) -> int:
-        """Return the byte offset of row `row` of A in the buffer's image as tiles."""
+        """Return the byte offset at which row `row` of A begins in A as tiles."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
