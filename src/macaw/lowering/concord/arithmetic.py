@@ -245,7 +245,10 @@ _DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
 
 
 def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
-    """Return the definitions without those blocks whose names earlier blocks define."""
+    """Return the definitions without functions and classes whose names are already defined.
+
+    A function or class counts as defined if an earlier one in `every` has the same name.
+    """
     names: set[str] = set()
     kept = []
     for piece in every:

@@ -172,7 +172,7 @@ def _constant(owner: Ints, edges: list[int]) -> bool:
 
 
 def _repeat(graph: Graph, node: Node, rows: int) -> Node:
-    """Return a node that repeats the only row of `node` `rows` times."""
+    """Return a node with `rows` rows: `node` itself, or one that repeats the only row of `node`."""
     if node.rows == rows:
         return node
     return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)

@@ -81,7 +81,7 @@ class Tensor:
         return (self.columns,) if one else (self.rows, self.columns)
 
     def bytes(self, native: int, item: int) -> tuple[int, int]:
-        """Return the byte offsets in its memory at which the tensor begins and ends.
+        """Return at which byte offsets the tensor begins and ends in the memory that stores it.
 
         `native` is the number of elements of a native vector, `item` the size of an element in
         bytes.
@@ -112,7 +112,7 @@ class Graph:
     chain: int = -1  # index of the chain whose nodes are added now
     # by input, rows and blocks: the node that regroups the input
     regroups: dict[tuple[int, int, int], Node] = field(default_factory=dict)
-    # numbers of nodes of EARLY that need no other operation
+    # numbers of nodes whose operations are in EARLY, as are those of all nodes they depend on
     early: set[int] = field(default_factory=set)
     # by number of a matrix: the node with the rows of its tiles
     as_vectors: dict[int, Node] = field(default_factory=dict)

@@ -113,7 +113,8 @@ def check_types(program: Program, inputs: Iterable[Tensor], config: Configuratio
 def _declared_hints(program: Program, config: Configuration) -> Iterable[Hint]:
     """Yield a hint for each declared tensor at a queue or in external memory.
 
-    Tensors of another element type, or that are not whole native vectors, are left out.
+    Only tensors of the host format that consist of whole native vectors have a hint. In external
+    memory, they must also begin at a whole native vector.
     """
     native = int(config["nnp.native"])
     host = HOST_TYPES[str(config["nnp.host_format"])]

@@ -13,8 +13,9 @@ WIDTH = 88
 class Group:
     """A comma-separated list of texts in brackets.
 
-    If the list does not fit on the line of the text before it, the items are on further lines. The
-    arguments of a call may share one such line; each other item has a separate line.
+    If the list and the texts around it do not fit on one line, the items are on lines of their own,
+    between the lines with the brackets. If the arguments of a call fit on one such line, they share
+    it. Otherwise each item has a separate line.
     """
 
     items: tuple[str | Group, ...]
@@ -32,7 +33,7 @@ def arguments(*items: str | Group) -> Group:
 
 
 def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """Return the lines of `start`, a group and `end`: one line if all fit, else one for each item.
+    """Return the lines of `start`, a group and `end`: one line if all fit, else those of `Group`.
 
     `start` includes its own indentation; `indent` is the indentation of the closing bracket.
     """

@@ -73,11 +73,12 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the names of inputs that the loops read step by step, with the number of rounds.
+    """Return the inputs that the layer reads step by step: the number of steps, by input's name.
 
-    Each round takes some rows of such an input. If loops have different numbers of rounds, the
-    result is empty. A layer without loops may take any number of rows of its vectors from NetInQ;
-    it computes each row independently.
+    Only inputs of several vectors in NetInQ can be among them. In a layer with loops, a step is a
+    round, which takes some rows of such an input. If the loops have different numbers of rounds,
+    the result is empty. A layer without loops computes each row independently, so that each row of
+    such an input is a step.
     """
     vectors = {
         name: tensor

@@ -218,7 +218,8 @@ class Tracer:
     ) -> Node:
         """Return the quantised matrix of `rows` × `columns` tiles at tile `begin` of MatrixRf.
 
-        Products share one node until MatrixRf is written again.
+        Until MatrixRf is written again, products share one node if the matrix is made from inputs
+        by moves and quantisation alone (`Graph.early`).
         """
         key = begin, rows, columns
         if key in self.matrices:
@@ -378,7 +379,7 @@ class Tracer:
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """Trace a chain that writes a matrix of MatrixRf to Dram, where it is requantised."""
+        """Trace a chain that requantises a matrix of MatrixRf and writes it to Dram."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
         matrix = self._unquantised_matrix(read.base, rows, columns)

@@ -177,7 +177,11 @@ class LayerWriter:
         self.lines += self._with_comment(lines, node)
 
     def _with_comment(self, lines: list[str], node: Node) -> list[str]:
-        """Return the lines of a statement, with its assembly line as a comment if that fits."""
+        """Return the lines of a statement, with the file and line of its assembly instruction.
+
+        For ONNX they are in a call of `place` before the statement; for other targets in a comment,
+        if this fits on the statement's last line.
+        """
         place = node.place
         if place is None or place.line is None:
             return lines

@@ -119,8 +119,8 @@ class ChainWriter:
 
         The unit is 1 if all increments then fit in an instruction, else their greatest common
         divisor. If they do not fit in that unit either, the result is 0, and the chain's rows are
-        written one by one. Raises `LowerError` for windows, whose iterations cannot be written one
-        by one.
+        written one by one. In this case, a chain with windows raises `LowerError`, because its
+        iterations cannot be written one by one.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]
@@ -191,7 +191,10 @@ class ChainWriter:
                 self.out.comment(f"{message_name(name)}: {layer.operator}, {shapes}")
 
     def loads(self, number: int, at: int) -> None:
-        """Write the loads of matrices before chain number `at` of phase number `number`."""
+        """Write the loads of matrices before chain number `at` of phase number `number`.
+
+        It writes none before the first chain, because the loads at `START` are already written.
+        """
         if (number, at) != START:
             for item in self.memory.loads.get((number, at), ()):
                 self.load(item)

@@ -196,7 +196,12 @@ class _Former:
 
 
 def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bool:
-    """Return whether the operand `other` of an operation has the addresses of a chain's windows."""
+    """Return whether an operation with the second operand `other` can extend a chain.
+
+    An operation with windows can extend only a chain with the same windows. Other operations can
+    extend a chain whose windows do not advance by one position for each window only if `other` is
+    None or the same row in all iterations.
+    """
     if operation.window is not None:
         return draft.window == operation.window
     sliding = draft.window is not None and not draft.window.sequential

@@ -142,7 +142,7 @@ class _Run:
             first += count
 
     def _popped(self, chain: Chain) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when nnp takes the vectors of a chain's iteration from NetInQ, and for how long.
+        """Return when nnp takes the vectors of a chain's iteration from NetInQ, and their rates.
 
         Both arrays have shape (1, vectors) and count device cycles.
         """
@@ -156,7 +156,10 @@ class _Run:
         return np.array([times]), np.full((1, len(times)), self.timing.rate, np.int64)
 
     def _wait_for_room(self, chain: Chain) -> None:
-        """Wait until NetOutQ has room for an iteration of a chain, or is empty."""
+        """Wait until NetOutQ has room for an iteration of a chain.
+
+        If an iteration has more vectors than the queue can hold, wait until the queue is empty.
+        """
         if chain.push_count and self.drained:
             last = len(self.drained) + min(chain.push_count, self.room) - self.room - 1
             if last >= 0:

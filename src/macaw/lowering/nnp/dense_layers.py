@@ -41,7 +41,7 @@ def dense(builder: Builder, node: Node, x: Value, weights: Array, bias: Array | 
 
 
 def add_constant(builder: Builder, node: Node, value: Value, array: Array, suffix: str) -> Value:
-    """Append the sum of a value and the constant `array` of its shape, and return the sum.
+    """Append the sum of `value` and the constant `array` of the same shape, and return the sum.
 
     `suffix` ends the name of the constant.
     """

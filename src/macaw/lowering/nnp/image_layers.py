@@ -263,7 +263,7 @@ def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _sum(builder: Builder, node: Node, one: Place, other: Place) -> Place:
-    """Append the sum of two places, and return its place, whose rows are next to each other."""
+    """Append the sum of two places, and return the sum's place, in which rows have no gaps."""
     name = builder.tensor(f"{node.label}_sum", one.count * one.vectors)
     result = Place(name, one.count, one.vectors, 0, one.vectors)
     builder.emit(Operation(node.label, ops.ADD, (one, other), result))
@@ -280,10 +280,11 @@ def _max_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _pool(builder: Builder, node: Node, kind: str) -> Value:
-    """Append the sums or maxima of windows, which `kind` selects, and return them.
+    """Append the sums or the maxima of windows, as `kind` says, and return them.
 
     Groups of three positions of each window are combined first, then the results of these groups. A
-    chain has a block for maxima and sums in each multi-function unit.
+    chain can combine three positions, because each of the two multi-function units has one block
+    for sums and maxima.
     """
     geometry = _geometry(builder, node, node.attributes["kernel_shape"])
     image = _image(builder, node)

@@ -255,8 +255,9 @@ def _matrices(
 ) -> tuple[dict[str, int], dict[str, int], dict[tuple[int, int], list[Load]]]:
     """Return the addresses of matrices in MatrixRf and in Dram, and the loads before chains.
 
-    `base` is the first address in Dram for matrices, in tiles. If all matrices fit, one load brings
-    them. Otherwise they are loaded in groups that fit.
+    `base` is the first address in Dram for matrices, in tiles. If all matrices fit into MatrixRf,
+    they are one group, whose constants are loaded before the first chain. Otherwise there are
+    several groups that fit. Each is loaded before the first chain that needs it.
     """
     room = int(config["nnp.matrix_rf"])
     groups: list[tuple[tuple[int, int], list[str]]] = []

@@ -251,8 +251,8 @@ def rows_of_groups(
 def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -> Place:
     """Add a constant for an operation with `value`, and return its place.
 
-    `array` has the shape of the value. In the rows, its elements are arranged like the value's. The
-    place has a single row if all rows are equal.
+    `array` has the shape of `value`. In the rows of the constant, the elements are arranged like
+    those of `value`. If all rows are equal, the constant has a single row, which the place repeats.
     """
     flat = array.reshape(-1)
     rows = np.where(value.elements >= 0, flat[value.elements], 0)

@@ -32,8 +32,8 @@ class Layer:
 
     There are `steps` time steps, `items` items of the batch, and `hidden` elements of a state.
     `time` is the distance, in rows of the input `x`, from one time step to the next. `batch` is the
-    distance from one item of the batch to the next. `keys` has the place of each hidden element in
-    its row.
+    distance from one item of the batch to the next. `keys` has the index of the hidden element in
+    each place of a state's row, or -1 for padding.
     """
 
     node: Node
@@ -96,7 +96,10 @@ class Cell:
         return self.put(self.activations[at], name, value)
 
     def gate(self, gate: str, h: Place) -> Place:
-        """Append the sum of a gate: its product of the state `h`, plus its sum for the input."""
+        """Append R · h + the gate's sum for the input (`sums`), and return the place of the result.
+
+        R is the recurrent matrix of `gate`.
+        """
         product = self.put(ops.PRODUCT, f"{gate}_h", h, matrix=self.recurrent[gate])
         return self.put(ops.ADD, f"{gate}_sum", product, self.sums[gate])
 
@@ -276,9 +279,10 @@ def _of_step(layer: Layer, y: Value, number: int) -> Place:
 
 
 def _initial(builder: Builder, layer: Layer, names: Sequence[str]) -> list[Place]:
-    """Return the initial states of all directions: rows of (direction, item).
+    """Return the places of the initial states of the first direction: h, and c for an LSTM.
 
-    `names` has the node's inputs.
+    Each place has a row for each item. The rows of the second direction follow them, with the same
+    stride. `names` has the node's inputs.
     """
     count, lanes = len(layer.directions) * layer.items, len(layer.keys)
     vectors = lanes // builder.native
@@ -332,9 +336,9 @@ def _peepholes(cell: Cell, array: Array | None) -> dict[str, Place]:
 
 
 def _weights(cell: Cell, weights: Array, recurrent: Array, bias: Array | None) -> None:
-    """Add the matrices of a direction to its cell, and the products of the inputs with biases.
+    """Add to a cell the matrices of its direction, and for each gate the sum W · x plus biases.
 
-    `weights` are for the input, `recurrent` for the state.
+    `weights` has W of all gates, for the input; `recurrent` has R of all gates, for the state.
     """
     builder, layer, hidden = cell.builder, cell.layer, cell.layer.hidden
     gates = GATES[layer.node.operator]

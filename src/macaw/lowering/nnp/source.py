@@ -64,11 +64,12 @@ def program(model: Model, config: Configuration, title: str) -> Lowered:
 
 
 def write_code(out: Listing, model: Model, config: Configuration, entry: str) -> Memory:
-    """Append nnp's code of a model that is a part of a larger program; return its memory.
+    """Append nnp's code of a model that is a part of a larger program.
 
-    nnp starts at the label `entry`. Its register `base` must have the address of the data that
-    `write_data` appends. The queues have the native vectors of the model's inputs and outputs, in
-    their order. Raises `LowerError` if something does not fit into nnp.
+    Return the addresses of the model's tensors and matrices. nnp starts at the label `entry`. The
+    register `base` of nnp must have the address of the data that `write_data` appends. The queues
+    have the native vectors of the model's inputs and outputs, in the order of the model. Raises
+    `LowerError` if something does not fit into nnp.
     """
     phases = form_chains(model)
     memory = allocate(model, phases, config)
@@ -195,8 +196,9 @@ def _hints(
     memory: Memory,
     symbols: Mapping[tuple[str, str], str],
 ) -> None:
-    """Write a hint for each input, each output, and each constant that the program contains.
+    """Write hints for the inputs, the outputs, and the constants in register files and MatrixRf.
 
+    A copied constant or a matrix gets no hint if other constants use its entries at another time.
     `symbols` has the symbol of each tensor in each memory.
     """
     at = {ops.NET_IN: 0, ops.NET_OUT: 0}
@@ -300,7 +302,7 @@ def _symbols(out: Listing, symbols: Sequence[tuple[str, str, int]]) -> None:
 
 
 def _constants(writer: ChainWriter) -> None:
-    """Write the chains that load the constants of each register file."""
+    """Write the chains that load the first group of matrices and each register file's constants."""
     memory, model = writer.memory, writer.model
     loads = memory.loads.get(START, ())
     if any(memory.constants.values()) or loads:

@@ -93,8 +93,9 @@ def _load(
 ) -> str:
     """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram.
 
-    The matrix has `count` rows, which are the rows `own` of `rows`; `order` must say that they are
-    in order. Return the name of the matrix.
+    The matrix has `count` rows, which are the rows `own` of `rows`. `order` has their row numbers
+    in the matrix. Raises `LowerError` unless these are 0, 1, 2, ... and padding is zero. Return the
+    name of the matrix.
     """
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):
