@@ -15,10 +15,10 @@ from macaw.isa.model import Core as Table
 
 
 class Clock:
-    """The device time, and the number of the core that acted last in the present cycle.
+    """The device time, and the number of the core that acts now or acted last.
 
     All acts before `cycle` are done. Within `cycle` the cores act in the order of their numbers;
-    `turn` is the number of the core that acted last.
+    `turn` is the number of the core that acts now or, between two acts, of the one that acted last.
     """
 
     cycle = 0

@@ -45,7 +45,7 @@ core's state with the same name, unless the core overrides `read_register` and `
 its state is that of an earlier cycle. No other part of the device may notice the difference:
 
 - `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
-  had its turn. This may be in the middle of a cycle, if another core faults there.
+  had its turn. If another core faults, the device calls `sync` in the middle of that cycle.
 - A fault is raised in its own cycle. With `listeners` every act is announced in its cycle.
 - A core that uses a half of on-chip memory without requests puts a callback into
   `memory.banks.exclusive`. The arbiter calls it when another core requests that half.

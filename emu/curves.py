@@ -1,7 +1,7 @@
 """Sigmoid, tanh and softmax of host values, correctly rounded (docs/numbers-nnp.md).
 
-A function first computes in binary64. The result differs from the true value by less than 2**-48,
-even if the library functions have errors of 16 units in the last place. If both ends of this error
+A function first computes in binary64. The relative error of the result is less than 2**-48, even
+if the library functions have errors of 16 units in the last place. If both ends of this error
 range round to the same host number, the function returns that number. Otherwise it computes with
 decimals, and adds digits until both ends round to the same number. This always ends, because no
 true result is a tie (e**x is transcendental for every rational x but 0).
@@ -43,9 +43,9 @@ def tanh(values: Host) -> Host:
 def softmax(values: Host, valid: int) -> Host:
     """Return the softmax of the first `valid` elements along the last axis; the others become +0.
 
-    The result has the shape of `values`. The differences to the largest element are rounded to host
-    values. The exponentials are rounded once (to 2**-40 at the finest), their sum is exact, and the
-    quotients are rounded once.
+    The result has the shape of `values`, which are fp16 or fp32. The differences to the largest
+    element are rounded to host values. The exponentials are rounded once (to 2**-40 at the finest),
+    their sum is exact, and the quotients are rounded once.
     """
     result = np.zeros_like(values)
     count = min(valid, values.shape[-1])

@@ -1,8 +1,8 @@
 """Arithmetic of host values, which are fp16, fp32 or bf16 numbers: each result is rounded once.
 
-All functions take and return arrays of one host type and of any shape. The host type of bf16 is
-`macaw.emu.bfloat16.BFLOAT16`. All NaNs in results have the same bits: positive, quiet, no other bit
-set. (docs/numbers-nnp.md, "Host format".)
+The arithmetic functions take and return arrays of one host type and of any shape. The host type of
+bf16 is `macaw.emu.bfloat16.BFLOAT16`. All NaNs in results have the same bits: positive, quiet, no
+other bit set. (docs/numbers-nnp.md, "Host format".)
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def run(
 def _begin(meters: dict[str, Meter], number: int) -> bool:
     """Record in all meters that layer `number` of a network starts.
 
-    The number after the last layer says that the last layer has ended.
+    The number after the last layer says that the last layer has ended. Return False, so that the
+    break does not stop the core.
     """
     for one in meters.values():
         one.acted()

@@ -114,7 +114,7 @@ class TransferOrigins(Origins):
                     return  # all rows were written to the same addresses
 
     def _description(self, transfer: Transfer) -> Iterator[Source]:
-        """Yield the six words that describe a transfer, as settings that determine it."""
+        """Yield the description of a transfer in memory, as one setting (`Source.setting`)."""
         request = self._requests.get(transfer.ticket)
         self.require(request is not None)
         if request is None:

@@ -139,7 +139,7 @@ class PacketReader:
     def _check_element(self, members: dict[str, int], number: int, where: int) -> None:
         """Raise `Fault` if segment `number` of a packet names an element type that it cannot have.
 
-        `members` are the members of the segment's record, `where` is its address.
+        `members` are the members of the segment's record, `where` is the address of the packet.
         """
         if not members["element"]:
             return

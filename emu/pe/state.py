@@ -218,7 +218,7 @@ class Op(TypedDict):
 
     `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
     output-queue blocks. These blocks and accumulators are reserved from the start of the run until
-    the step is done.
+    the step is done, but the accumulator `chained` only up to cycle `freed`.
     """
 
     # index in the sequence of the instruction; for an implied step, of the one before it

@@ -194,10 +194,11 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def note_use(self, time: int) -> None:
-        """Do the skipped cycles before `time`, in which another core uses the same memory.
+        """Do the skipped cycles before cycle `time`, in which another core uses the same memory.
 
-        That core reads what the transfer writes, or uses the channel. The dma continues to sleep:
-        such a use may delay the transfer's last write, but cannot make this write earlier.
+        That core reads what the transfer writes, or uses the channel. If the dma has had its turn
+        in this cycle, it wakes up. Otherwise it continues to sleep: such a use may delay the
+        transfer's last write, but cannot make this write earlier.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -209,7 +210,8 @@ class FastDma(DmaCore):
     def _sleep(self, limit: int) -> bool:
         """Sleep until the last write if no other core can notice a difference before that write.
 
-        If no other core acts before the last write either, do all cycles up to that write at once.
+        If noise may occupy the channel earlier, the dma sleeps only until then (`Burst.limit`). If
+        no other core acts before the end of the sleep, do all its cycles at once and do not sleep.
         `limit` is the first cycle in which another core may act. Return whether the dma sleeps now.
         """
         route, state, time = self.route, self.state, self.time
@@ -315,5 +317,5 @@ class FastDma(DmaCore):
 
 
 def _is_confined(core: Agent) -> bool:
-    """Return whether a core accesses no memory but its own."""
+    """Return whether a core accesses no memory but its on-chip unit."""
     return isinstance(core, Dispatchable) and core.confined
