@@ -47,9 +47,9 @@ def _partitions(
 ) -> list[Partition]:
     """Return the partitions to try for a split and size; with `aligns`, also an aligned one.
 
-    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition such a row
-    is one beat, and the parts of N are multiples of 16 bytes, or of the outputs that a cluster
-    computes at once.
+    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition, fewer of
+    these rows cross the border of a beat: the length of a part of N is a multiple of the greatest
+    common divisor of `pe.pes` and the number of results in 16 bytes.
     """
     part = array_partition(product, split, size)
     if not aligns:

@@ -171,9 +171,10 @@ def _cheapest(
 
 
 def _balanced(candidate: Candidate, density: float) -> Candidate:
-    """Return the candidate's plan with balancing if that pays, else `candidate`.
+    """Return a candidate with the same plan and balancing if that pays, else `candidate`.
 
-    Balancing pays if it makes the cycles, for this `density`, smaller by the factor `PAYS`.
+    Balancing pays if the predicted cycles without it are at least `PAYS` times those with it, for
+    this `density`. Only the PEs of design 5b can balance.
 
     Balancing is not possible for floating-point sums, because it changes the order of additions.
     Windows that slide over dense strips have nothing to balance.

@@ -82,17 +82,17 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 
 
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the packet lists that finish sums: activate, requantise and store them.
+    """Return the names of the packet lists that execute the sequence that finishes sums.
 
-    If there are sums to add, these steps follow the addition. Otherwise they follow all positions
-    of a tile.
+    These are the lists of the iterations if clusters add their sums, or if rows do not. If rows add
+    their sums, the list in which row 0 adds them is one, too.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names
 
 
 def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:
-    """Return the bytes of the lists that `iteration_lists` returns, without their end marks.
+    """Return the numbers of bytes of the lists of `iteration_lists`, without their end marks.
 
     `own` is the number of bytes of a list without the exes that add sums of clusters.
     """

@@ -262,7 +262,7 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 def _step_loads(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
 ) -> Iterator[TransferShape]:
-    """Yield the transfers that load the data of an iteration; `moves` has those of activations.
+    """Yield the transfers that load data in an iteration; `moves` has the shapes for activations.
 
     `first` says whether the iteration starts new sums, `entering` whether it loads new activations.
     """

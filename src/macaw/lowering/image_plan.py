@@ -163,7 +163,8 @@ class ImagePlan(ProductPlan):
     def count(self, dim: str) -> int:
         """Return the number of tiles of a part in dimension M, N or K.
 
-        The number for M counts tiles side by side and all images, that for K parts of the kernel.
+        The number for M includes the tiles side by side and the tiles of all images. The number for
+        K includes the tiles of all parts of the kernel.
         """
         return self._counts[dim]
 
@@ -301,7 +302,8 @@ class ImagePlan(ProductPlan):
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of cp's table.
 
-        The shape is (n tiles, k tiles, rows, slots, slab elements up to the kernel's last one).
+        The shape is (n tiles, k tiles, rows, slots, elements). The elements are those of the first
+        rows of a slab, as many rows as a part of the kernel has.
         """
         tile, (rows, clusters), tiles = self.tile, self.weight_owners, self.input_tiles
         height, width = self.taps
@@ -336,7 +338,7 @@ class ImagePlan(ProductPlan):
         return kept[key]
 
     def _taps_before(self, index: int) -> NDArray[np.int64]:
-        """Return `weights_before`, but count only taps of part `index` that no earlier part has."""
+        """Return `weights_before` for those weights of part `index` that no earlier part has."""
         before = np.zeros((self.product.n, self.product.k + 1), np.int64)
         taps = self.product.kernels[:, *self.own_taps(index)]
         np.cumsum(np.count_nonzero(taps, axis=(1, 2)), axis=1, out=before[:, 1:])

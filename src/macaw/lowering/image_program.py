@@ -275,7 +275,7 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers that store the outputs of cluster q of row p.
 
-    There is one transfer, or one for each row if tiles are narrower than the image.
+    There is one transfer, or one for each row of the tile if tiles are narrower than the image.
     """
     if plan.by_columns:
         return _results_by_columns(plan, p, q)

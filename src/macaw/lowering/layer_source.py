@@ -137,9 +137,10 @@ def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
 def _included_data(
     out: Listing, plan: ProductPlan, name: str, *, shared: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """Write the data in external memory that come from files, and return their arrays.
+    """Write the directives that include files in external memory; return the arrays by file name.
 
-    If `shared`, the source is a layer's, and a macro writes the label of the start sums.
+    With `shared`, the source is that of a layer of a network, and a macro writes the label of the
+    start sums.
     """
     files: dict[str, NDArray[Any]] = {}
     rounds = plan.weight_rounds

@@ -149,9 +149,9 @@ def _common(form: _Form) -> set[str]:
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the statements with a gap for each atom, all atoms, and each statement's comment.
+    """Return three tuples: statements with gaps in place of their atoms, atoms, and comments.
 
-    A line that is only a comment is left out.
+    Each statement has one comment, which may be empty. A line that is only a comment is left out.
     """
     statements, atoms, comments = [], [], []
     for line in lines:

@@ -76,8 +76,9 @@ def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
     """Return whether each order moves the first `filled` weights, in an array of shape (count,).
 
     `orders` has shape (count, lanes). All weights are assumed to differ. An order moves weights if
-    their sequence changes and at least two weights leave their lanes. If only one weight leaves its
-    lane, it may be zero like the padding. If `filled` is 1, the weight must leave its lane.
+    their sequence changes and at least two weights leave their lanes. One weight is not enough: it
+    may be zero, and then it only changes places with a zero of the padding. If `filled` is 1, the
+    weight must leave its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

@@ -89,7 +89,7 @@ class ProductPlan:
 
     @property
     def input_tiles(self) -> int:
-        """The number of tiles of a part of the work in dimension K, for one part of the kernel."""
+        """The number of tiles of a part in dimension K; tiles of one part of the kernel count."""
         return -(-self.partition.length("K") // self.tile.k)
 
     @property
@@ -374,7 +374,10 @@ class ProductPlan:
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The bytes of each round of weights, in shape (n tiles, k tiles, rows)."""
+        """The number of bytes of each round of weights, an array (n tiles, k tiles, rows).
+
+        The axes count tiles in dimensions N and K, and rows of the PE array.
+        """
         entry = ENTRY.size + Types.size(self.types.weight)
         return np.asarray((WEIGHTS_RECORD.size + entry * self.weight_counts).sum(axis=-1))
 

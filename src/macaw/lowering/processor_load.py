@@ -192,7 +192,10 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
 
 
 def _load_factors(out: Listing, plan: ProductPlan) -> None:
-    """Write code that loads the factors of the tile's outputs, if the list configures them."""
+    """Write code that loads the factors of the tile's outputs.
+
+    If only the lists that store results use factors, the code loads none for other iterations.
+    """
     if list_names(plan)[0] not in finishing_lists(plan):
         out.block("li t0, RESULTS\nlw t1, STORE(s8)\nbne t0, t1, 6f # raw sums stay")
     out.block(f"li a2, {factor_bytes(plan)} * ROWS\nmul a2, a2, s3")
@@ -205,7 +208,7 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
     """Write code that starts `count` transfers; a word of the frame has the address of their list.
 
     `transfers` is the name of this word, `label` the label of the code's loop. The code sets the
-    source of each transfer to its address for index 0 plus the offset in a2.
+    source address of each transfer to its value for the first tile (BASE) plus the offset in a2.
     """
     out.block(
         f"""

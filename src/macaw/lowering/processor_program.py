@@ -1,9 +1,9 @@
 """Writes the code of the command processor: a loop that loads, swaps and dispatches.
 
 While the array computes iteration i from one half of the on-chip units, the dma uses the other
-half. It copies the results of iteration i - 1 out of it, and the data of iteration i + 1 into it
-(seed 000 ¶146). For each half, ping and pong, cp has a frame: words with the data about this half
-(`macaw.lowering.transfers`).
+half. The dma copies the results of iteration i - 1 out of that half, and the data of iteration i +
+1 into that half (seed 000 ¶146). For each half, ping and pong, cp has a frame: words with the data
+about this half (`macaw.lowering.transfers`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def code_parts(
     If `shared`, the code is a subroutine that does not depend on the number of tiles. Its entry is
     its first line. The subroutine does not change s10. Its caller must have loaded packets and
     sequences into the on-chip units; no transfer and no row may be active, and half 0 must be the
-    half that loads. If `reports`, the code writes how many iterations are left
+    half that does not feed the rows. If `reports`, the code writes how many iterations are left
     (`macaw.lowering.progress`).
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])

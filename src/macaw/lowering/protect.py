@@ -61,8 +61,9 @@ class Layout:
     """Which order each node uses; this depends only on the shapes of the layers' weights.
 
     The first axis of a shape counts nodes, the product of the others is the fan-in. `lanes` is the
-    number of weights in a block. Orders are numbered layer by layer, node by node. A group of nodes
-    that share an order is never in two layers; the last group of a layer may be smaller.
+    number of weights in a block. With the scope `net`, all nodes of all layers share order 0. With
+    another scope, orders are numbered layer by layer, node by node, and no group of nodes that
+    share an order is in two layers. The last group of a layer may be smaller.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -119,7 +120,7 @@ class Layout:
 
     @cached_property
     def most(self) -> NDArray[np.intp]:
-        """The largest number of lanes that contain weights, of shape (orders, blocks)."""
+        """The most lanes that contain weights, for each order and block: (orders, blocks)."""
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
@@ -255,8 +256,8 @@ def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[We
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
     """Return the original weights for stored weights, in their original shapes.
 
-    Raises `LowerError` if there are weights in the padding, so that the orders cannot belong to
-    them.
+    Raises `LowerError` if the padding would contain numbers other than zero: then the orders are
+    not those of these weights.
     """
     arrays = []
     for layer, array in enumerate(stored):

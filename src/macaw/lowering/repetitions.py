@@ -22,10 +22,11 @@ _HEXADECIMAL = 1 << 12  # a step of at least this is hexadecimal if the number i
 
 
 def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """Divide lines into groups. Return the index of each group's first line, and the text to write.
+    """Divide lines into groups. Return, for each group, the index of its first line and its text.
 
-    A group is a single line, or lines that nested repetitions express in fewer lines. The lines are
-    statements without labels and comments. They call no macro with a parameter called i, j or k.
+    A group is a single line, or lines that nested repetitions express in fewer lines. The text of a
+    group has the lines to write in place of the group. The given lines are statements without
+    labels and comments. They call no macro with a parameter called i, j or k.
     """
     groups, first = [], 0
     texts = [_NUMBER.sub("#", line) for line in lines]
@@ -68,10 +69,10 @@ def _term(step: int, index: str, number: str) -> str:
 
 
 def _levels(numbers: NDArray[np.int64]) -> list[Level]:
-    """Return nested repetitions, the outermost first, that express the first of some lines.
+    """Return nested repetitions, the outermost first, for as many lines from the start as possible.
 
-    The product of their counts is the number of lines that they express. `numbers` has the shape
-    (lines, numbers of a line).
+    The product of the repetitions' counts is the number of lines that they express. `numbers` has
+    the shape (lines, numbers of a line).
     """
     levels: list[Level] = []
     while len(numbers) > 1 and len(levels) < len(_INDICES):
@@ -87,6 +88,6 @@ def _levels(numbers: NDArray[np.int64]) -> list[Level]:
 
 
 def _leading(rows: NDArray[np.int64], row: NDArray[np.int64]) -> int:
-    """Return how many of the first rows are equal to a row."""
+    """Return how many rows, counted from the start of `rows` without a gap, are equal to `row`."""
     other = np.flatnonzero((rows != row.reshape(-1)).any(axis=1))
     return int(other[0]) if other.size else len(rows)

@@ -113,7 +113,10 @@ class SlidingWindowPlan(ImagePlan):
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The bytes of each round of kernels, in shape (n tiles, 1, rows)."""
+        """The number of bytes of each round of kernels, an array (n tiles, 1, rows).
+
+        The first axis counts tiles in dimension N, the last one rows of the PE array.
+        """
         rows, clusters = self.weight_owners
         size = clusters * self.pes * self.window * Types.size(self.types.weight)
         return np.full((self.count("N"), 1, rows), size, np.int64)
@@ -202,7 +205,7 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
 def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """Return the transfers of one strip for each channel of a tile.
+    """Return the transfers that load, for each channel of a tile, one strip.
 
     The first strip begins at byte `src` after the symbol `source`, and goes to byte `dst` of the
     strips in the unit. `pitches` has the bytes to the next row, column and channel of the image.

@@ -146,7 +146,7 @@ class _Estimate(TileEstimate):
 
     @property
     def adds(self) -> NDArray[np.bool_]:
-        """Whether a product begins with partial sums or a bias."""
+        """Whether products, not the reduction of clusters, add partial sums or a bias, by tile."""
         begins = self.several | (self.product.bias is not None)
         return begins & (not self.some.reduces_clusters)
 

@@ -212,9 +212,11 @@ def first_copies(plan: ProductPlan) -> list[Transfer]:
 
 
 def weight_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy a tensor to the weights, one for each cluster and tile.
+    """Return the transfers that copy the elements of a tensor into the records of weights.
 
-    Each PE has one weight, which is the last byte of its record.
+    There is one transfer for each tile of outputs and each cluster with separate weights. The
+    record of a PE has one weight, which is the last byte of the record. The result is empty if the
+    product does not read its weights from a tensor.
     """
     if not plan.product.reads_weights:
         return []

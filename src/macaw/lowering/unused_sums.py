@@ -17,7 +17,7 @@ _ARRAYS = ("chain", "partial", "gathered")  # stored one by one, loaded all at o
 
 
 def zero_row_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of a row of zeros, which are the sums of all accumulators of a cluster."""
+    """Return the number of bytes of the sums of all accumulators of a cluster, a row of zeros."""
     return plan.pes * plan.lanes * plan.sum_size
 
 

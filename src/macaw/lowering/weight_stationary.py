@@ -52,7 +52,7 @@ from macaw.lowering.transfers import Transfer, activation_unit, activations_of
 
 
 class WeightStationaryPlan(ProductPlan):
-    """A plan of a weight stationary product. A group is one row of activations, with one sum."""
+    """A plan of a weight stationary product. A group of a tile is one row of activations."""
 
     @property
     def lanes(self) -> int:

@@ -57,10 +57,10 @@ def lifetimes(
 
 
 def place(items: Mapping[str, Lifetime]) -> Arena:
-    """Return the arena of tensors with the given lifetimes, which share no byte at the same time.
+    """Return an arena with places for tensors with the given lifetimes.
 
-    The tensors get their places in order of size, the largest first. Each gets the lowest free
-    place.
+    Two tensors share no byte if some step needs both. The tensors get their places in order of
+    size, the largest first. Each gets the lowest free place.
     """
     offsets: dict[str, int] = {}
     size = 0

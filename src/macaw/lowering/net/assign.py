@@ -96,8 +96,8 @@ def assign(
 ) -> Assignment:
     """Return the layers of a model as layers of the device.
 
-    `islands` has names of layers and operators. Islands compute the products of two tensors among
-    them.
+    `islands` has names of layers and operators. Islands compute each product of two tensors whose
+    name or operator is in `islands`.
 
     Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """
@@ -110,8 +110,8 @@ def assign_what_can_be(
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
     `islands` is that of `assign`. The result of a refused node counts as a tensor of the device if
-    the device has its type. So the layers that read it are assigned. The list of nodes leaves out
-    each QuantizeLinear.
+    the device has its type. So the layers that read it are assigned. The returned refused nodes do
+    not include a QuantizeLinear.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused, islands)
@@ -427,7 +427,11 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Assign a table lookup to the array if it is the only reader of its input, else to vc."""
+        """Assign a table lookup to the array if possible, else to vc.
+
+        The array looks up the int8 results of its own layers, if no other layer reads them and they
+        are no output of the model.
+        """
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

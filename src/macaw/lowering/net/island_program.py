@@ -56,7 +56,10 @@ def products(tasks: Sequence[Task]) -> int:
 
 
 def products_a_cycle(config: Configuration, form: int) -> float:
-    """Return the products of two numbers in a format that all islands compute in a cycle."""
+    """Return how many products of two numbers all islands together can compute in a cycle.
+
+    Only islands with the number format `form` count.
+    """
     name = FORMATS[form].name
     islands = [f"fim.island.{number}" for number in range(int(config["fim.islands"]))]
     rates = (

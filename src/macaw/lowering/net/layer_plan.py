@@ -13,9 +13,9 @@ from macaw.lowering.net.vector.operations import VectorOperation
 class Overlap:
     """How vc computes a layer while the array still computes the previous one.
 
-    `limits` has one number for each row of the image: when the row has been stored, the array still
-    has this many iterations to dispatch. `cycles` predicts the time after the end of the previous
-    layer.
+    `limits` has one number for each row of the image: the row is in memory as soon as cp has at
+    most this many iterations left to dispatch. `cycles` predicts the cycles from the end of the
+    previous layer to the end of this one.
     """
 
     limits: tuple[int, ...]

@@ -225,7 +225,7 @@ def _name(product: Product) -> str:
 def fitting_plans(
     network: Network, config: Configuration, map_all: MapAll | None = None
 ) -> tuple[tuple[LayerPlan, ...], int]:
-    """Return plans whose packets and tiles fit into a unit, and the bytes of the largest tiles.
+    """Return plans whose packets and tiles fit half of a unit, and the bytes for the largest tile.
 
     The packets are those of all layers together. Raises `LowerError` if there are no such plans,
     or if the layers on islands do not fit the islands or cp's memory together.

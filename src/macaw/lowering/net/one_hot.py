@@ -1,8 +1,9 @@
 """Replaces layers whose results depend on one integer at each position by rows of a table.
 
 An example is a product of a constant matrix and vectors with a single 1, which Equal makes by
-comparing integers with 0, 1, 2 ... The table has one row for each integer with which the layers
-compare, and one for all other integers. The reference evaluator computes these rows.
+comparing integers with 0, 1, 2 ... The table has one row for each integer from 0 to the largest
+integer with which the layers compare, and one row for all other integers. The reference evaluator
+computes these rows.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class _Region:
         return not whole and layer.operator in _ELEMENTS and self.pair(layer)
 
     def pair(self, layer: Layer) -> bool:
-        """Return whether all constants of a layer on elements are the same at each position."""
+        """Return whether each constant of an elementwise layer is the same at all positions."""
         constants = [x for x in layer.inputs if x and x not in self.model.tensors]
         return layer.operator != "MatMul" and all(
             self._is_same_everywhere(layer, name) for name in constants
@@ -107,8 +108,8 @@ class _Region:
     def replaced(self) -> Network:
         """Return the model with lookups in tables in place of the region's layers.
 
-        The model is unchanged if the device has no such tables: their element types and the largest
-        integer are limited.
+        The model is unchanged if no layer of the region compares integers, or if the device has no
+        such tables: their element types are limited, and so are the compared integers.
         """
         model = self.model
         if not self.compared:

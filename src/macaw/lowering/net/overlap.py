@@ -39,7 +39,10 @@ def overlapped(
 def _pair(
     before: LayerPlan, pool: LayerPlan, network: Network, config: Configuration
 ) -> tuple[LayerPlan, LayerPlan]:
-    """Return the plans of a pool and the layer before it, overlapped if that saves cycles."""
+    """Return the plans of the layer `before` and of the layer `pool` after it.
+
+    The plans overlap if `pool` is a pool and this saves cycles.
+    """
     choice = before.choice
     if choice is None or not isinstance(pool.layer, VectorLayer):
         return before, pool

@@ -124,7 +124,11 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a LayerNormalization of an image, computed on rows. Return False for other tensors."""
+    """Append a LayerNormalization of an image as one of a matrix, with reshapes around it.
+
+    A row of the matrix has the elements that are normalised together. Return False for a tensor
+    that is no image, and for factors or offsets that are not constants as long as a row.
+    """
     (result,), source = layer.outputs, layer.inputs[0]
     if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
         return False

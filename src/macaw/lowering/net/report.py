@@ -110,8 +110,8 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
 def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that islands compute.
 
-    The bound is the larger of two times: for the products if all lanes of the islands with fp32
-    work, and to move the layer's tensors.
+    The bound is the larger of two times: for the products, if all lanes of all islands that compute
+    in fp32 work, and to move the layer's tensors.
     """
     graph = layer.product.graph
     macs = island_macs(graph.tasks)

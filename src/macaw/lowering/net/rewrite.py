@@ -77,8 +77,8 @@ def rewrite(
 ) -> Network:
     """Return the network in which rules have replaced layers.
 
-    `islands` has names of layers and operators. Islands compute the products of two tensors among
-    them.
+    `islands` has names of layers and operators. Islands compute each product of two tensors whose
+    name or operator is in `islands`.
 
     Raises `LowerError`, which names the node, if a rule refuses a layer. If `refused` is a
     dictionary, this function does not raise the error: it keeps the refused layer, and adds the
@@ -174,9 +174,11 @@ class _Rewriter(Rewriting):
         return True
 
     def pool(self, layer: PoolLayer) -> bool:
-        """Rewrite a mean with zero points to int16, and a maximum that also changes the scale.
+        """Rewrite a pool; return False if it can stay as it is.
 
-        Return False for other pools.
+        A mean with zero points, or with a result of another type, is computed in int16. A maximum
+        that also changes the scale becomes a maximum and a layer that rescales it. A pool over axes
+        that vc cannot reduce gets transposes around it.
         """
         if layer.window is None and self._turned(layer):
             return True
@@ -271,10 +273,10 @@ class _Rewriter(Rewriting):
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Rewrite a layer of real numbers.
+        """Rewrite a layer of real numbers; return False if it stays as it is.
 
-        vc dequantises a tensor, unless it is an output that no layer reads. Return False if the
-        layer stays as it is.
+        A DequantizeLinear of a tensor by one constant scale becomes a layer that rescales, unless
+        its result is an output of the network that no layer reads.
         """
         if layer.operator in RECURRENT:
             return rewrite_recurrent(self, layer)

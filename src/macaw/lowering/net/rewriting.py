@@ -86,7 +86,7 @@ class Rewriting:
         return unique
 
     def moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
-        """Append a Transpose of tensor `name` if it changes anything; return its result's name.
+        """Append a Transpose of tensor `name` if it changes anything; return the result or `name`.
 
         `turn` has the axes of `name` in the order of the result, whose name begins with `result`.
         """

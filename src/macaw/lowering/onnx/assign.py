@@ -118,7 +118,7 @@ def _add_moves(
 
 
 def data_inputs(graph: Graph, node: Node) -> list[str]:
-    """Return those values with which a node computes that are not constants."""
+    """Return the names of those inputs of a node that are not constants, each once."""
     names = [name for name in dict.fromkeys(node.inputs) if name]
     return [name for name in names if graph.constant(name) is None]
 

@@ -42,11 +42,12 @@ _HINT = "a model of one sample, and one run for each sample"
 def with_batch(
     model: onnx.ModelProto, count: int, dims: Mapping[str, int]
 ) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """Return a checked model whose inputs have `count` samples along the batch's axis.
+    """Return a model with `count` samples along the batch's axis of its inputs, and other sizes.
 
-    `dims` gives sizes to named dimensions. The second result has these sizes without the batch.
-    Raises `LowerError` for an input without a batch, and for a node that mixes samples; the message
-    names the node.
+    `model` is a checked model. `dims` gives sizes to named dimensions; the second result is `dims`
+    without the dimensions of the batch, which the returned model no longer names. Raises
+    `LowerError` for an input without a batch, and for a node that mixes samples; the message names
+    the node.
     """
     names = _batch_names(model, count)
     if names is None:
@@ -218,9 +219,10 @@ class _Check:
         return ""
 
     def _axis(self, node: Node, rank: int) -> int:
-        """Return the axis along which each result depends on all elements of the input, or -1.
+        """Return the axis along which each result depends on all elements of the input.
 
-        `rank` is the number of axes.
+        `rank` is the number of axes. The result is -1 if there is no such axis, or if it is not
+        constant.
         """
         if node.operator in _ALONG:
             return int(node.attributes.get("axis", _ALONG[node.operator])) % rank

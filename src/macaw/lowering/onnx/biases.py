@@ -96,7 +96,10 @@ def _array(graph: Graph, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
 
 
 def _with_biases(made: QuantisedGraph, corrections: Mapping[str, NDArray[np.int64]]) -> Graph:
-    """Return `made` with the corrections subtracted from its biases, by the layer's result."""
+    """Return the graph of `made` with corrections subtracted from its biases.
+
+    `corrections` has integers in units of each bias, by the name of the layer's result.
+    """
     values = dict(made.graph.values)
     for source, steps in corrections.items():
         name, _ = made.biases[source]

@@ -54,7 +54,7 @@ class Draft:
     def finished(self, nodes: Sequence[Node], version: int | None = None) -> Graph:
         """Return the graph of these nodes, with the values that the nodes and the outputs use.
 
-        `version` is the version of ONNX's operator set, by default that of the first graph.
+        `version` is the version of ONNX's operator set, by default the original graph's.
         """
         graph = self.graph
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}

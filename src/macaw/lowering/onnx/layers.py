@@ -194,7 +194,7 @@ class _Builder:
         return True
 
     def _target(self, name: str) -> Target | None:
-        """Return the integers that all readers of a value make of it, or None if they differ."""
+        """Return the integers that all readers make of a value; None if not all make the same."""
         if name in self.graph.outputs:
             return None
         nodes = self.readers[name]

@@ -154,7 +154,10 @@ class _Quantiser:
                     stored[name] = result
 
     def _function(self, name: str) -> Function | None:
-        """Return the function of a value that a table computes; None if others read the value."""
+        """Return the function that one table computes from the value `name`.
+
+        Return None unless nodes that become a table are the only reader of the value.
+        """
         chain: list[Node] = []
         while True:
             nodes = [node for node in self.graph.nodes if name in node.inputs]
@@ -213,7 +216,7 @@ class _Quantiser:
         return unique
 
     def _quantise(self, name: str, computed: str) -> None:
-        """Store a value that was computed under the name `computed` as integers."""
+        """Store the value `name` as integers; it was computed under the name `computed`."""
         stored = self.stored[name]
         scale = self.draft.constant(f"{name}_scale", np.asarray(stored.scale, np.float32))
         zero = self.draft.constant(f"{name}_zero_point", np.zeros((), stored.dtype))

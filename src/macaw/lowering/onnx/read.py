@@ -379,7 +379,7 @@ def given_constant(
 def _check_sizes(sizes: Sequence[int | str], shape: tuple[int, ...], what: str) -> None:
     """Raise `LowerError` if a shape differs from the sizes that the model declares.
 
-    `what` begins the message, by default with the shape.
+    `what` is the start of the message; if it is empty, the message begins with the shape.
     """
     if len(sizes) != len(shape) or any(
         isinstance(wanted, int) and wanted != size

@@ -57,8 +57,8 @@ def evaluate(
 ) -> dict[str, Array]:
     """Return all tensors of a network by name, computed from the arrays of its inputs.
 
-    `definitions` has, by name, functions for the layers whose results follow only from the
-    arithmetic of a core.
+    `definitions` has, by the layer's name, functions for those layers whose results the arithmetic
+    of a core defines, not ONNX.
 
     Raises `LowerError` for arrays that do not fit, and for a layer that cannot be computed.
     """

@@ -53,7 +53,8 @@ def requantisation(
 ) -> Requantisation:
     """Return how sums become integers of type `dtype`, with the range of an activation.
 
-    `target` has the zero point of the integers, and the scale for the range.
+    `target` has the zero point of the integers, and the scale that converts the range of the
+    activation, in real numbers, to integers.
     """
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)

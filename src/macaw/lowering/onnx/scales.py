@@ -33,7 +33,7 @@ def choose_scales(
     rule: ScaleRule,
     function: Function | None = None,
 ) -> NDArray[np.float32]:
-    """Return a scale for each row of numbers that integers of `dtype` store, as binary32.
+    """Return the scale, in binary32, with which integers of `dtype` store each row of `rows`.
 
     `rows` has shape (scales, numbers). `largest` has the largest magnitude of each row, which may
     be of a number that is not in `rows`. MinMax takes the least scale that saturates no number. MSE
@@ -79,8 +79,8 @@ def widened(
 ) -> NDArray[np.float32]:
     """Return weight scales, made larger where the bias would not fit 32 bits.
 
-    With `power`, they become powers of two. The bias has the scale `input_scale · scale`. `bias`
-    has one number for each scale, or several numbers for one scale.
+    With `power`, the larger scales are powers of two. The bias has the scale `input_scale · scale`.
+    `bias` has one number for each scale, or several numbers for one scale.
     """
     rows = bias.reshape(len(bias) if scales.ndim else 1, -1).astype(np.float64)
     needed = np.abs(rows).max(1, initial=0) / (input_scale * (2.0**31 - 256))

@@ -30,7 +30,7 @@ class Value:
 
 
 def element_of(array: NDArray[Any]) -> int:
-    """Return the `TensorProto.DataType` of an array; an array of no numbers counts as strings."""
+    """Return the `TensorProto.DataType` of an array; texts and objects count as strings."""
     if array.dtype.kind in "OSUT":
         return int(TensorProto.STRING)
     return int(helper.np_dtype_to_tensor_dtype(np.dtype(array.dtype)))
@@ -51,7 +51,10 @@ class Room:
 
 
 def check_room(room: Room, numbers: int, others: int = 0) -> None:
-    """Raise `LowerError` unless a memory has room for `numbers` numbers in addition to `others`."""
+    """Raise `LowerError` unless a memory has room for `numbers` and `others` numbers together.
+
+    The others are those that inputs and earlier movements need.
+    """
     needed = room.size * (numbers + others)
     if needed > room.bytes:
         more = ", with the inputs and what was moved before," if others else ""

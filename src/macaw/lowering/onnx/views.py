@@ -79,10 +79,11 @@ def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | 
 
 
 def target_of(graph: Graph, quantisers: Sequence[Node], readers: int) -> Target | None:
-    """Return the integers that all readers of a value make of it, or None if they differ.
+    """Return the integers that all readers of a value make of it.
 
-    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all
-    nodes that read it.
+    Return None if a reader makes other integers or none, or if the quantisation has no views.
+    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all nodes
+    that read it.
     """
     if not quantisers or len(quantisers) != readers:
         return None

@@ -88,7 +88,7 @@ class _Reduction:
             self.lanes.store(k, [register], _GROUP_RESULT, VECTOR_BYTES * number)
 
     def _elements(self, parts: list[list[str]], count: int) -> None:
-        """Write code that adds one element to each of the first `count` partial results.
+        """Write code that reduces one more element into each of the first `count` partial results.
 
         `parts` has the registers of the partial results, by group.
         """
