@@ -262,7 +262,7 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 def _step_loads(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
 ) -> Iterator[TransferShape]:
-    """Yield the transfers that load data in an iteration; `moves` has the shapes for activations.
+    """Yield the shapes of the transfers that load an iteration's data, with activations of `moves`.
 
     `first` says whether the iteration starts new sums, `entering` whether it loads new activations.
     """

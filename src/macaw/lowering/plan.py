@@ -89,7 +89,7 @@ class ProductPlan:
 
     @property
     def input_tiles(self) -> int:
-        """The number of tiles of a part in dimension K; tiles of one part of the kernel count."""
+        """The number of tiles of a part in dimension K for one part of the kernel."""
         return -(-self.partition.length("K") // self.tile.k)
 
     @property

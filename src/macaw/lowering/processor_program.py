@@ -1,9 +1,9 @@
 """Writes the code of the command processor: a loop that loads, swaps and dispatches.
 
 While the array computes iteration i from one half of the on-chip units, the dma uses the other
-half. The dma copies the results of iteration i - 1 out of that half, and the data of iteration i +
-1 into that half (seed 000 ¶146). For each half, ping and pong, cp has a frame: words with the data
-about this half (`macaw.lowering.transfers`).
+half. The dma copies the results of iteration i - 1 out of that half, and the data of iteration
+i + 1 into that half (seed 000 ¶146). For each half, ping and pong, cp has a frame: words with the
+data about this half (`macaw.lowering.transfers`).
 """
 
 from __future__ import annotations

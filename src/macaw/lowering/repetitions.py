@@ -88,6 +88,6 @@ def _levels(numbers: NDArray[np.int64]) -> list[Level]:
 
 
 def _leading(rows: NDArray[np.int64], row: NDArray[np.int64]) -> int:
-    """Return how many rows, counted from the start of `rows` without a gap, are equal to `row`."""
+    """Return how many of `rows` are equal to `row` before the first one that differs from it."""
     other = np.flatnonzero((rows != row.reshape(-1)).any(axis=1))
     return int(other[0]) if other.size else len(rows)

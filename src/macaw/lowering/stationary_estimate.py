@@ -146,7 +146,7 @@ class _Estimate(TileEstimate):
 
     @property
     def adds(self) -> NDArray[np.bool_]:
-        """Whether products, not the reduction of clusters, add partial sums or a bias, by tile."""
+        """Whether the products of a tile add start sums; none does if clusters are reduced."""
         begins = self.several | (self.product.bias is not None)
         return begins & (not self.some.reduces_clusters)
 

@@ -427,11 +427,7 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Assign a table lookup to the array if possible, else to vc.
-
-        The array looks up the int8 results of its own layers, if no other layer reads them and they
-        are no output of the model.
-        """
+        """Let the array look up its own int8 results if nothing else reads them, else use vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

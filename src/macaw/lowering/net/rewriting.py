@@ -86,9 +86,10 @@ class Rewriting:
         return unique
 
     def moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
-        """Append a Transpose of tensor `name` if it changes anything; return the result or `name`.
+        """Append a Transpose of tensor `name`; return the name of its result.
 
-        `turn` has the axes of `name` in the order of the result, whose name begins with `result`.
+        If the order stays the same, append nothing and return `name`. `turn` has the axes of `name`
+        in the order of the result, whose name begins with `result`.
         """
         if turn == sorted(turn):
             return name

@@ -42,12 +42,11 @@ _HINT = "a model of one sample, and one run for each sample"
 def with_batch(
     model: onnx.ModelProto, count: int, dims: Mapping[str, int]
 ) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """Return a model with `count` samples along the batch's axis of its inputs, and other sizes.
+    """Return `model` with `count` samples along the batch's axis of its inputs, and `dims`.
 
-    `model` is a checked model. `dims` gives sizes to named dimensions; the second result is `dims`
-    without the dimensions of the batch, which the returned model no longer names. Raises
-    `LowerError` for an input without a batch, and for a node that mixes samples; the message names
-    the node.
+    `model` is a checked model. `dims` gives sizes to named dimensions; it is returned without the
+    dimensions of the batch, which the returned model no longer names. Raises `LowerError` for an
+    input without a batch, and for a node that mixes samples; the message names the node.
     """
     names = _batch_names(model, count)
     if names is None:

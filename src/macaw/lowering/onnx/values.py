@@ -51,9 +51,9 @@ class Room:
 
 
 def check_room(room: Room, numbers: int, others: int = 0) -> None:
-    """Raise `LowerError` unless a memory has room for `numbers` and `others` numbers together.
+    """Raise `LowerError` unless a memory has room for `numbers` + `others` numbers.
 
-    The others are those that inputs and earlier movements need.
+    `others` counts the numbers that are in the memory already.
     """
     needed = room.size * (numbers + others)
     if needed > room.bytes:

@@ -92,7 +92,7 @@ class Windows(ABC):
 
     @abstractmethod
     def repeated(self, count: int) -> int:
-        """Write code for up to `count` interior elements; return for how many elements it is.
+        """Write code for up to `count` interior elements; return for how many.
 
         The code also advances the addresses of the rows.
         """
