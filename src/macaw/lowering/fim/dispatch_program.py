@@ -1,11 +1,12 @@
 """Writes programs that choose the island of each task at run time (seed 004 ¶60).
 
-cp has a table of tasks, each with one variant for every island that can do the task. Among the
-tasks whose inputs are ready, cp takes the first one, and its variant with the earliest predicted
-end. For this prediction, cp assumes that a busy island becomes free at the predicted end of its
-blocks. If the island is already n cycles late, cp assumes that it becomes free n cycles from now.
-If the best island is busy, the task waits. A block signals its end by setting the pointer of a
-buffer, which cp polls.
+cp has a table of tasks, each with one variant for every island that can do the task, except for
+variants that are much slower than the fastest. cp looks at up to `WINDOW` tasks, from the first one
+that has not started. It starts the first of these whose inputs are ready and whose best island is
+free. The best island is that of the variant with the earliest predicted end. For this prediction,
+cp assumes that a busy island becomes free at the predicted end of its blocks. If the island is
+already n cycles late, cp assumes that it becomes free n cycles from now. A block signals its end by
+setting the pointer of a buffer, which cp polls.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from macaw.lowering.listing import Listing
 
 UNIT, WAY = 3, 7  # number of words of a task and of a variant in cp's tables
 WINDOW = 16  # number of tasks that cp considers, from the first one that has not started
-FAR = 8  # variants that take at least this factor times the best variant's cycles are left out
+FAR = 8  # variants that take more than this factor times the best variant's cycles are left out
 
 
 @dataclass(frozen=True)
 class RuntimeTask:
     """A task that cp schedules: its variants, and the tasks that read its result.
 
-    Each variant is a step on another island or on the host.
+    Each variant is a step, either on the host or on an island that no other variant uses.
     """
 
     steps: tuple[Step, ...]  # the variants
@@ -42,7 +43,10 @@ class RuntimeTask:
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
-    """Return the tasks of a plan, each with its best option on every island and on the host."""
+    """Return the steps of a plan as tasks for cp, with the best option of each island or the host.
+
+    Options that take more than `FAR` times as long as the fastest one are left out.
+    """
     maker = {
         tensor.memory.name: step.number for step in plan.steps for tensor in step.option.results
     }

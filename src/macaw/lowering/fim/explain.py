@@ -166,7 +166,7 @@ def _ends(plan: GraphPlan, end: int) -> str:
 
 
 def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
-    """Yield a line with the reason for each island that cannot do the tasks in some layouts."""
+    """Yield a line for each island that cannot do the tasks in some layouts, with a reason."""
     by_island: dict[int | None, dict[str, list[int]]] = {}
     for row in refusals:
         by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)

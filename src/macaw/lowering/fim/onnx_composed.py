@@ -124,7 +124,7 @@ def _batch_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def _layer_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add the tasks of LayerNormalization.
 
-    The result is (x - mean) / sqrt(mean of squares + epsilon) · scale + bias.
+    With d = x - mean, the result is d / sqrt(mean of d² + epsilon) · scale + bias.
     """
     name, x, attributes = node.outputs[0], required(inputs, 0), node.attributes
     if any(node.outputs[1:]):

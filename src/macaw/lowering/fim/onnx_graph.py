@@ -105,8 +105,8 @@ class _Translator:
     def _result(self, onnx_name: str) -> tuple[str, tuple[int, ...]]:
         """Return the name and shape of an output, and mark its tensor as a result of the graph.
 
-        If no task makes the tensor, or if a task reads it, a gather copies it to a separate tensor.
-        Raises `LowerError`.
+        If the tensor is an input or a view, or is already marked as another output, a gather copies
+        it to a separate tensor. Raises `LowerError` for an output that depends on no input.
         """
         graph, value = self.values.graph, self.values.by_name[onnx_name]
         if value.array is not None:

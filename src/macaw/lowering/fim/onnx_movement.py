@@ -57,7 +57,10 @@ class Move(NamedTuple):
         return self.inputs[0]
 
     def axis(self, count: int) -> int:
-        """Return the node's axis from 0 to `count` - 1. Raises `LowerError` for another axis."""
+        """Return the node's axis, counted from the first of `count` axes, from 0 on.
+
+        Raises `LowerError` if there is no such axis.
+        """
         axis = int(self.node.attributes.get("axis", 0))
         if not -count <= axis < count:
             raise LowerError(f"there is no axis {axis} of {count}")

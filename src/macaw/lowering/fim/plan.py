@@ -164,8 +164,9 @@ class Action:
 
     `prefetch` copies the constants of a step, and then `bring` copies only its other inputs. Both,
     and `fetch`, are queued at the dma, which makes copies one after the other. A copy waits
-    while a block runs in its banks. `start` waits for its step's inputs and for the island; `host`
-    waits for its task's inputs. cp waits for nothing else.
+    while a block runs in its banks. `start` waits for its step's inputs and for the island. The
+    copies of `host` are queued after those that fetch its inputs. Otherwise cp waits only for room
+    in the queue of the dma.
     """
 
     kind: str
@@ -181,8 +182,8 @@ class GraphPlan:
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
     them. `separate_end` is for steps with several tasks: the cycle in which the plan would end if
-    each of these tasks were a separate step. It is 0 if there is only one task, or if the tasks
-    cannot be separated.
+    two steps, or a step for each task, did these tasks instead (the best of these ways). It is 0 if
+    there is only one task, or if the tasks cannot be separated.
     """
 
     graph: Graph

@@ -101,7 +101,7 @@ class Planner:
         return plans
 
     def _with_constants(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
-        """Return a plan with as many constants in the banks as there is room for.
+        """Return a plan and its program, with as many constants in the banks as there is room for.
 
         At first, all constants of products and functions stay in the banks. If they need more rows
         than `resident` reserves, the scheduler decides for each task whether its constants stay. If
@@ -167,9 +167,9 @@ def _option_source(
 ) -> Any:
     """Return the function that returns the options of tasks in the rows `rows`.
 
-    With `choice`, there are two options for each island and layout if constants may stay in the
-    banks: one in which they stay, and one in which copies bring them. With `together`, several
-    islands may share a product.
+    If constants may stay in the banks, `choice` gives two options for each island and layout: one
+    in which they stay, and one in which copies bring them. Without `choice`, copies bring them only
+    where they cannot stay. With `together`, several islands may share a product.
     """
 
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:

@@ -76,7 +76,7 @@ def words_of_islands(plan: GraphPlan) -> dict[int, int]:
 
 
 def scratch_bytes(plan: GraphPlan, config: Configuration) -> int:
-    """Return the bytes of cp's local memory through which the copies of a plan's program pass."""
+    """Return the number of bytes of cp's local memory that the copies of a plan pass through."""
     writer = ProgramWriter(plan, plan.graph, config, config.name)
     writer.program()
     return sum(writer.scratch.values())

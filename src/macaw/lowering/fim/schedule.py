@@ -95,7 +95,7 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
     """Yield list schedules: with and without groups and sums, and with each weight in `WEIGHTS`
-    and each share in `SHORTER`.
+    and each share in `SHORTER`; for more than `SMALL` tasks only with the first weight and share.
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]
@@ -150,9 +150,10 @@ def list_schedule(
 def preferred_groups(
     table: OptionTable, sums: Sequence[Unit] = (), longest: bool = False
 ) -> dict[Task, Unit]:
-    """Return disjoint groups of functions that save the most cycles, as a map from task to group.
+    """Return disjoint groups of functions or depthwise convolutions, as a map from task to group.
 
-    The sums of products in `sums` are groups, too, and are chosen first. Of the sums with equal
+    The groups that save the most cycles are chosen first, but before them the sums of products in
+    `sums`, of which those with the most products come first. Of the sums with equal
     numbers of products, those with the fewest functions come first, with `longest` those with the
     most.
     """
