@@ -166,8 +166,8 @@ class Router:
     def _bring_windows(self, image: Operand) -> Route:
         """Return the copies of the distinct tiles of windows into the buffers.
 
-        Whole columns of the image go there at once. Other tiles are made in local memory, from a
-        copy of the image there.
+        If all tiles are whole columns of the image, they are copied directly to the buffers.
+        Otherwise the image is copied to local memory, and the tiles are made from it there.
         """
         stream, size = self.stream, self.size
         high, deep, _ = stream.tile

@@ -78,7 +78,8 @@ class ChainPhase:
 class _Draft:
     """A chain that may still grow, with the fields of `Chain`.
 
-    `open` says whether a single operation reads its result.
+    `open` says whether an operation may extend the chain: not if the chain loads a matrix, or
+    already writes a copy of its result.
     """
 
     layers: list[str]

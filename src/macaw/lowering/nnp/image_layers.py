@@ -238,7 +238,8 @@ def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
     """Append a global average.
 
     The second half of the positions is added to the first half, and so on until one position is
-    left. This position is multiplied by a constant.
+    left. If a number of positions is odd, its last position is added at the end. The sum is
+    multiplied by a constant.
     """
     shape = builder.shape(node.inputs[0])
     if shape[0] != 1:
