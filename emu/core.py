@@ -23,9 +23,9 @@ it is `NEVER` while the core waits or idles. The clock always advances the core 
 (time, number), up to `limit`. At that moment all earlier acts are done, and no later act is done.
 So inside `advance` a core may read the present contents of memory, registers and other cores. For
 cp an act is the execution of an instruction, for vc the issue of an instruction, for the array a
-cycle. An instruction that executes in cycle t and takes c cycles has all its effects in t. It sets
-`time` to t + c * divider. If a result may be used only later, the core's state contains that cycle
-(vc's scoreboard). An access to on-chip memory has its effect when the arbiter grants it.
+cycle. An instruction that executes in cycle t and takes c cycles has all its effects in t. The core
+sets `time` to t + c * divider. If a result may be used only later, the core's state contains that
+cycle (vc's scoreboard). An access to on-chip memory has its effect when the arbiter grants it.
 
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns earlier, right after an
 act because of which another core may act earlier than planned. Such acts are

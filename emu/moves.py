@@ -1,7 +1,7 @@
 """Records who made and who used the data of transfers, from the accesses that cores announce.
 
-Cores that announce no reads (such as islands) use data without a trace here; `MoveLog.readers` has
-the cores that announce theirs.
+The records lack uses by cores that announce no reads, such as islands. `MoveLog.readers` has the
+cores that have announced a read.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _WORD = 4  # bytes; the log knows who made and who used each word of memory
 class Move:
     """A transfer from cycle `begin` to cycle `end` (the first one after it).
 
-    `address` is that of the instruction that started it, -1 if unknown. `made` has by core the
-    cycle in which it last wrote bytes of the source, `used` the cycle in which it first read the
-    data after the end. `sources` are earlier transfers that moved bytes of the source to where it
-    is. `is_inward` says whether the source is external memory, `is_outward` whether the data went
-    there.
+    `address` is the address of the instruction that started the transfer, -1 if unknown. By core,
+    `made` has the cycle in which this core last wrote bytes of the source, and `used` the cycle in
+    which this core first read bytes of the destination after the transfer. `sources` are earlier
+    transfers that wrote bytes of the source. `is_inward` says whether the source is in external
+    memory, `is_outward` whether the destination is.
     """
 
     begin: int
@@ -49,7 +49,7 @@ class MoveLog:
                 core.listeners.append(self._hear)
 
     def begin(self, time: int, address: int) -> Move:
-        """Return a new move that begins in cycle `time`; `address` is that of its instruction."""
+        """Return a new move from cycle `time` on, which the instruction at `address` started."""
         self.moves.append(Move(time, address))
         return self.moves[-1]
 

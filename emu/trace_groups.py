@@ -198,7 +198,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """End all records that are not complete before the next instruction that begins."""
+        """Limit each open record to the instructions that have already begun."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

@@ -20,8 +20,8 @@ class DmaAccountant(Accountant):
     fewer beats. The cycles of the beats that the long row would save are `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
-    the first one. The additional cycles are `channel`. If transfers with `latency`
-    are joined, cycles of their setup vanish, too.
+    the first one. The additional cycles are `channel`. If transfers are joined to avoid cycles of
+    `latency`, cycles of their setup vanish, too.
     """
 
     core: DmaCore

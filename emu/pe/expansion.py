@@ -143,7 +143,7 @@ class Expansion:
     def _check_range(self, place: int, row: Decoded) -> None:
         """Raise `Fault` if an operand of instruction number `place`, `row`, leaves its legal range.
 
-        The operand has the increments of earlier loopbacks.
+        The operand includes the increments of earlier iterations.
         """
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
@@ -191,8 +191,8 @@ class Expansion:
         """Return the step of instruction number `place`, the ld `row`.
 
         `ld psums` takes the next segment of the exe if this has partial sums; otherwise it reads
-        the output queue. Any other ld takes the next segment of each type that it loads and that
-        `_wants` says it takes. If it takes no segment, it becomes an empty step.
+        the output queue. Any other ld takes a segment of weights, of activations, or one of each,
+        as far as `_wants` allows. If it takes no segment, it becomes an empty step.
         """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
@@ -406,9 +406,9 @@ class Expansion:
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
         """Return the mask of output-queue blocks that instruction number `place` reads or writes.
 
-        These blocks contain `results` consecutive queue entries of each PE. The first of them is
-        the instruction's operand number `entry` (0 or 1). With `results` 0, there are as many queue
-        entries as the exe has results. Raises `Fault`.
+        These blocks contain `results` consecutive queue entries of each PE. The number of the first
+        one is the instruction's operand number `entry` (0 or 1). With `results` 0, there are as
+        many queue entries as the exe has results. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 

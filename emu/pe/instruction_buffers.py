@@ -1,8 +1,8 @@
 """The contents of instruction buffers, and everything that their sequences may use.
 
 A buffer contains a header, instructions, their operands, and the increment (step) of each operand,
-which scalar unit 604 adds at each loopback (seed 000 ¶104, ¶112). So the value of an operand in any
-iteration follows from its first value.
+which scalar unit 604 adds once in each iteration (seed 000 ¶104, ¶112). So the value of an operand
+in any iteration follows from its first value.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> 
 def parse_instruction(
     shape: Shape, header: dict[str, int], word: int, address: int
 ) -> tuple[int, int]:
-    """Return the two operands of the instruction `word`, without strides (`operands`).
+    """Return the two operands of the instruction `word` in PE 0 of cluster 0.
 
     The instruction is at `address`, in a sequence with this header. Raises `Fault`.
     """
