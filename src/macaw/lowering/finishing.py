@@ -53,7 +53,8 @@ def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
 def type_words(plan: ProductPlan, **dtypes: str) -> list[str]:
     """Return the operands of `.types` for the NumPy types in `dtypes`, such as `weights=int4`.
 
-    The list is empty if all element types of the plan are `pe.element`.
+    The list is empty if activations, weights and requantised results all have the type
+    `pe.element`.
     """
     types, element = plan.types, OPERAND_DTYPES[plan.config["pe.element"]]
     named = {types.activation, types.weight, *([types.result] * plan.product.requantises)}
@@ -75,14 +76,14 @@ def table_offset(plan: ProductPlan) -> int:
 
 
 def factor_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of the factors of a row for one tile of outputs."""
+    """Return the size in bytes of the factors of a row for one tile of outputs."""
     if plan.product.table is not None:
         return table_offset(plan) + ENTRIES
     return factor_slots(plan) * SCALE_BYTES if plan.product.scales is not None else 0
 
 
 def config_size(plan: ProductPlan) -> int:
-    """Return the bytes of the packet that configures the sequence that finishes sums."""
+    """Return the size in bytes of the packet that configures the sequence that finishes sums."""
     segments = (plan.product.scales is not None) + (plan.product.table is not None)
     return PACKET.size + (1 + segments) * SEGMENT.size
 

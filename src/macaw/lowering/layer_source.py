@@ -57,10 +57,11 @@ class Linkage:
 
 
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
-    """Return the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
+    """Return the program of a plan: the source NAME.s, and the files that it includes.
 
-    `reasons` become comments at the source's start. A device that is not a preset is written to
-    NAME.device.toml.
+    These are NAME.w.npy with the weights, and if the plan has them, NAME.bias.npy with the bias and
+    NAME.factors.npy with the factors of results. `reasons` become comments at the source's start. A
+    device that is not a preset is written to NAME.device.toml.
     """
     out = Listing()
     texts: dict[str, str] = {}
@@ -92,9 +93,9 @@ def layer_subroutine(
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
-    It is one file of a network's program; other files define the symbols of `linkage`. Weights and
-    bias are in files as for `layer_source`. Layers of the same shape share code, which is in files
-    that they include. `heading` has the comments at the source's start.
+    It is one file of a network's program; other files define the symbols of `linkage`. Weights,
+    bias and factors are in files as for `layer_source`. Layers of the same shape share code, which
+    is in files that they include. `heading` has the comments at the source's start.
     """
     out = Listing()
     out.extend(heading)

@@ -157,7 +157,10 @@ class IncludeLibrary:
 
 
 def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]]:
-    """Return code that loads numbers from a record, and its words, starting at word `first`."""
+    """Return code that loads numbers and labels from a record, and the words for the record.
+
+    The first of these words is word `first` of the record. The code is otherwise equal to `lines`.
+    """
     words: list[str] = []
     places: dict[str, int] = {}
     result = Listing()
@@ -201,7 +204,7 @@ def write_record(out: Listing, words: Sequence[str]) -> None:
 
 
 def write_used_constants(out: Listing, plan: ProductPlan, lines: Sequence[str]) -> None:
-    """Write those constants of a plan whose names occur in lines of data."""
+    """Write those constants of a plan whose names occur in `lines`."""
     used = {name for line in lines for name in _NAME.findall(line.partition("#")[0])}
     constants = processor_constants(plan)
     fixed = Listing()

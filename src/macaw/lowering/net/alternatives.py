@@ -121,7 +121,10 @@ def _clipped(product: Convolution, clip: tuple[int, int] | None) -> Convolution:
 
 
 def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
-    """Return a product by channels as a convolution 1 × 1 that reads its weights from a tensor."""
+    """Return a product by channels as a convolution 1 × 1; None for another operation.
+
+    The convolution reads its weights from a tensor.
+    """
     if not operation.by_channel or len(operation.shape) != 3:
         return None
     height, width, channels = operation.shape

@@ -45,7 +45,7 @@ class StackedProduct(Layer):
 
 
 def check_names(model: Network, names: frozenset[str]) -> None:
-    """Raise `LowerError` unless islands might compute a layer with each name or operator."""
+    """Raise `LowerError` unless each of `names` is a layer or operator that islands can compute."""
     for name in sorted(names):
         layers = [x for x in model.layers if name in (x.name, x.operator)]
         if not layers:

@@ -18,9 +18,10 @@ def column_writers(
 ) -> dict[int, ProductLayer]:
     """Return layers that write the inputs of a concatenation into its result, by layer number.
 
-    The caller replaces the layers with these numbers. The result is empty in four cases: the inputs
-    are not joined along the last axis on the device; an input has another scale; the array does not
-    compute all inputs; or another layer reads an input.
+    The caller replaces the layers with these numbers. The result is empty unless these conditions
+    are true: the inputs are joined along the last axis on the device; they have the scale of the
+    result; the array computes and requantises all of them; no other layer reads them; and they are
+    no outputs of the network.
     """
     numbers = {layer.output: number for number, layer in enumerate(layers)}
     writers: dict[int, ProductLayer] = {}

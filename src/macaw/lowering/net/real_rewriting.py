@@ -100,7 +100,8 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
 def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a Softmax, with transposes before and after it that make its axis the last axis.
 
-    Return False if its axis is already the last axis on the device.
+    Return False if the layer stays as it is, for example if its axis is already the last axis on
+    the device.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:

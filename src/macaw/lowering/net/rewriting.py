@@ -163,9 +163,9 @@ class Rewriting:
         )
 
     def centred(self, layer: Layer, name: str, zero: int) -> str:
-        """Append a layer that subtracts `zero` from the integers of tensor `name`.
+        """Return the int16 tensor that has the integers of tensor `name` minus `zero`.
 
-        Return the new tensor, which is int16.
+        This is `name` itself if it is int16 and `zero` is 0. Otherwise a new layer makes it.
         """
         tensor = self.tensors[name]
         if tensor.dtype == WIDE and not zero:

@@ -22,8 +22,8 @@ from macaw.lowering.onnx.window import Window, output_sizes, window_of
 def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a convolution of real numbers as movements and a product.
 
-    Return False for a convolution over several dimensions. Raises `LowerError` for groups, and for
-    weights that are no constants.
+    Return False for a convolution over several dimensions, or not of binary32. Raises `LowerError`
+    for groups, and for weights or biases that are no constants or have a wrong shape.
     """
     (result,), (source, weights_name, *bias) = layer.outputs, layer.inputs
     x = rewriting.tensors[source]
@@ -55,8 +55,8 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
 def rewrite_integers(rewriting: Rewriting, layer: WeightLayer) -> bool:
     """Append a convolution of integers as movements and a product of the array.
 
-    Return False for another layer, and for a convolution over several dimensions. Raises
-    `LowerError` for groups.
+    `rewrite_weights` rewrites another layer, and a convolution over several dimensions. Return
+    True. Raises `LowerError` for groups.
     """
     window, (result,) = layer.window, layer.outputs
     if layer.operator != "Conv" or window is None or len(window.kernel) != 1:

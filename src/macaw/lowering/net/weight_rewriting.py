@@ -26,14 +26,19 @@ from macaw.lowering.onnx.window import Window
 def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
     """Append layers that the array can compute in place of a layer with weights; return True.
 
-    The new layers replace padding that consists of zero points, and transposed convolutions.
+    The new layers replace padding that consists of zero points, transposed convolutions, and
+    results that the array cannot make from its sums.
     """
     _results(state, layer, _framed(state, layer))
     return True
 
 
 def _framed(state: Rewriting, layer: WeightLayer) -> WeightLayer:
-    """Return a convolution that reads its padding from a new image, or the unchanged layer."""
+    """Return a layer with the same sums whose padding, if there is any, consists of zeros.
+
+    A convolution with other padding reads it from a new image, and so does the convolution that
+    replaces a transposed one. Other layers stay the same.
+    """
     window, (name,) = layer.window, layer.inputs
     x = state.tensors[name]
     if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
@@ -101,7 +106,7 @@ def _transposed(state: Rewriting, layer: WeightLayer, window: Window, x: Tensor)
 
 
 def _checked(state: Rewriting, layer: WeightLayer) -> WeightLayer:
-    """Return the layer. Raises `LowerError` if its new bias could make sums overflow."""
+    """Return `layer`. Raises `LowerError` if sums could overflow with the bias of `layer`."""
     rows = layer.weights.reshape(len(layer.weights), -1)
     check_accumulators(rows, layer.bias, state.tensors[layer.inputs[0]].dtype, layer.accumulator)
     return layer

@@ -97,10 +97,11 @@ def assign(graph: Graph, types: Types) -> Assignment:
 def _add_moves(
     graph: Graph, types: Types, wanted: Mapping[str, str], chosen: dict[str, str]
 ) -> None:
-    """Add nodes that do not change integers to `chosen`, if all readers of their results are there.
+    """Add to `chosen` each node that only moves or selects integers for nodes in `chosen`.
 
-    The real inputs of such a node are then quantised instead of its result: for example those of a
-    MaxPool after an LRN. Nodes in `wanted`, for which the user wants a type, are left out.
+    All readers of such a node's result are in `chosen`. The real inputs of such a node are then
+    quantised instead of its result: for example those of a MaxPool after an LRN. Nodes in `wanted`,
+    for which the user wants a type, are left out.
     """
     readers: dict[str, list[str]] = {}
     for node in graph.nodes:

@@ -57,7 +57,8 @@ class QuantisedGraph:
 def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
     """Return the values that are stored as integers for an assignment, with their types.
 
-    These are the results of nodes on integers, and all values that such nodes read.
+    These are the values that nodes on integers make or read, without constants, and without the
+    values between functions that become one table.
     """
     made, types = producers(graph.nodes), assignment.types
     found: dict[str, str] = {}
@@ -238,7 +239,7 @@ class _Quantiser:
         )
 
     def _weights(self, node: Node, dtype: str) -> list[str]:
-        """Quantise the weights of a node to `dtype`, and its bias.
+        """Quantise the weights of a node to `dtype`, and the bias of the node to int32.
 
         Return the names of the dequantised weights and bias.
         """

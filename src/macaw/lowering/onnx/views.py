@@ -103,7 +103,10 @@ def dtype_name(value: Value) -> str:
 
 
 def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
-    """Return the integers and scales of a dequantised constant; None if scales are by block."""
+    """Return the integers and scales of a dequantised constant.
+
+    Return None if scales or zero points are no constants, or are by block.
+    """
     q, scale = graph.constant(node.inputs[0]), graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
     given = len(node.inputs) > 2 and bool(node.inputs[2])

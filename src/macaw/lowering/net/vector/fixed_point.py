@@ -59,7 +59,10 @@ def _greatest(operation: Scaled) -> int:
 
 
 def _exact(operation: Scaled, scales: tuple[float, ...]) -> FixedPoint | None:
-    """Return the form whose multipliers are the scales, if no step of binary32 rounds."""
+    """Return the form whose multipliers are the scales times a power of two, 2 ** shift.
+
+    Return None if there is none, or if a step of binary32 might round.
+    """
     greatest = _greatest(operation)
     for bits in (16, 32):
         for shift in range(bits):
