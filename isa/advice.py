@@ -24,7 +24,7 @@ class Advice:
     """A row of the table of advice.
 
     If a program follows the advice, the cycles of the cause vanish, except the cycles in `stays`.
-    For a cause below `others` in the tree, these cycles are waits for other cores.
+    The cycles of a cause below `others` in the tree are waits for other cores.
     """
 
     cause: str  # a leaf of the tree

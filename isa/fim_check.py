@@ -81,7 +81,8 @@ class _Loop:
 class Check:
     """A check of one fim program. The caller passes the program's rows in their order to `take`.
 
-    A row that breaks a rule changes nothing in the check, except that it may end a block.
+    A row that breaks a rule has no effect on the checks of later rows, except that it may begin a
+    block, or end a block or a loop.
     """
 
     def __init__(

@@ -29,9 +29,8 @@ else:
         """Return the class with the methods of a dataclass.
 
         The options `frozen`, `eq` and `slots` have the same meaning as in `dataclasses`. Fields of
-        the types `InitVar` and
-        `KW_ONLY` are not supported. Annotations must be texts, as `from __future__ import
-        annotations` makes them.
+        the types `InitVar` and `KW_ONLY` are not supported. Annotations must be texts, as `from
+        __future__ import annotations` makes them.
         """
         if cls is None:
             return lambda item: dataclass(item, frozen=frozen, eq=eq, slots=slots)

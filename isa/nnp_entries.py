@@ -24,10 +24,11 @@ _MOST = 0xFFFF  # vectors of a chain at most: the greatest value of cols
 class Volume:
     """A volume [y][x][depth] of native vectors, and the windows of a convolution over it.
 
-    A window has `kernel` x `kernel_y` positions, with `dilation` and `dilation_y` from one to the
-    next. `stride` and `stride_y` are the distances from a window to the next one, in positions.
-    `pad` is the number of positions of zeros to the left and to the right of the volume, and
-    `pad_y` the number above and below it.
+    A window has `kernel` x `kernel_y` positions. `dilation` (in x direction) and `dilation_y` are
+    the distances from a position of a window to the next position of the same window; `stride` and
+    `stride_y` are the distances from a window to the next window. All are counted in positions of
+    the volume. `pad` is the number of positions of zeros to the left and to the right of the
+    volume, and `pad_y` the number above and below it.
     """
 
     width: int
@@ -44,7 +45,7 @@ class Volume:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The positions from the first to the last one of a window, in x and in y direction."""
+        """The number of positions that a window spans, including gaps, in x and in y direction."""
         return (self.kernel - 1) * self.dilation + 1, (self.kernel_y - 1) * self.dilation_y + 1
 
     @property
@@ -76,9 +77,11 @@ class Volume:
         )
 
     def window_start(self, iteration: int) -> int:
-        """Return the position at which the window of an iteration begins, as y * width + x.
+        """Return the position at which an iteration's window begins if there is no padding.
 
-        The address of an instruction with `_inc` advances by this number times its inc.
+        The position is y * width + x. Padding does not change it, although the window then begins
+        further left and further up. The address of an instruction with `_inc` advances by this
+        number times its inc.
         """
         y, x = divmod(iteration, self.across)
         return y * self.stride_y * self.width + x * self.stride
@@ -135,9 +138,9 @@ class Access:
     Normally, iteration i accesses `count` entries, beginning at address `base` + `inc` * i. Here
     `inc` is the operand times the register `unit`.
 
-    If `sliding`, the address is `base` + `inc` * p, where p is the position in the volume at which
-    the window of iteration i begins. For output position (oy, ox), p is oy * stride_y * width + ox *
-    stride.
+    If `sliding`, the address is `base` + `inc` * p. Here p is oy * stride_y * width + ox * stride,
+    and (oy, ox) is the output position of iteration i: without padding, the window of the iteration
+    begins at position p of the volume.
 
     If `window`, the instruction is a v_rd without `_inc` and a volume is set. Then each iteration
     reads all vectors of its window; `inc` and `count` have no effect.
@@ -183,7 +186,7 @@ def volume(scalars: Scalars) -> Volume | None:
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """Return, for each instruction of a chain, how many native vectors this one takes or reads.
+    """Return how many native vectors each instruction of a chain takes; the first one reads them.
 
     None in the result means that the number is unknown.
     """

@@ -202,11 +202,11 @@ def record_kind(data: bytes, offset: int) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return which operands of an instruction may have another value in each PE, as entry numbers.
+    """Return which operands of an instruction may have another value in each PE.
 
-    Operands that are positions in the PE's buffers and queues may differ. The other operands have
-    the same value in all PEs: the number of an accumulator is a control signal of the MAC unit, and
-    a target in the scalar unit, or only in PE 0, exists once.
+    The result has their numbers as in `ENTRY_OF`. Positions in the PE's buffers and queues may
+    differ. The other operands are the same in all PEs: the number of an accumulator is a control
+    signal of the MAC unit, and a target in the scalar unit, or only in PE 0, exists once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]

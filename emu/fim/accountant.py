@@ -214,9 +214,9 @@ class IslandAccountant(Accountant):
     def _log_blocks(self) -> None:
         """Write the charges of the blocks to the log, without the operations that the host sent.
 
-        The host's own log has the cycles of its operations. Each span of cycles is divided among
-        the charges of the blocks, by their numbers of banks. Blocks that wait for other cores count
-        only if all blocks wait.
+        The log of the host has the cycles of its operations. Each span of cycles is divided among
+        the charges of the blocks, by their numbers of banks. Charges that are waits for data
+        (`Charge.is_wait`) count only if there are no other charges in the span.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

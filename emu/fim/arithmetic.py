@@ -147,13 +147,14 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 
 
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
-    """Return `operation`, a quotient or square root, of `operands`, rounded to binary32 and again.
+    """Return `operation`, a quotient or square root, of `operands`, rounded twice.
 
-    The second rounding is to the lanes' format. For fp16 and bf16 the two roundings give the same
-    result as one rounding, because binary32 has 24 binary digits: at least twice the 11 of fp16 or
-    the 8 of bf16, plus two. A bf16 quotient below 2**-126 has fewer digits. It differs by at least
-    2**-142 from a number half-way between two bf16 numbers (if it is not such a number), and
-    binary32 rounds it by at most 2**-150.
+    The roundings are to binary32, then to the lanes' format. For fp16 and bf16 the two roundings
+    give the same result as one rounding, because binary32 has 24 binary digits: at least twice the
+    11 of fp16 or the 8 of bf16, plus two. A bf16 quotient below 2**-126 has fewer digits in
+    binary32, but the two roundings still give the same result as one: the quotient is a number
+    half-way between two bf16 numbers, or differs from each such number by at least 2**-142, and the
+    rounding to binary32 changes it by at most 2**-150.
     """
     with np.errstate(all="ignore"):
         wide = np.asarray(operation(*(widened(np.ascontiguousarray(x)) for x in operands)))

@@ -21,8 +21,8 @@ class BankMemory:
     """The bytes of all banks of an island.
 
     A pointer is the number of a column, counted from the first column of island 0 through all
-    islands. While `journal` is a list, each write appends to it the offset and the bytes that it
-    replaces.
+    islands. While `journal` is a list, each write adds an item to this list: the offset of the
+    write, and the bytes that were there before.
     """
 
     def __init__(self, island: int, geometry: Geometry, memory: AddressSpace) -> None:

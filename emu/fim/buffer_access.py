@@ -1,8 +1,10 @@
 """Access rules of buffers: which block may write the columns and move the pointers (seed 004 ¶50).
 
-While a block has the lock of a buffer, only that block may write the buffer's columns and move its
-pointers by `mmr`. While no block has the lock, only the producer may do so. The producer is the
-first block that pushed a column or moved the end pointer.
+While a block has the lock of a buffer, only that block may write the buffer's columns and move the
+buffer's pointers by `mmr`. While no block has the lock, only the producer may write columns and
+move the pointers `low`, `high` and `end`; any block may move `start`. The producer is the block
+that last pushed a column or moved the pointer `end`. If there is no producer, any block may do all
+of this.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def check_lock(island: Island, block: Block, number: int, what: str) -> None:
 
 
 def check_producer(island: Island, block: Block, number: int, what: str) -> None:
-    """Raise `Fault` if `block` may not write buffer `number` or move its pointers.
+    """Raise `Fault` if `block` may not push to buffer `number` or move its `low`, `high` or `end`.
 
     The fault is raised if another block has the lock of the buffer, or if no block has the lock and
     another block is the producer. The message starts with `what`.
@@ -69,10 +71,11 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 
 
 def buffer_banks(island: Island) -> frozenset[int]:
-    """Return the banks in which a buffer may be at any time while the present blocks run.
+    """Return the banks in which any buffer may have columns while the present blocks run.
 
-    The limits of a buffer are its present ones and those that an `mmr` of the blocks sets. The
-    buffer may be anywhere between the least and the greatest of these limits. The result is cached.
+    A buffer may have columns from the least to the greatest of its possible limits: the present
+    values of its pointers `low` and `high`, and the values that an `mmr` of a running block gives
+    them. The result is cached.
     """
     if island.buffer_banks is None:
         island.buffer_banks = _find_buffer_banks(island)

@@ -299,9 +299,10 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def end_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which a block may end: all columns that it pushed are then stored.
+    """Return the first cycle in which a block may end: all its results and columns are then there.
 
-    `values` are the operands of the word `end`.
+    The results in Rz are then ready, the pulled columns have arrived, and the pushed and written
+    columns are stored. `values` are the operands of the word `end`.
     """
     written = (island.dram.written[bank] for bank in block.banks)
     results = max(block.rz_ready, block.columns_ready)

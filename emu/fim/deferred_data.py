@@ -70,8 +70,9 @@ class _Group:
 class DeferredData(CircuitData):
     """Records loads of rows and products with columns. It executes them in `settle` at the latest.
 
-    It executes all other operations at once, but first the recorded work on which they depend.
-    Before `settle`, only words that pass through this object may write to the rows of its blocks.
+    It executes all other operations at once, but first the recorded work on which they depend. The
+    recorded work reads memory later. So code that writes to the banks of a block without this
+    object must call `settle` first.
     """
 
     def __init__(self, state: IslandState, memory: BankMemory, overflows: Overflows) -> None:
@@ -135,7 +136,12 @@ class DeferredData(CircuitData):
             self._compute_products(group)
 
     def _settle(self, group: _Group) -> None:
-        """Execute the deferred work in `group`, and copy the open row and Rop of its block."""
+        """Execute the deferred work in `group`: products, and copies from memory to registers.
+
+        If the open row of the group's block, or its Rop, is only recorded as an address, copy the
+        bytes at this address from memory: a row to the sense amplifiers (`iosa`), Rop to the
+        register Rop.
+        """
         self._compute_products(group)
         self._copy_rop(group)
         if group.row != _UNKNOWN:
@@ -149,7 +155,7 @@ class DeferredData(CircuitData):
             group.rop = None
 
     def _compute_products(self, group: _Group) -> None:
-        """Compute a group's recorded products and add them to Rz, in the order of the words."""
+        """Compute a group's recorded products, and add or write them to Rz in their order."""
         if not group.rows:
             return
         assert group.kind is not None

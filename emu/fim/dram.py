@@ -261,9 +261,9 @@ class Dram:
     ) -> int:
         """Open a row in several banks of a block; return the cycle of the last activation.
 
-        The commands are in cycles of `time`, `time` + `step`, ...; `bus` is as in `do`. First close
-        any other row that is open in these banks. One activation command opens the row in up to
-        `act_banks` banks.
+        The commands are in cycles of `time`, `time` + `step`, ...; `bus` is as in `do`. The method
+        first closes the rows that are open in these banks, even if such a row is `row`. One
+        activation command opens the row in up to `act_banks` banks.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:

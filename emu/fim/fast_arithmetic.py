@@ -27,7 +27,7 @@ _FIELDS = np.int32(-0x8000_0000 | 0x7FFF << _DROPPED)  # sign, exponent and frac
 
 
 def widened(values: Host) -> Wide:
-    """Return fp16 numbers as binary32. Infinities and NaN become numbers of at least 65536."""
+    """Return fp16 numbers as binary32. Infinities and NaN become magnitudes of at least 65536."""
     bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
     bits <<= _DROPPED
     bits &= _FIELDS

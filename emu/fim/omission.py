@@ -63,7 +63,8 @@ class _Omission:
 def omit(core: Core, addresses: Collection[int]) -> None:
     """Let the words at these addresses of an island take no cycles in the next run of its device.
 
-    The words still have their effects. Words that programs need in any order take their cycles.
+    The words still have their effects. A word that a program cannot do without (see `_Omission`)
+    takes its cycles.
     """
     assert isinstance(core, IslandCore)
     _Omission(core, addresses)

@@ -92,9 +92,9 @@ def _excluded(mode: Mode, left: Bytes, right: Bytes) -> Mask:
     """Return a mask of the results that cannot be overflows, because an operand excludes them.
 
     `left` and `right` are the operands, `mode` is the mode of the operation. An operand excludes a
-    result if it is infinite or NaN, or if it is a divisor 0. The function finds these results by
-    the same operation on marked operands: NaN for operands that exclude results, and 0 for all
-    others.
+    result if it is infinite or NaN, or if it is a divisor 0. The function finds these results by a
+    multiplication of marked operands in the same arrangement: the marks are NaN for operands that
+    exclude results, and 0 for all others.
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     bad_x = ~finites(x)

@@ -115,7 +115,7 @@ class Circuit:
     The words `mmr` and stores of the host set these registers.
     """
 
-    time: int = 0  # the first cycle in which the ALU can start an operation
+    time: int = 0  # the first cycle in which the next host operation can begin
     # The following times have the same meaning as in `Block`.
     rz_ready: int = 0
     alu_free: int = 0
@@ -141,7 +141,7 @@ class Block:
     index: int  # the number of the block in its program
     banks: list[int]  # the numbers of its banks
     pc: int  # the address of its next word
-    time: int  # the time of its next word; NEVER if it waits or has ended
+    time: int  # the time of its next word; NEVER if it has ended or waits until an unknown cycle
     running: bool = True  # whether it has not ended
     row: int = CLOSED  # the row that its `act` has opened
     # for each loop: the address of the body's first word, and the passes left
@@ -152,7 +152,7 @@ class Block:
     alu_free: int = 0  # the first cycle in which the ALU may start an operation
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
     gio_ready: int = 0  # the first cycle in which pulled columns are in Rgio
-    columns_ready: int = 0  # the first cycle after the columns that it reads are at the circuits
+    columns_ready: int = 0  # the first cycle after the columns that it read reached the circuits
     stored: int = 0  # the first cycle in which all its pushed columns are stored
     repeat: int = 0  # number of repeats of the present fim that are done
     waiting: str = ""  # a phrase for what would end its wait

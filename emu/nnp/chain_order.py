@@ -43,7 +43,9 @@ class _Piece:
     count: int
     operands: list[_Operand]
     results: slice
-    before: dict[int, int]  # by piece whose results this one reads: cycles from then to its end
+    # by number of a piece whose results this piece reads: the cycles from the time when these
+    # results are ready to the end of this piece
+    before: dict[int, int]
     follows: set[int]  # other pieces that used the same queue just before
     # the pieces that read results of this one or that follow it
     behind: list[int] = field(default_factory=list)
@@ -259,8 +261,9 @@ class ChainOrder:
         """Yield the pieces in the order of the list scheduling.
 
         The caller executes each piece in `simulation` before the next one is chosen. With
-        `products_last`, pieces without a product come before pieces with a product, because the
-        other units take pieces in order and would be occupied by the product first.
+        `products_last`, pieces without a product come before pieces with a product: each unit takes
+        the pieces in this order, so a piece after a product would wait until the product's results
+        have passed the unit.
         """
         left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece
@@ -322,7 +325,7 @@ class _Simulation:
         # by number of a result: when it is ready
         self.times = np.zeros(len(order.makers), np.int64)
         self.now = 0  # no piece starts before
-        self.began = 0  # when the latest piece read first
+        self.began = 0  # the first read of the piece that was executed last
         self.done = self.waits = 0
         self.counts_waits = counts_waits
 

@@ -29,7 +29,7 @@ LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
 GREATEST_SCALE = 127
 """The range of a shared exponent of mx is -127 to 127 (E8M0, whose code 255 is NaN)."""
 
-_ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below 0.5
+_ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below 2**0.5
 
 
 class NotANumber(ValueError):
@@ -50,8 +50,8 @@ class Quantiser:
     `bits` is the width of a mantissa (bfp), of an integer (int), or of an exponent of 2 with its
     sign (log). Only the kind float uses `exponent_bits` and `mantissa_bits`. Only the kind mx uses
     `element`, the name of an element type, and `block`, the number of elements with one scale. If
-    native vectors are no longer than `block`, they are one block; otherwise their length must be a
-    multiple of it.
+    native vectors are no longer than `block`, each is one block; otherwise their length must be a
+    multiple of `block`.
     """
 
     kind: Kind

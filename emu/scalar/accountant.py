@@ -42,7 +42,7 @@ class ScalarAccountant(Accountant):
         return self.blocked - before[0], self.channel - before[1]
 
     def note_branch(self, address: int, found: Decoded) -> None:
-        """Record `address`, where `found` is, if programs need this branch even if it never jumps.
+        """Add the address of the instruction `found` to `needed` if it is a branch forward.
 
         Programs need branches forward, because these decide something. A program needs no branch
         backward after its loop is unrolled, and no jump after its code is moved.

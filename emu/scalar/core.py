@@ -253,8 +253,9 @@ class ScalarCore(Core, Startable, Instrumented):
     def record_try(self, address: int) -> None:
         """Report to the trace that an instruction with an access to `address` begins.
 
-        If a window may refuse the access, do nothing, because such an instruction begins with the
-        attempt that succeeds.
+        Do so only for external memory, on-chip memory and memory-mapped registers. For all other
+        addresses `record_end` reports the begin: a window may refuse an access, and the instruction
+        then begins with the attempt that succeeds.
         """
         if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.begin_instruction(self.time)

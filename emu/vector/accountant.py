@@ -28,7 +28,8 @@ class VectorAccountant(ScalarAccountant):
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
     the bytes of the previous store, and one store of a vector register could write the bytes of
-    both stores. Then the cycles that `_store` names vanish along with it.
+    both stores. If one store replaces both, the first cycle of the narrow store vanishes, and with
+    it the cycles that `_store` names.
 
     If an instruction waits for a result, the cycles since the issue of the instruction that makes
     the result are hidden. A hidden cycle costs nothing: without it, the wait would be one cycle
@@ -52,9 +53,10 @@ class VectorAccountant(ScalarAccountant):
         self.origin = 0  # the end of the bytes that the latest stored value was loaded from
         self.is_shifted = False  # whether the latest stored value was made by a shift of bytes
         self.lane: int | None = None  # address of the move of the stored value out of a vector
-        # the cycles since the latest store, if they only step a loop and make stored values
+        # the cycles that stepped a loop since the latest store; None if an instruction came that
+        # neither stepped a loop nor made a value to store
         self.since_store: Counter[Charge] | None = None
-        # the cycles that vanish if the store that issued last is a part of the one before
+        # the cycles that vanish if the store that issued last is joined with the one before
         self.vanishing: Counter[Charge] = Counter()
         self.written = self.next_write = 0  # begin and end of the bytes of the latest store
         self.is_narrow = False  # whether the store that issued last follows the one before it
@@ -125,8 +127,11 @@ class VectorAccountant(ScalarAccountant):
     def _store(self, address: int, size: int) -> None:
         """Record a store of `size` bytes at `address`, and whether it is `narrow`.
 
-        If it is, other cycles vanish with it: those of an instruction that only took the value out
-        of a register or of bytes side by side, and those that only stepped a loop to this store.
+        If it is, other cycles vanish with its first cycle. One is the cycle of the instruction that
+        made the stored value, if this instruction took the value out of a register (a move or a
+        shift of bytes), or loaded it from the bytes after those of the previous stored value. The
+        others are the cycles that stepped a loop since the previous store, if all other
+        instructions since then made values to store.
         """
         producer, is_load = None, False
         if self.stored is not None:

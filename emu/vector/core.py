@@ -73,9 +73,10 @@ class VectorCore(ScalarCore):
     # Ends of accesses
 
     def retire_access(self, time: int, ready: int) -> None:
-        """End an access that memory accepted in cycle `time`; the next instruction may issue then.
+        """End an access that memory accepted in cycle `time`.
 
-        In the trace the access lasts until cycle `ready`.
+        The next instruction may issue in the next cycle of the core. In the trace the access lasts
+        until cycle `ready`.
         """
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1

@@ -183,7 +183,7 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[list[int], int]:
-        """Return when the multiplier starts the last pass of each row of tiles, and when it ends.
+        """Return when the last pass of each row of tiles starts, and when the whole product ends.
 
         The product is that of iteration `first` of the chain. `times` has the cycles in which the
         vectors entered the reading unit, `before` their rates there. `depth` is the depth of that

@@ -14,7 +14,7 @@ from macaw.isa.nnp_entries import Access, Volume, accesses, flow, volume
 from macaw.isa.nnp_layouts import TILE
 
 Addresses = NDArray[np.int64]
-_CACHED = 16  # the results of `Chain.addresses`
+_CACHED = 16  # the greatest number of results of `Chain.addresses` that a chain keeps
 PADDING = -1  # in place of an entry: a vector of zeros
 
 

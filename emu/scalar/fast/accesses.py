@@ -139,9 +139,11 @@ class AccessWriter:
         self._followed: set[int] = set()  # the bases of these groups
 
     def look_ahead(self, steps: Steps, steady: int) -> None:
-        """Test accesses before several passes, if possible.
+        """Let the lines of `head` test accesses ahead, for several passes at once.
 
-        `steps` are the changes of registers in each pass, and a pass takes `steady` cycles.
+        This is possible for a group if each pass changes its base by a constant that keeps the
+        alignment. `steps` are the changes of registers in each pass, and a pass takes `steady`
+        cycles.
         """
         self.steady = steady
         for group in dict.fromkeys(self._groups.values()):
@@ -153,9 +155,7 @@ class AccessWriter:
             self.variables.append("near")
 
     def walks(self) -> list[Walk] | None:
-        """Return a `Walk` for each group of accesses; None if `look_ahead` lacks one of the
-        groups.
-        """
+        """Return a `Walk` for each group of accesses; None if `look_ahead` left out one of them."""
         if len(self._ahead) < len(set(self._groups.values())):
             return None
         return [

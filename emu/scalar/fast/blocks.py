@@ -137,7 +137,7 @@ class BlockCache:
         """Return the edition CROSSING of the block at `address`; None if there is none yet.
 
         The caller calls this when a border is inside the block. The result is None for the first
-        `CUT_HOT` calls for a block; then this method translates the block.
+        `CUT_HOT` - 1 calls for a block; the next call translates the block.
         """
         block = self.blocks[address]
         if block.crosses:

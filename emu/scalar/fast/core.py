@@ -165,8 +165,8 @@ class TranslatingCore(ScalarCore):
         """Note the end of the block at `pc`, before which `before` instructions were executed.
 
         `leaves` says whether the block left the next instruction to the interpreter. Return `LEFT`
-        if the interpreter must execute this instruction now, and not if the trace has reached a
-        border.
+        if so, and if the trace has not reached a border: then the interpreter must execute this
+        instruction now. Otherwise return `DONE`.
         """
         if not leaves:
             if self.pc not in self.counting.blocks and not self.shared:

@@ -1,7 +1,7 @@
 """Writes the lines in a block's text that count for the trace, up to and across borders.
 
-A block whose passes all take the same time needs none of these lines while borders may be among its
-passes: it reports the passes at the end (`macaw.emu.scalar.fast.passes`).
+A block whose passes all take the same time needs none of these lines where borders are allowed
+among its passes: it reports the passes at the end (`macaw.emu.scalar.fast.passes`).
 
 A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass through its
 code only if the pass ends before the next border of the trace, which is `room` instructions away.

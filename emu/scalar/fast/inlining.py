@@ -156,10 +156,10 @@ def inline(
 def _simplify(line: str, spans: Spans) -> list[str]:
     """Return lines with the same effect as `line`, an assignment.
 
-    The assignment may mask its value to 32 bits. A mask without effect is left out. A sum wraps
-    only if it does not fit into 32 bits: Python takes longer for `&` with a mask of 32 bits than
-    for an addition and a comparison. The function stores the known range of the variable in
-    `spans`.
+    The assignment may mask its value to 32 bits. A mask without effect is left out. A sum or
+    difference is assigned without the mask, and a second line masks it only if it does not fit into
+    32 bits: Python takes longer for `&` with a mask of 32 bits than for an addition and a
+    comparison. The function stores the known range of the variable in `spans`.
     """
     statement = ast.parse(line).body[0]
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):

@@ -64,9 +64,9 @@ class PassTimes:
         self._part = cache(self._sum)
 
     def limit_within(self, time: int, lead: int, room: int) -> int:
-        """Return the cycle limit for a call in cycle `time` that executes `room` instructions.
+        """Return the limit with which a call in cycle `time` executes at most `room` instructions.
 
-        The call executes at most `room` instructions. `lead` is as in
+        The limit is a cycle, an argument of the block's function. `lead` is as in
         `macaw.emu.scalar.fast.blocks.Block`; `room` must be at least the length of the block.
         """
         if not self.length:

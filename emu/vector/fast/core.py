@@ -22,7 +22,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
 
     def __init__(self, device: System) -> None:
         super().__init__(device)
-        self.burst = 1 << 14  # a call of `advance` ends many passes of a loop at once
+        self.burst = 1 << 14  # so that one call of `advance` can do many passes of a loop
         self.prepare_blocks()
 
     def translate(

@@ -40,7 +40,7 @@ class Series(NamedTuple):
     """A number that depends on a general register, and changes by a constant in each pass."""
 
     register: int  # the number of the general register
-    distance: int  # the number in the first pass, minus the value of the register before it
+    distance: int  # the number in the first pass, minus the register's value before this pass
     by: int  # what each pass adds
 
 
