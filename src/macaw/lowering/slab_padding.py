@@ -157,7 +157,7 @@ def padded_slabs(plan: ProductPlan) -> PaddedSlabs | None:
 
 
 def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.int64]:
-    """Return how many of `length` rows or columns that begin at `first` are in 0 to `extent`."""
+    """Return how many of `length` rows or columns from `first` on are in [0, `extent`)."""
     count = np.minimum(first + length, extent) - np.maximum(first, 0)
     return np.asarray(np.maximum(count, 0), np.int64)
 
@@ -165,7 +165,7 @@ def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.in
 def _taps_inside(
     first: NDArray[np.int64], outputs: tuple[int, int, int], extent: int
 ) -> NDArray[np.float64]:
-    """Return the share of taps inside 0 to `extent`, for tiles that begin at `first`.
+    """Return the share of taps in the range [0, `extent`), for tiles that begin at `first`.
 
     `outputs` has the number of a tile's windows, their stride and their length. The result has the
     shape of `first`.

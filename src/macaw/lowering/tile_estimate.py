@@ -88,7 +88,7 @@ class TileEstimate(ABC):
 
     @cached_property
     def weights(self) -> Reals:
-        """The bytes of a tile's weights in a row."""
+        """The size in bytes of the weights that a row of the array loads in one iteration."""
         owners = 1 if self.some.shares_weights else self.part.clusters
         entry = ENTRY.size + Types.size(self.some.types.weight)
         return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)

@@ -123,7 +123,7 @@ def choose_plan(task: PlanTask) -> Choice | LowerError:
 
 
 def _native_symbols(network: Network) -> set[str]:
-    """Return the names of tensors and matrices inside of layers of nnp, in their sources."""
+    """Return the symbols of tensors and matrices in the sources of nnp's layers."""
     models = [layer.native for layer in network.layers if isinstance(layer, NativeLayer)]
     return {name for model in models for name in (*model.tensors, *model.matrices)}
 

@@ -46,7 +46,7 @@ def with_batch(
 
     `model` is a checked model. `dims` gives sizes to named dimensions; it is returned without the
     dimensions of the batch, which the returned model no longer names. Raises `LowerError` for an
-    input without a batch, and for a node that mixes samples; the message names the node.
+    input or output without a batch, and for a node that mixes samples; the message names it.
     """
     names = _batch_names(model, count)
     if names is None:
@@ -161,7 +161,7 @@ class _Check:
         self.axes: dict[str, int] = {}  # the batch's axis, by the name of a value
 
     def check(self) -> None:
-        """Raise `LowerError` if a node mixes samples."""
+        """Raise `LowerError` if a node mixes samples, or an output does not depend on the batch."""
         for name in self.graph.inputs:
             self._add(name)
         for node in self.graph.nodes:

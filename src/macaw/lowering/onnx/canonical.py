@@ -70,7 +70,7 @@ def _pad(draft: Draft, node: Node) -> list[Node]:
 
 
 def _split(draft: Draft, node: Node) -> list[Node]:
-    """Return a Slice for each output, if the sizes are constant."""
+    """Return a Slice for each output of a Split; the Split itself if its sizes are not constant."""
     value = draft.values[node.inputs[0]]
     axis = int(node.attributes.get("axis", 0))
     axis += len(value.shape) if axis < 0 else 0

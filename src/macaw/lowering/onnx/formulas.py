@@ -161,7 +161,7 @@ def roots_of_power(exponent: float) -> tuple[int, ...]:
 
 
 def constants_of_lrn(node: Node) -> tuple[float, float, float]:
-    """Return the factor of the sum of squares, the bias and the exponent of LRN.
+    """Return three numbers of LRN: the factor by which to multiply sums of squares, bias, exponent.
 
     Raises `LowerError` for a size below 1.
     """
