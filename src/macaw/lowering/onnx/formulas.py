@@ -161,7 +161,7 @@ def roots_of_power(exponent: float) -> tuple[int, ...]:
 
 
 def constants_of_lrn(node: Node) -> tuple[float, float, float]:
-    """Return three numbers of LRN: the factor by which to multiply sums of squares, bias, exponent.
+    """Return the numbers (factor, bias, exponent) of LRN. Sums of squares are multiplied by factor.
 
     Raises `LowerError` for a size below 1.
     """
