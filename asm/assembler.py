@@ -203,8 +203,8 @@ class Assembly:
         """Give every area its address. Report each section that does not fit its memory.
 
         The error points at the line that begins the part with this section, or that declares the
-        section's tensor. If there is no such line, the error has the name of the first file and no
-        line.
+        last tensor of the section. If there is no such line, the error has the name of the first
+        file and no line.
         """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):

@@ -92,7 +92,7 @@ class AssemblyState:
 
     @cached_property
     def natural_sizes(self) -> dict[str, dict[int, int]]:
-        """The natural sizes of symbols, in bytes: for each section by name, the sizes by address.
+        """The natural sizes of symbols in bytes, by section name and then by address.
 
         Valid after the layout.
         """

@@ -146,7 +146,7 @@ class CoreParts:
         """Warn of each tensor in a core's memory if the program has no part for that core.
 
         If the program has a part with instructions, there is no warning, because instructions can
-        load from any memory. The `default` program does not count as a part with instructions.
+        load from any memory. `default`, the part of the default program, does not count.
         """
         if any(part.core.executable and part is not default for part in self):
             return

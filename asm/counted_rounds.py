@@ -77,7 +77,11 @@ class CountedRounds:
         return value - self._before[source]
 
     def _is_counted(self) -> bool:
-        """Return whether each symbol has a step of its own, by which it grows in every round."""
+        """Return whether every number of the later rounds grows by a constant step.
+
+        Each symbol that a round reads and sets must get its own old value plus a constant. No line
+        may set a symbol whose value is known only after the layout.
+        """
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)
         # A symbol that a round reads and sets must be set from its own value in the round before.
@@ -110,7 +114,9 @@ class CountedRounds:
     def add(self, rounds: int) -> Iterator[partial[None]]:
         """Append the bytes of the next `rounds` rounds, at most as many as `most` has returned.
 
-        Yield functions that the caller calls after the layout, when all symbols have values.
+        Give the symbols their values after these rounds. If the bytes of some symbols are known
+        only after the layout, yield a function that the caller calls then. It copies these bytes
+        from the first round to the others.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)
@@ -161,9 +167,9 @@ def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> 
 
 
 def _copy_later(area: Area, items: Sequence[Waiting], size: int, rounds: int) -> None:
-    """Copy bytes of the first round that became known after the layout into the later rounds.
+    """After the layout, copy the bytes `items` of the first round to the later rounds.
 
-    `items` are these bytes. There are `rounds` later rounds, each of `size` bytes.
+    There are `rounds` later rounds, each of `size` bytes.
     """
     for item in items:
         for place in range(item.offset, item.offset + item.size):

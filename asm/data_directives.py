@@ -54,7 +54,7 @@ def pack_number(value: int, size: int, node: Node) -> bytes:
 def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
     """Append each operand as a number of `size` bytes.
 
-    If an operand contains `.`, this is the address of the operand's own number.
+    In an operand, `.` is the address of the number that this operand gives.
     """
     end = context.offset + size * len(statement.operands)
     try:
@@ -265,10 +265,10 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Load the array that one operand of a statement names; the other operands are `name=value`.
+    """Return the array that the only operand without a name names, for example `"file.npy"[0:8]`.
 
-    `options` are the names that these other operands may have. Raises `Mistake` if the operands are
-    wrong (the message shows `syntax`), or if the array cannot be read.
+    All other operands have the form `name=value`, with a name in `options`. Raises `Mistake` if the
+    operands are wrong (the message shows `syntax`), or if the array cannot be read.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
@@ -298,9 +298,9 @@ def element_type(node: Node) -> str:
 def typed_shape(
     context: StatementContext, dtype: Node, dimensions: Sequence[Node]
 ) -> tuple[str, tuple[int, ...], int]:
-    """Return element type, shape and size in bytes of the array that `int8, 4, 64` describes.
+    """Return element type, shape and size in bytes of an array.
 
-    Raises `Mistake`.
+    The nodes describe the array as in `int8, 4, 64`. Raises `Mistake`.
     """
     element = element_type(dtype)
     if len(dimensions) > _MAX_DIMENSIONS:

@@ -29,8 +29,8 @@ def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
     """Return the error for a directive with wrong operands.
 
-    The error shows `syntax` as its hint. If the source uses a synonym of the directive, the hint
-    has this synonym, too.
+    The hint of the error shows `syntax`, with the directive's name as the source writes it. This
+    may be a synonym of the name in `syntax`.
     """
     head = statement.head
     assert head is not None

@@ -200,7 +200,10 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 
 
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
-    """Return the lines after which statements continue at `place`: (section of cp, byte offset)."""
+    """Return the lines after which statements continue at `place`: (section of cp, byte offset).
+
+    `part` is the (core, index) of the part that earlier lines have entered, or None.
+    """
     name, offset = place
     control = registry.names()[0]
     lines = [f".core {control}"] if part != (control, None) else []

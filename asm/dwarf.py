@@ -1,8 +1,8 @@
 """Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF.
 
-The line table has version 4, which more tools read. The compile unit and its address ranges have
-version 5, as compilers write them, because readelf 2.40 misreads a file that has ranges of both
-versions.
+The line table has version 4, because more tools read it than version 5. The compile unit and its
+address ranges have version 5, as compilers write them, because readelf 2.40 misreads a file that
+has ranges of both versions.
 
 One compile unit covers the whole assembly, as with `as -g`; each section is one sequence of the
 line table. The addresses of PE parts are the addresses that the array uses. File names are written
@@ -106,7 +106,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the name whose encoding by `encode_text` is `data`, without the zero byte."""
+    """Return the name that `data` encodes as in `encode_text`; `data` has no zero byte."""
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -67,9 +67,8 @@ def symbol_entries(
 ) -> Iterator[NamedSymbol]:
     """Yield the entries of symbols.
 
-    `numbers` are the ELF section numbers by section name. The values of a section's symbols count
-    from the section's address in `starts`. If `starts` does not have the section, the values are
-    addresses.
+    `numbers` are the ELF section numbers by section name. If `starts` has an address for a symbol's
+    section, the value of the entry counts from that address. Otherwise it is the symbol's address.
     """
     for name, value, size, section, kind, is_global, is_weak in symbols:
         binding = elf.STB_WEAK if is_weak else elf.STB_GLOBAL if is_global else elf.STB_LOCAL

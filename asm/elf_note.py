@@ -10,7 +10,7 @@ The note's description is a UTF-8 JSON object with these members:
 - optionally `arrays`: name, direction ("array" or "copy"), dtype, shape, address and file of each
   array of a part, and of each copy of a tensor in a part. Like line information, they are for
   debugging.
-- in an object for a linker `placed`: section, address, load address and size of each section. In
+- in an object for a linker, `placed`: section, address, load address and size of each section. In
   the linked file these sections have these addresses; sections of other tools are beside them.
 """
 
@@ -212,7 +212,8 @@ def _hint(item: Any) -> Hint:
 def _member(item: Any, what: str, name: str, kind: Any) -> Any:
     """Return the member `name` of a JSON object.
 
-    Raises `ElfError` unless it has the type `kind`.
+    Raises `ElfError` if the object has no such member, or if the member's type is not `kind`. Also
+    raises it for a text with control characters, except in the member `config`.
     """
     if not isinstance(item, dict) or name not in item:
         raise ElfError(f"{SECTION}: {what} has no {name}")

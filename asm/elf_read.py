@@ -1,7 +1,7 @@
 """Reads ELF executables: Macaw's own, and freestanding RV32 executables of other tools.
 
-It checks every offset, size, count, link and string in the file before use. An error names the
-offset in the file.
+It checks every offset, size, count, link and string in the file before use. The message of an error
+names the segment, section or symbol that is wrong, if the error concerns one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OUR_FLAGS = {
 def read(data: bytes) -> Program:
     """Return the program in an ELF executable.
 
-    Raises `ElfError`; its message names the mistake and its offset in the file.
+    Raises `ElfError`.
     """
     file = read_headers(data)
     header, segments, headers, names = file.header, file.segments, file.headers, file.names
@@ -118,7 +118,10 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless each tensor's bytes are in the section that its `at` determines."""
+    """Raise `ElfError` unless each tensor with an `at` is inside of the section for this `at`.
+
+    Tensors in external memory are not checked.
+    """
     inside = {section.name: section for section in sections}
     for tensor in tensors:
         section = inside.get(tensor.section)

@@ -63,8 +63,8 @@ def with_bare(
 ) -> dict[int, Section]:
     """Return `sections`, and a new section for each piece of a segment that no section contains.
 
-    Stripped files have such pieces. If the bytes between two sections are all zero, they are
-    padding and get no section.
+    Stripped files have such pieces. If the file has sections, a piece that is all zero is padding
+    and gets no section.
     """
     result = dict(sections)
     covered = sorted((item.address, item.end) for item in sections.values())

@@ -19,7 +19,10 @@ def read(
     *,
     ours: bool,
 ) -> Iterator[Symbol]:
-    """Yield the symbols that are numbers or addresses of loaded sections. Raises `ElfError`."""
+    """Yield the symbols whose values are numbers or addresses in loaded sections.
+
+    Raises `ElfError`.
+    """
     for place, entry, strings in entries(data, headers, names):
         symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)
         if symbol is not None:
@@ -64,7 +67,11 @@ def _symbol(
     *,
     ours: bool,
 ) -> Symbol | None:
-    """Return the symbol of a table entry; None if it is neither a loaded address nor a number."""
+    """Return the symbol of a table entry; None if the entry is of no use to a `Program`.
+
+    These are entries without a name, entries of sections and files, undefined symbols, marks of
+    other tools such as `$x`, and symbols of sections that are empty or not loaded.
+    """
     name = string_at(strings, entry.name, f"symbol {place}")
     what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"
     if entry.section != elf.SHN_ABS and (

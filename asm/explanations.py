@@ -112,8 +112,9 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 def operand_text(word: str, rows: Iterable[Row], named: bool, here: Collection[str]) -> str | None:
     """Return the meaning of `word`, or None if it has no known meaning.
 
-    With `named`, `word` is the name of an operand. Otherwise it is a word that an operand accepts,
-    if possible an operand whose name is in `here`: those that stand at the position of `word`.
+    With `named`, `word` is the name of an operand. Otherwise it is a word that an operand accepts.
+    If several operands accept it, one whose name is in `here` has priority. `here` has the names of
+    the operands that can be at the position of `word`.
     """
     for operand in sorted(operands(rows), key=lambda operand: operand.name not in here):
         if named and operand.name == word:

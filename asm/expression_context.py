@@ -107,8 +107,9 @@ class ExpressionContext:
     def definition(self, node: Name) -> Definition | None:
         """Return the definition of a name and mark it as used; None if there is none so far.
 
-        Raises `AlreadyReported` if the line that defines the symbol has an error. After all sources
-        are read, raises `Mistake` for an unknown name.
+        Before all sources are read, a weak symbol gives None, too, because a later file may define
+        it otherwise. Raises `AlreadyReported` if the line that defines the symbol has an error.
+        After all sources are read, raises `Mistake` for an unknown name.
         """
         self.state.effects += 1
         is_read = self.state.is_read
@@ -139,7 +140,11 @@ class ExpressionContext:
         return symbol
 
     def is_external(self, node: Name) -> bool:
-        """Return whether the symbol is left to a linker: it is not defined here, or it is weak."""
+        """Return whether the symbol `node` is left to a linker.
+
+        This is so if the run makes an object, all sources are read, and no source defines the
+        symbol. A weak symbol is left to the linker while `Linkage.is_relocating` is true.
+        """
         linkage = self.state.linkage
         if linkage is None or not self.state.is_read or isinstance(node, FixedName):
             return False

@@ -48,7 +48,9 @@ class FastPath:
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
         """Assemble the simple lines from offset `start` up to the first line that is not simple.
 
-        Return the offset of that other line. A line whose mnemonic is in `macros` is not simple.
+        Return the offset of the first line that the method has not assembled. If the last calls
+        have assembled no line, some calls return `start` without a try. A line whose mnemonic is in
+        `macros` is not simple.
         """
         # If few lines are simple, trying costs more time than it saves.
         if self._misses > _MOST_MISSES:

@@ -35,9 +35,9 @@ DOUBLE = FloatFormat("double", 8, 52, 11)
 
 
 def bits(text: str, form: FloatFormat) -> int:
-    """Return the bits of `text` in the format `form`: a decimal number, `inf` or `nan`.
+    """Return the bits of the number `text` in the format `form`.
 
-    A sign may precede the number. Raises `FloatError`.
+    `text` is a decimal number, `inf` or `nan`, perhaps with a sign before it. Raises `FloatError`.
     """
     negative = text.startswith("-")
     body = text.lstrip("+-").lower()

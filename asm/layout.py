@@ -138,11 +138,11 @@ class Layout:
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
-        """Return the only area of the section `plan`; add the section if it is new."""
+        """Return the first area of the section `plan`; add the section if it is new."""
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Return how many bytes of the source so far the loader will put into external memory."""
+        """Return how many of the bytes assembled so far the loader puts into external memory."""
         plans = (
             plan
             for plan in self.plans.values()

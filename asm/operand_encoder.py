@@ -127,7 +127,8 @@ class OperandUse:
     def direct(self) -> Callable[[int], int] | None:
         """The function that computes the field's value from the pseudo-instruction's operand.
 
-        The property is None if the field's value also depends on the address of the word.
+        It is the identity, `%hi` or `%lo`. The property is None for all other expressions, such as
+        those that also depend on the address of the word.
         """
         if self.operand.kind.relative:
             return None

@@ -62,9 +62,10 @@ def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """Return that one of a mnemonic's rows which accepts the statement's operands.
+    """Return that one of a mnemonic's rows which fits the statement's operands best.
 
-    Raises `Mistake` if no row accepts them.
+    Raises `Mistake` if there are several rows, no operand has a name, and no row takes this number
+    of operands. The function does not find other mistakes in the operands; `bind` does.
     """
     if len(rows) == 1:
         return rows[0]

@@ -56,7 +56,10 @@ def _setting_value(context: StatementContext, node: Node) -> bool | int | float 
 
 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.hint` if the core's part supports its kind, else ignore it. Raises `Mistake`."""
+    """Carry out `.hint` if the current part supports this kind of hint; otherwise ignore it.
+
+    Raises `Mistake`.
+    """
     if parts.current is not None:
         parts.current.hint(context, statement)
 

@@ -1,8 +1,8 @@
 """A program: the data that the assembler makes and the device loads.
 
-Addresses have 32 bits. An ELF file (`asm/elf.py`) stores all fields without `compare=False`. So two
-programs are equal if their files are equal. Of the fields with `compare=False`, the file stores
-lines, arrays and copies of tensors, for debugging.
+Addresses have 32 bits. An ELF file (`asm/elf.py`) stores all fields that the comparison of programs
+uses. So two programs are equal if their files are equal. Of the fields with `compare=False`, the
+file stores only lines, arrays and copies of tensors, for debugging.
 """
 
 from __future__ import annotations

@@ -181,7 +181,10 @@ class ProgramSymbols:
     # --- the end ---
 
     def warn_unused(self) -> None:
-        """Warn of labels that no other file can use and that nothing in their file uses."""
+        """Warn of private labels (`.L...`) and local labels (`1:`) that no line uses.
+
+        There are no warnings for files that a compiler wrote.
+        """
         for scope in self.table.scopes:
             numbered = [item[1] for group in scope.numbered.values() for item in group]
             symbols = scope.symbols.values()

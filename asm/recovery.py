@@ -75,7 +75,8 @@ def suggested_word(hint: str) -> str | None:
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
     r"""Add a hint to the error for a `\word` that is no parameter of the macro.
 
-    `text` is the text of the line. The hint suggests the most similar of the parameters `names`.
+    `text` is the text of the line. If `\word` begins with one of the parameters `names`, the hint
+    shows how to separate the parameter from the rest. Otherwise it suggests the most similar one.
     """
     match = _PARAMETER.match(text, mistake.start)
     if match is None:

@@ -152,9 +152,9 @@ def _low_part(
 ) -> bool:
     """Add a relocation for `%lo(symbol - . + 4)` in the second word of a pseudo-instruction.
 
-    The relocation has the type `kind`; the linker adds `distance` to the symbol's address. Return
-    False if the first word has no high part of the same symbol. For a jump, one relocation replaces
-    the relocations of both words.
+    `distance` is the number that the expression adds to `symbol`. The relocation has the type
+    `kind` and refers to the first word. Return False unless the first word has a relocation for the
+    high part of the same sum. For a jump, one relocation replaces the relocations of both words.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)

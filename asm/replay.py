@@ -167,7 +167,11 @@ class Replay:
         return recording
 
     def forget(self) -> None:
-        """Discard all recordings, because the meaning of a macro has changed."""
+        """Discard all recordings.
+
+        This is necessary if the meaning of a macro has changed, or if the recordings take too many
+        bytes.
+        """
         self._recordings.clear()
         self._bytes = 0
 
@@ -188,8 +192,9 @@ class Replay:
     def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
         """Return how many of the next `rounds` rounds `repeat` can add after the recorded round.
 
-        A round can be added if it begins at the same alignment, if it is inside the limits of the
-        assembler, and if the numbers of its symbols fit in their fields.
+        Return 0 if a round would begin at another alignment than the recorded one, or if `rounds`
+        rounds do not fit into external memory. A round in which the number of a symbol does not fit
+        its field ends the rounds that can be added.
         """
         data = recording.data
         keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions

@@ -40,7 +40,11 @@ class Report:
 
     @contextmanager
     def catching(self, line: LogicalLine) -> Iterator[None]:
-        """Catch a `Mistake` that the `with` block raises, and report it as the error of `line`."""
+        """Catch the errors that the `with` block raises, and report each as the error of `line`.
+
+        These are `Mistake`, `NotYet` and `RecursionError`. After `AlreadyReported`, the line only
+        counts as failed.
+        """
         try:
             yield
         except Mistake as mistake:
@@ -158,8 +162,8 @@ class Report:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all diagnostics by file, line and column.
 
-        The position of a diagnostic in an expansion is the line of the file that caused the
-        expansion.
+        In this order, a diagnostic in an expansion has the place of the line of the file that
+        caused the expansion.
         """
 
         def order(item: Diagnostic) -> tuple[int, int, int]:

@@ -35,8 +35,8 @@ class RowEncoder:
     """Encodes an instruction of a table row from the texts of the operands.
 
     `encode` returns the words as one number, with the first word in the lowest bits. It raises
-    `KeyError` or `ValueError` for texts whose meaning is not certain. If an operand always needs a
-    symbol, `encode` is None.
+    `KeyError` or `ValueError` for texts whose meaning is not certain. `encode` is None if the bits
+    of an operand depend on the address of the word, or if there are too many operands.
     """
 
     row: Row

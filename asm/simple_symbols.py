@@ -144,8 +144,8 @@ class SimpleSymbols:
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
         """Record that the bytes `item` get a symbol's value after the layout.
 
-        If `depends_on_place` is true, the value also depends on the address of the bytes, so that
-        later rounds of a repetition have other bytes.
+        If `depends_on_place` is true, the bytes also depend on their own address, so they differ
+        from round to round of a repetition.
         """
         state = self._state
         # A linker needs an item for each place, and an error in a macro is reported in each round.

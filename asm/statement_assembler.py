@@ -94,7 +94,7 @@ class StatementAssembler:
         return True
 
     def _unknown_directive(self, line: LogicalLine) -> Mistake | None:
-        """Return the error for an unknown directive in `line`; None if the directive exists."""
+        """Return the error for a line with an unknown directive; None for any other line."""
         head = HEAD.match(line.text)
         part = self._parts.current
         if head is None or not head[1].startswith(".") or (part and part.accepts_anything):
@@ -211,9 +211,10 @@ class StatementAssembler:
             self._run(context, replace(statement, head=head), head)
 
     def _outside_of_parts(self, head: Name) -> Mistake:
-        """Return the error for the first mnemonic outside of all parts.
+        """Return the error for the word `head` outside of all parts.
 
-        Raises `AlreadyReported` for further mnemonics.
+        The word is an unknown directive or a mnemonic. Raises `AlreadyReported` for all mnemonics
+        after the first one.
         """
         if head.text.startswith("."):
             return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known_names()])

@@ -91,9 +91,9 @@ class StatementContext(ExpressionContext):
         self.area.data[start : start + size] = make()
 
     def after_layout(self, action: Callable[[], None]) -> None:
-        """Call `action` after the layout.
+        """Call `action` after the layout, unless this line has an error by then.
 
-        If `action` raises a `Mistake`, it becomes an error of this line.
+        If `action` raises a `Mistake`, the `Mistake` becomes the error of this line.
         """
         self.state.effects += 1
         self.state.fixups.append(partial(self._run_fixup, action))
@@ -118,7 +118,10 @@ class StatementContext(ExpressionContext):
         self.state.line_table.add(self.area, offset, line.source, line.start + self.head)
 
     def check_room(self, count: int) -> None:
-        """Raise `Mistake` unless `count` more bytes fit into external memory."""
+        """Raise `Mistake` unless the area with `count` more bytes fits into external memory.
+
+        The bytes of other areas count only if `count` is greater than `_LARGE`.
+        """
         limit = self.state.device.external_bytes
         if self.area.size + count > limit:
             raise Mistake(
@@ -201,7 +204,7 @@ class StatementContext(ExpressionContext):
     def named_operands(
         self, operands: Sequence[Node], known: Sequence[str], head: Name
     ) -> dict[str, Named]:
-        """Return the operands, which must all have the form `name=value`, by name.
+        """Return, by name, those operands that have the form `name=value`.
 
         Raises `Mistake` for a name that is not in `known` or is given twice.
         """

@@ -52,7 +52,10 @@ def share_symbols(context: StatementContext, statement: Statement) -> None:
 
 
 def weaken_symbols(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.weak`: share symbols, which need no definition. Raises `Mistake`."""
+    """Carry out `.weak`: share symbols among all files as weak symbols, which may be undefined.
+
+    Raises `Mistake`.
+    """
     check_count(statement, 1, 1 << 16, ".weak NAME, ...")
     for node in statement.operands:
         name = symbol_of(node)

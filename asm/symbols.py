@@ -20,11 +20,12 @@ from macaw.isa.lazy_dataclass import dataclass
 class Datum:
     """The type of the data at an address, as the data's directive declares it.
 
-    An array or tensor has an element type and a shape. A sparse matrix has `rounds`, the (offset,
-    length) in bytes of each round, and `records`, the number of matrix rows in each round.
+    An array or tensor has an element type and a shape. A matrix of weights (`.sparse`, `.dense`)
+    also has `rounds`, the (offset, length) in bytes of each round, and `records`, the number of
+    matrix rows in each round.
     """
 
-    what: str  # "array", "tensor", "sparse", "dense", "sequence", "list"
+    what: str  # "array", "tensor", "sparse", "dense", "tiles", "sequence", "list"
     size: int  # bytes
     dtype: str = ""
     shape: tuple[int, ...] = ()

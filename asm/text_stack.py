@@ -364,7 +364,10 @@ class TextStack:
         return not any(head is not None and self.knows(head[1]) for head in heads)
 
     def _check_count(self, command: Command, body: MacroBody, count: int) -> None:
-        """Raise `LimitExceeded` if `count` rounds would exceed the limits."""
+        """Raise `LimitExceeded` if `count` rounds would exceed the limits.
+
+        A body with `.exitm` is not checked, because its rounds may end earlier.
+        """
         most = self.budget.max_lines
         if count * len(body.lines) > most and ".exitm" not in body.text:
             lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"
@@ -399,7 +402,10 @@ class TextStack:
         self._enter(Frame("include", self._lines(text)))
 
     def stop(self) -> None:
-        """Carry out `.end`: discard all lines that are not read yet, and all open conditionals."""
+        """Carry out `.end`: discard all lines that are not read yet.
+
+        Report each conditional that is still open as an error, and close it.
+        """
         for conditional in self.conditionals:
             self.state.report.mistake(conditional.line, conditional.unfinished())
         self.conditionals.clear()

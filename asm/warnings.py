@@ -39,7 +39,10 @@ class WarningChoice:
 
 
 class WarningNameError(MacawError, ValueError):
-    """The error for an unknown name of a warning; the message lists the names that exist."""
+    """The error for an unknown name of a warning.
+
+    The message suggests a similar name or, if there is none, lists the names that exist.
+    """
 
 
 def check_name(name: str) -> None:

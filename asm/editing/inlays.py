@@ -56,7 +56,12 @@ def of_lines(view: FileView, start: int, end: int) -> Iterator[Annotation]:
 
 
 def _values(view: FileView, line: TokenLine) -> Iterator[Annotation]:
-    """Yield the value of each constant and the address of each label that a line defines."""
+    """Yield notes with the values of constants and the addresses of labels in a line.
+
+    A constant that the line defines gets a note unless its value is written as a number. A constant
+    that the line uses gets a note if no line sets it again. A label gets a note in the line that
+    defines it.
+    """
     code = [token for token in line.tokens if token.role != COMMENT_TEXT]
     code_end = line.start + (code[-1].end if code else 0)
     for item in occurrences.in_line(line):

@@ -138,7 +138,8 @@ class EditedProgram:
     def content(self) -> list[tuple[str, int | None, list[bytes]]]:
         """Return (section, entry address, bytes of its areas) for each section.
 
-        Two programs are equal if and only if these lists are equal.
+        If these lists of two programs differ, the programs differ. An area of zeros counts as
+        empty, so the lists do not show its size.
         """
         state = self.assembly
         return [

@@ -100,7 +100,7 @@ class MacawLexer(Lexer):
 
 
 class Scan:
-    """One pass over a text that yields its tokens.
+    """Divides a text into tokens, from its start to its end.
 
     When the caller receives a token, `core`, `head` and `named` describe the statement around it.
     """

@@ -71,7 +71,10 @@ class CpPart(scalar.ScalarPart):
 
 
 def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
-    """Yield the commands that run all parts, in the order of the steps of `Startup`."""
+    """Yield the commands that run all parts, each step of `Startup` for all parts together.
+
+    The steps are in this order: loads, swap, dispatches, starts, drains, feeds, waits, stores.
+    """
 
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:

@@ -79,7 +79,7 @@ def _place(
 
 @lru_cache(maxsize=256)
 def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
-    """Return a new table row for an instruction that no table contains.
+    """Return new table rows for an instruction that no table contains, one for each syntax.
 
     `form` is the format, `numbers` the opcode and the function fields.
     """

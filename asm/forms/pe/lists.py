@@ -103,7 +103,7 @@ class Lists:
     def dispatches(self, row: int) -> list[tuple[int, int]]:
         """Return (mask of rows, address) of each list, for the dispatches of the default program.
 
-        In the mask, only the bit of this row is set.
+        The mask is `row`, in which only the bit of this part's row is set.
         """
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]

@@ -47,7 +47,7 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
     """Check the operands whose values are known before the layout. Raises `Mistake`.
 
-    In the other operands, replace symbols that may be set again by their current values.
+    In the other operands, put the current values in place of symbols that may be set again.
     """
     for name, node in bound.nodes.items():
         try:
@@ -101,7 +101,8 @@ class BufferContents:
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
         """Return the contents after a config that stores the sequence `name` in `buffer`.
 
-        With `everywhere`, the config goes to all clusters.
+        `everywhere` is false if the config has the operand `to=`. Then the buffer counts as one
+        that only some clusters have.
         """
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
@@ -387,7 +388,7 @@ class Exe:
     def _stores(self) -> int | None:
         """Return how often the instruction buffers that the packet runs execute a store.
 
-        Return None if the number is not known.
+        Return None if the number is 0 or not known.
         """
         chain, again = self._chain()
         counts = [None if one is None else one.stores() for one in chain.values()]

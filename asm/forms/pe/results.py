@@ -179,8 +179,10 @@ class Results:
     ) -> None:
         """Raise `Mistake` if the results would extend past the end of the symbol.
 
-        `place` is where the results begin, `values` are the members of the out record, and `size`
-        is the size of an element in bytes.
+        If the operand names a range such as `y[0:4]`, the results must not extend past its end.
+        Otherwise store the bytes that they may occupy in `written_range`. `place` is where the
+        results begin, `values` are the members of the out record, and `size` is the size of an
+        element in bytes.
         """
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size

@@ -61,8 +61,9 @@ def symbol_of(part: Node) -> Name:
 class Segment:
     """A segment as the source writes it.
 
-    `part` is the symbol or the part of one, `node` the whole operand. If another field is empty,
-    the source does not give its value; the symbol's declaration determines it.
+    `part` is the symbol or the part of one, `node` the whole operand. If the source does not name
+    the type, mode, form or element type, the field is empty. `Places.record` then derives the value
+    from the symbol's declaration and from the other fields.
     """
 
     node: Node
@@ -230,9 +231,11 @@ class Places:
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
         """Return the number for the element type in the segment's record. Raises `Mistake`.
 
-        `kind` is the segment's type, for example weights. The result 0 means the type of the
-        sequence. This is the result if the source names no type, the data have the type pe.element,
-        and no sequence of the row names types.
+        `kind` is the segment's type, for example weights. The result 0 means the element type that
+        the sequence names, or pe.element. If the source names no element type, the result is 0 for
+        segments other than weights and activations, and for data without an element type of the
+        array. It is also 0 if the data have the type pe.element and no sequence of the row names
+        types.
         """
         config = self.image.state.config
         if segment.element:
@@ -399,7 +402,7 @@ class Places:
         """Return the number of the last PE that gets a row of a matrix of weights, plus 1.
 
         PEs are numbered over all clusters of a row of the array. `mask` has a bit for each cluster
-        that receives the packet. The result is 0 (no limit) if the matrix is broadcast, or if no
+        that receives the packet. The result is 0 (no limit) if the matrix is not sliced, or if no
         segment is a round of a matrix.
         """
         for segment in segments:

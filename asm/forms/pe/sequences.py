@@ -354,9 +354,10 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return (text, whether the sequence needs it) for each type of segment of a config.
+        """Return (option, whether the sequence has this option) for each type of config segment.
 
-        The text is the operand to write in a source if a sequence needs such a segment.
+        A sequence with this option, for example `activation=table`, needs a segment of this type in
+        its config. Other sequences must have none.
         """
         types = self._types
         uses = {

@@ -51,8 +51,9 @@ class Tensors:
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
         """Return the copies into the unit (before the lists run) and out of it (afterwards).
 
-        `rows` are the tensors of all rows, in the order of their parts. If two rows write the same
-        bytes, report an error.
+        The copies into the unit are the image of the row and the inputs in slots. `rows` are the
+        tensors of all rows, in the order of their parts. If two rows write the same bytes, report
+        an error.
         """
         image, plan = self._image, self._image.plan
         loads = [Transfer(image.base, plan.areas[0].load_base, plan.size)] if plan.size else []
@@ -75,8 +76,9 @@ class Tensors:
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
         """Return the range (first, end) of bytes of the output `tensor` that this row copies out.
 
-        If no other row of `rows` writes the output, the range has all its bytes. If two rows write
-        the same bytes, the method reports an error.
+        If this row does not write the output, the range is empty. If no other row of `rows` writes
+        the output, the range has all its bytes. If two rows write the same bytes, the method
+        reports an error.
         """
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):

@@ -42,7 +42,10 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Return whether a store precedes the last mac, so that it needs neither `shift` nor `last`."""
+    """Return whether a store precedes the last mac.
+
+    Such a store writes results even if the exe has neither of the flags `shift` and `last`.
+    """
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
@@ -86,5 +89,8 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Return whether a special function in `moves` reads `block`, so that it is not streamed."""
+    """Return whether a special function in `moves` reads `block`.
+
+    If one does, the results in the block are not streamed.
+    """
     return any(one.reads and one.source == block for one in moves)

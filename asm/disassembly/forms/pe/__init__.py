@@ -53,9 +53,10 @@ def _alignment(section: Section) -> list[str]:
 
 
 class _Row(NamedTuple):
-    """The sizes of a PE row: clusters, PEs of a cluster, and bytes of a half of the row's unit.
+    """The sizes of a PE row: clusters, PEs of all clusters, and bytes of a half of the row's unit.
 
-    These are the sizes on the program's device, or the greatest possible ones if it has none.
+    These are the sizes on the program's device. If the device's configuration is wrong, they are
+    the greatest possible sizes.
     """
 
     clusters: int
