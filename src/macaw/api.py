@@ -32,9 +32,9 @@ _C = (".c", ".cc", ".cpp", ".cxx", ".h")  # suffixes
 
 @check_arguments(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
-    """Return the configuration of a device: a preset's name, or the path of a TOML file.
+    """Return the configuration of `device`, the name of a preset or the path of a TOML file.
 
-    A `Configuration` is returned unchanged. Raises `ConfigError`.
+    A `Configuration` is returned unchanged. Raises `ConfigError` for an invalid device.
     """
     from macaw.isa import config
 
@@ -274,10 +274,10 @@ def save(
 ) -> None:
     """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    With `lines`, an ELF file also contains the source lines and the arrays that parts of the
-    program define. `memory`, one of `macaw.asm.images.MEMORIES`, limits an image to this memory.
-    Raises `InputError` for a file that cannot be written, an unknown format and an unknown memory.
-    Raises `ElfError` for a program that ELF cannot represent.
+    With `lines`, an ELF file also contains the source lines, and the names, types and addresses of
+    arrays in parts, with which a debugger shows them. `memory`, one of `macaw.asm.images.MEMORIES`,
+    limits an image to this memory. Raises `InputError` for a file that cannot be written, an
+    unknown format and an unknown memory. Raises `ElfError` for a program that ELF cannot represent.
     """
     from macaw.asm import elf, images
 

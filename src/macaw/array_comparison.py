@@ -84,9 +84,10 @@ class _Errors:
     units: NDArray[np.float64]  # the unit of the tolerance for each element
 
     def text(self, place: int, tolerance: Tolerance) -> str:
-        """Return the end of a line with the error of the element whose flat index is `place`.
+        """Return the error of the element with flat index `place`, as the end of a line.
 
-        The text has the parts that `tolerance` makes meaningful.
+        The text has the error also in units if `tolerance` allows units, and the allowed error if
+        `tolerance` allows any.
         """
         size = self.sizes.reshape(-1)[place]
         text = f", error {_number(size)}"

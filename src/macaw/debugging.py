@@ -202,10 +202,10 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Join the interpreters of two runs: `this` passes command lines for both runs on to `other`.
+    """Join the interpreters of two runs, so that a user compares them in `this`.
 
-    The answer to such a line has the answers of both runs, with the two names as headings. Ctrl-C
-    stops both runs.
+    If a command is for both runs, `this` executes its line and then lets `other` execute it, too.
+    The answer has the answers of both runs, with the two names as headings. Ctrl-C stops both runs.
     """
     other.session.share_interrupts(this.session)
     this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)

@@ -15,12 +15,12 @@ from macaw.phrases import suggestion
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
-    """Return a matrix of numbers arranged in tiles, as the directive `.tiles` does.
+    """Return the numbers of a matrix in tiles, as the directive `.tiles` arranges them.
 
-    The type is float16, float32, or bfloat16 of the package ml_dtypes.
-
-    The result has shape (columns of memory, lanes). `layout` is the name of an arrangement; `side`
-    is the operand `a` or `b`, or the result `c`. Raises `InputError`.
+    The type of the matrix is float16, float32, or bfloat16 of the package ml_dtypes. The result has
+    this type, and the shape (columns of memory, lanes). `layout` is the name of an arrangement.
+    `side` says what the matrix is: the operand `a` or `b`, or the result `c`. Raises `InputError`
+    for another type, shape, layout or side.
     """
     array = np.asarray(matrix)
     _check(array, layout, side)

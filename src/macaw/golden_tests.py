@@ -59,9 +59,11 @@ class Differences:
 class Outcome:
     """The outcome of a golden test.
 
-    `status` is "passed", "differs" or "wrong"; a wrong test cannot be run. With the option
-    `update`, "recorded" and "same" replace "passed". `lines` say what differs, has changed or is
-    wrong. `seconds` is the duration of the test.
+    `status` is "passed", "differs" or "wrong"; a wrong test cannot be run. With the option `update`
+    there is no "passed": a test is "recorded" if its recording was not equal to the result and has
+    been replaced, "same" if it was equal, and "differs" if an output differs from its reference or
+    the run is too slow. `lines` say what differs, has changed or is wrong. `seconds` is the
+    duration of the test.
     """
 
     folder: Path

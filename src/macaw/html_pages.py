@@ -19,7 +19,7 @@ def script_data(value: Any) -> str:
 
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
-    """Return `template` with the part of this name in place of each `{name}`."""
+    """Return `template`, in which `parts[name]` replaces each `{name}`."""
     before, *rest = template.split("{")
     pieces = [before]
     for piece in rest:

@@ -126,8 +126,8 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
     """Return `value` as a little-endian array of the tensor's declared type, in C order.
 
-    The numbers of a bfloat16 tensor are a float32 array. Raises `InputError` if the value does not
-    fit.
+    For a bfloat16 tensor, the result is a float32 array of numbers that bfloat16 has. Raises
+    `InputError` if the value does not fit.
     """
     dtype = bfloat16.numbers_type(tensor.dtype)
     masked = sys.modules.get("numpy.ma")  # its import takes longer than that of a small program

@@ -150,7 +150,7 @@ class _ImageOptions:
     out_layout: str = "hwc"
 
     def check(self, operation: str) -> None:
-        """Raise `InputError` if `operation` does not have a given option, or if two conflict."""
+        """Raise `InputError` if an option was given that `operation` lacks, or if two conflict."""
         if operation in PRODUCTS and self != _ImageOptions():
             raise InputError(
                 f"{operation} has no image, stride, padding, dilation, groups, batch or layout",

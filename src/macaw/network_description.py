@@ -72,9 +72,9 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 
 
 def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
-    """Return which columns of another tensor a tensor is, by the symbol of the tensor.
+    """Return the tensors that are columns of another tensor, by their symbols.
 
-    The result has only tensors that are such columns.
+    A value has the symbol of the other tensor, the first column, and the number of columns.
 
     Raises `TypeError`, `ValueError` or `KeyError` if the description has a wrong form.
     """

@@ -25,7 +25,7 @@ def map_in_processes(
 
     The function, arguments and results must be picklable. An exception of the function is raised in
     the caller, and the processes end. Raises `InputError` if a process is killed, or if no process
-    starts: each one imports the caller's main module first.
+    starts. Each process first imports the caller's main module; if that fails, it does not start.
     """
     # Spawn: a forked process may inherit a lock of one of our threads.
     spawn = multiprocessing.get_context("spawn")

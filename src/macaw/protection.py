@@ -103,9 +103,10 @@ def protect(
     """Return the weights of a network, shuffled in random orders.
 
     Each array of `weights` is a layer and has shape (nodes, inputs). `scope` says which nodes share
-    an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the length of a block, by
-    default the lanes of a register. The orders come from the operating system's random generator; a
-    `seed` is only for tests. Raises `InputError` for weights or a scope that cannot be used.
+    an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the number of weights in
+    a block, by default that of a vector register for the widest type in `weights`. The orders come
+    from the operating system's random generator; a `seed` is only for tests. Raises `InputError`
+    for weights or a scope that cannot be used.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():

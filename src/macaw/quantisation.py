@@ -60,8 +60,9 @@ class QuantisedModel:
     def table(self, width: int | None = 120) -> list[str]:
         """Return a table with one row for each integer layer, as lines of text.
 
-        Lines have at most `width` characters, but names have at least 12 of them. If `width` is
-        None, each cell of a line comes after its heading.
+        Long names are cut at their beginning so that a line has at most `width` characters, but
+        never to fewer than 12 characters. If `width` is None, names are not cut, and each cell of a
+        line comes after its heading.
         """
         if width is None:
             return [*records(_HEADINGS, self._rows()), self._summary()]
@@ -165,8 +166,8 @@ def quantise(
 
     `data` is an array for the only input, or arrays by the names of inputs. If an array has one
     dimension more than the input, its first axis counts samples. If it has as many dimensions, it
-    is cut along its first axis. `dims` gives sizes to named dimensions, `constants` values to
-    inputs that become constants.
+    is cut along its first axis into samples of the input's size. `dims` gives sizes to named
+    dimensions, `constants` values to inputs that become constants.
 
     `method` is "mse" (least squared error) or "minmax" (the largest number); `scales` is
     "power-of-two" or "real". With `per_channel`, each channel of weights has its own scale.
@@ -213,10 +214,11 @@ def quantise(
 def data_by_name(
     data: ArrayLike | Mapping[str, ArrayLike], names: list[str], constants: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return `data` by the names of inputs.
+    """Return `data`, a single array or arrays by the names of inputs, as arrays by name.
 
-    `names` are the inputs that need data, `constants` those that have become constants. Raises
-    `InputError` for a missing or unknown name.
+    `names` are the inputs of the model, `constants` those of them that become constants. Raises
+    `InputError` for a single array unless exactly one input does not become a constant. The names
+    in a mapping are not checked.
     """
     if isinstance(data, Mapping):
         return {name: np.asarray(array) for name, array in data.items()}

@@ -214,8 +214,9 @@ def _is_screen() -> bool:
 def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
     """Serve one gdb at a port, or at standard input and output if `port` is `PIPE`.
 
-    `load` returns an interpreter for the program. At standard input and output, the program is
-    loaded after gdb has connected, because gdb waits for an acknowledgement.
+    `load` returns an interpreter for the program. At standard input and output, gdb has sent its
+    first packet already, and waits only a short time until the packet is acknowledged. So the
+    program is loaded after that.
     """
     from macaw.debugger.gdb import server
 

@@ -100,7 +100,7 @@ def lower(
 
     `graph` is the path of the ONNX file, `output` that of the source; the other arguments are those
     of `macaw.lower_graph` and of the commands. With `makes_folder`, the folder of the source may be
-    missing; the function makes it once the graph has a plan. Returns the exit status 0.
+    missing; the function makes it after the graph has been lowered. Returns the exit status 0.
     """
     from macaw import files
     from macaw.fim_lowering import lower_graph

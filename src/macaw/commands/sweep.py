@@ -1,4 +1,4 @@
-"""The command `macaw sweep`: runs on many devices that differ in settings."""
+"""The command `macaw sweep`: runs a program or a network on devices that differ in settings."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class LayerTensors:
         return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
 
     def _pad(self, values: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-        """Return a matrix of `rows` × `columns`: `values` in its first corner, zeros elsewhere."""
+        """Return a matrix of `rows` × `columns`: `values` from element [0, 0] on, else zeros."""
         padded = np.zeros((rows, columns), self.dtype)
         padded[: values.shape[0], : values.shape[1]] = values
         return padded

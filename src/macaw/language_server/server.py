@@ -311,8 +311,8 @@ class LanguageServer:
     ) -> T | None:
         """Return the answer of `question` about the open file that `params` name.
 
-        `load` gets the program of the file, with or without the assembler's result. Returns None if
-        the file is closed, or if its text changes meanwhile.
+        `load` returns the program of the file, with or without the assembler's result. `_ask`
+        returns None if the file is closed, or if its text changes meanwhile.
         """
         uri = params.text_document.uri
         own, running = self.workspace.program_of(uri), self.workspace.running

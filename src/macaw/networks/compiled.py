@@ -47,8 +47,8 @@ class LayerResult:
 
     `utilisation` is the share of the array's PE cycles in which a PE multiplied. `equal` is true if
     the output equals the reference evaluator's bit for bit. `busy` has the share of the layer's
-    cycles in which each core worked. The sum over the cores is more than 1 if cores work at the
-    same time.
+    cycles in which each core worked. The sum over the cores can be more than 1, because cores may
+    work at the same time.
     """
 
     report: LayerReport
@@ -63,9 +63,11 @@ class NetworkRun:
     """The result of running a network: its outputs, all tensors and the layers.
 
     `outputs` and `tensors` are given by their names in the model. `outputs` have the types and
-    shapes of the model; `tensors` are integers in the shapes of the model. `cycles` is the length
-    of the run up to the end of the last layer. `busy` has for each core the share of these cycles
-    in which it worked; for nnp and fim it is the share of the cycles of their layers.
+    shapes of the model; `tensors` have the shapes of the model and the numbers of the device:
+    quantised integers, or float32 where the model is not quantised. `cycles` is the length of the
+    run up to the end of the last layer. `busy` has the share of these cycles in which each of cp,
+    dma, vc and the array (`pe`) worked. For nnp and fim, it has the share of these cycles in which
+    a layer of this core ran.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -80,10 +82,11 @@ class CompiledNetwork:
     """A model compiled for a device: its program, and a report of each layer.
 
     `symbols` has the program's symbol of each tensor on the device, by the tensor's name in the
-    model. Some tensors are columns of another tensor; `columns` says which columns, by symbol.
-    `sources` has the source files by name, in the order in which they are assembled. If the network
-    was read from a folder, the files are in `folder`, and the values of `sources` are None. `dims`
-    has the sizes of the model's named dimensions. `model` is the ONNX file.
+    model. Some tensors are columns of another tensor; for the symbol of such a tensor, `columns`
+    has the other tensor's symbol and says which of its columns they are. `sources` has the source
+    files by name, in the order in which they are assembled. If the network was read from a folder,
+    the files are in `folder`, and the values of `sources` are None. `dims` has the sizes of the
+    model's named dimensions. `model` is the ONNX file.
     """
 
     name: str
@@ -229,9 +232,9 @@ class CompiledNetwork:
     def device_inputs(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        The results are integers in the order of the device. If the names in `inputs` are symbols of
-        the program instead, the arrays are returned unchanged. Raises `InputError` for inputs that
-        do not fit.
+        The results have the type, the shape and the order of elements of the tensors on the device.
+        If the names in `inputs` are symbols of the program instead, the arrays are returned
+        unchanged. Raises `InputError` for inputs that do not fit.
         """
         if inputs and all(name in self._own_inputs for name in inputs):
             return {name: np.asarray(array) for name, array in inputs.items()}
@@ -251,7 +254,7 @@ class CompiledNetwork:
         }
 
     def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the output `edge` of the model from `tensors`, the integers of the device."""
+        """Return the output `edge` of the model from `tensors`, the numbers of the device."""
         home = self.assignment.network.home(edge.tensor)
         shape = self.network.tensors[edge.tensor].shape
         integers = to_model(to_device(tensors[home]), shape)  # the same bytes
@@ -277,9 +280,9 @@ class CompiledNetwork:
         return array if elements is None else np.where(elements, array, array.dtype.type(0))
 
     def _layer_shares(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
-        """Return by core, nnp or fim, the share of the run's cycles in which its layers run.
+        """Return for nnp and for fim the share of the run's cycles in which its layers run.
 
-        The run has `end` cycles.
+        The run has `end` cycles. A core without layers is not in the result.
         """
         cycles = {"nnp": 0, "fim": 0}
         for result in results:
@@ -307,7 +310,10 @@ class CompiledNetwork:
 
 
 def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array for the input `edge` of the model as the integers of the device."""
+    """Return the array for the input `edge` of the model as the numbers of the device.
+
+    These are integers, or real numbers if the device does not compute this input in integers.
+    """
     if edge.quantisation is not None:
         return quantise_array(array, edge.quantisation, edge.integers)
     if np.dtype(edge.integers).kind == "f":
@@ -316,7 +322,10 @@ def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
-    """Return the output `edge` of the model, in the model's type, from the device's integers."""
+    """Return the output `edge` of the model, in the model's type, from the device's numbers.
+
+    `integers` are these numbers: integers, or real numbers if the device computes them so.
+    """
     if edge.multipliers is not None:
         return np.asarray(integers.astype(np.float32) * edge.multipliers)
     if edge.quantisation is not None:

@@ -104,19 +104,22 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
-    The model must be quantised, and its layers run on the array, vc and the dma. With `core="nnp"`
-    the model is floating-point, and nnp computes all its layers (an `NnpNetwork`).
+    The model must be quantised. Its layers run on the array, vc, the dma and nnp, and on islands if
+    `islands` asks for that. With `core="nnp"` the model is floating-point, and nnp computes all its
+    layers; the result is then an `NnpNetwork`.
 
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
     inputs that become constants. `name` is the network's name, by default that of the file. `batch`
     is the number of samples that the network computes in one run. It replaces the first dimension
-    of the inputs, which must be 1 or have a name, and each other dimension with that name. `data`
-    has samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
-    tensor in the first four samples; without it they assume that no activation is zero. `islands`
-    has names of layers or operators. The products of two tensors of real numbers among them are
-    computed by fim islands. `jobs` processes evaluate the samples and plan the layers; the program
-    does not depend on their number. Raises `InputError` for a model that cannot be read or
-    compiled; the message names the node. Raises `ConfigError` for an invalid device.
+    of each input, which must be 1 or have a name. If it has a name, `batch` also replaces all other
+    dimensions with this name. `data` has samples of the inputs, as for `quantise`: predictions and
+    plans then count the zeros of each tensor in the first four samples; without `data` they assume
+    that no activation is zero. `islands` has names of layers or operators. Fim islands compute
+    those layers with these names that are a MatMul of two tensors, in binary32. `jobs` processes
+    evaluate the samples and plan the layers; the program does not depend on their number.
+
+    Raises `InputError` for a model that cannot be read or compiled; the message names the node.
+    Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})

@@ -19,11 +19,11 @@ from macaw.networks.native_definitions import native_definitions
 
 @dataclass(frozen=True)
 class IslandSettings:
-    """Which layers of a network islands compute, and in which parts.
+    """Which layers of a network islands compute, and into which parts their products are divided.
 
     `names` are the layers and operators that the user chose. `parts` has the parts of each layer's
-    products by the layer's name. The parts say in which order an island adds, so they belong to the
-    program.
+    products (`ProductPart`) by the layer's name. The layout of a part decides in which order the
+    island adds, and so the bits of the result. Therefore the parts are stored in net.json.
     """
 
     names: tuple[str, ...] = ()
@@ -86,10 +86,11 @@ def check_parts(network: Network, parts: Parts) -> None:
 
 
 def parts_for_samples(network: Network) -> Parts:
-    """Return by name the parts of all layers on islands, for a count of zeros in samples.
+    """Return by name the parts of all layers on islands, for the evaluation of samples.
 
-    A layer without a plan gets whole products. Their results have almost the same zeros as those of
-    parts of products, though sums may be rounded differently.
+    The evaluation counts the zeros of each tensor. If the islands' planner refuses a layer, each of
+    the layer's products is one part. Sums may then be rounded differently than in the parts of a
+    plan, but almost the same results are zero.
     """
     parts = {}
     for layer in network.layers:

@@ -21,8 +21,8 @@ from macaw.isa.config import Configuration
 class LayerRun:
     """A layer of a network in a run: its cycles, its output, and the counters after it.
 
-    `products` is the number of products that the array has computed in the layer. `counters` are
-    the device's counters at the end of the layer, by core and by name.
+    `products` is the number of multiplications of the array in the layer (its `macs`). `counters`
+    are the device's counters at the end of the layer, by core and by name.
     """
 
     number: int  # of the layer, from 0 on

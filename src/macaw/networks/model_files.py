@@ -85,8 +85,9 @@ def with_batch(
 ) -> tuple[onnx.ModelProto, dict[str, int]]:
     """Return a checked model for `batch` samples in one run, and the sizes of named dimensions.
 
-    `dims` has the sizes that the user gave; the result lacks the dimension that became `batch`.
-    Without `batch` the model stays as it is. Raises `InputError` if the model cannot have a batch.
+    `dims` has the sizes that the user gave. The returned sizes lack the dimensions that `batch`
+    replaces. Without `batch`, model and sizes are returned unchanged. Raises `InputError` if the
+    model cannot have a batch.
     """
     if batch is None:
         return proto, dict(dims)

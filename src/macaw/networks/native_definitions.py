@@ -1,7 +1,7 @@
 """The functions that nnp's layers of a network compute: concordant software of their programs.
 
-This software is NumPy code that `macaw concord` writes for a program of the layer on nnp alone. So
-the code shares nothing with the emulator, and neither cp nor the dma takes part.
+For each such layer, the package `macaw.concordance` writes NumPy code from a program that computes
+the layer on nnp alone, without cp and the dma. So the code shares nothing with the emulator.
 """
 
 from __future__ import annotations

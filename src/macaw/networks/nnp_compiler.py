@@ -28,8 +28,9 @@ def compile_for_nnp(
 ) -> NnpNetwork:
     """Compile a checked model for nnp, and return the network.
 
-    `dims` has the sizes of the model's named dimensions. `folder` has the files of a network that
-    was compiled before. Raises `InputError` for a node that nnp cannot compute.
+    `dims` has the sizes of the model's named dimensions. If the network was compiled before,
+    `folder` is the folder of its files, from which it loads its program. Raises `InputError` for a
+    node that nnp cannot compute.
     """
     from macaw.lowering.nnp.onnx_reader import read
     from macaw.lowering.nnp.source import program

@@ -43,9 +43,10 @@ def records(network: NnpNetwork) -> list[dict[str, Any]]:
 
 
 def comparison(run: NnpRun, expected: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
-    """Return a record for each output of a run: its greatest magnitude and its largest error.
+    """Return a record for each output of a run, with its largest absolute error.
 
-    `expected` has the outputs that floating-point arithmetic gives, by name.
+    `expected` has the outputs that floating-point arithmetic gives, by name. The record's
+    `greatest` is the greatest magnitude in the expected output.
     """
     rows = []
     for name, array in run.outputs.items():

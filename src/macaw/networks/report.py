@@ -195,9 +195,10 @@ def remarks(network: Estimate) -> list[str]:
 
 
 def summary(network: Reported, run: NetworkRun | None = None) -> list[str]:
-    """Return lines about the whole network: its cycles, and the idle share of each core.
+    """Return lines about the whole network, which compare its cycles with their lower bound.
 
-    The lines compare the cycles with their lower bound.
+    The cycles are the predicted ones, and with a `run` also the measured ones. With a `run`, the
+    lines also have the number of layers that equal the reference, and the idle share of each core.
     """
     layers = network.layers
     macs, bound = sum(x.macs for x in layers), sum(x.bound for x in layers)

@@ -41,7 +41,10 @@ class UnitCounts:
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return, for each kind of core with a counter in each unit, the values of the first one."""
+    """Return, for each kind of core, the values of the first counter that each unit has.
+
+    Kinds without such a counter are left out.
+    """
     kinds: dict[str, list[Core]] = {}
     for core in device.order:
         kinds.setdefault(core.table.name, []).append(core)

@@ -50,9 +50,10 @@ def _points(session: Session) -> Markup:
 
 
 def _past(session: Session) -> Markup:
-    """Return a table of the queues with contents at the present position or at a checkpoint.
+    """Return a table of the queues that are not empty now or were not empty at a checkpoint.
 
-    The table is empty if there are fewer than `LEAST_MOMENTS` such moments.
+    The table is empty if there are fewer than `LEAST_MOMENTS` moments: the earlier checkpoints and
+    the present position.
     """
     columns = [
         Column("queue"),

@@ -88,8 +88,8 @@ def _energy_metrics(
 ) -> dict[str, float]:
     """Return the estimated energy of a run in picojoules, as metrics: in all, and for each core.
 
-    The result is empty if the subject names no table of energies. The meters need a second run,
-    with the seed of `point`. For a batch, the result is the sum over all items, as for cycles.
+    The result is empty if the subject's `energy` is None. The meters need a second run, with the
+    seed of `point`. For a batch, the result is the sum over all items, as for cycles.
     """
     if subject.energy is None:
         return {}

@@ -1,7 +1,7 @@
 """Classes for the subject of a sweep: a program, a lowered operation or graph, or a network.
 
-`energy` is the file of the table with which the energy is estimated. An empty text means the
-default table; None means no estimate.
+The field `energy` of each class is the file of the table with which the energy is estimated. An
+empty text means the default table; None means no estimate.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from macaw.isa.config import Configuration
 
 @dataclass(frozen=True)
 class ProgramSubject:
-    """A program, which is assembled again for each device; an ELF file is not.
+    """A program. Sources are assembled again for each device; an ELF file is used as it is.
 
-    `sources` are paths. `inputs` has the path of the .npy file of each input, by name. `config` is
-    the device before a point changes its settings.
+    `sources` are the paths of the sources, or the path of the one ELF file. `inputs` has the path
+    of the .npy file of each input, by name. `config` is the device before a point changes its
+    settings.
     """
 
     sources: tuple[str, ...]
@@ -74,7 +75,7 @@ class NetworkSubject:
     """A network, whose model in `folder` is compiled again for each device.
 
     `inputs` has the path of the .npy file of each input of the model, by name. `config` is the
-    device before a point changes its settings. `dims` has sizes of the model's open dimensions. If
+    device before a point changes its settings. `dims` has sizes of the model's named dimensions. If
     `core` is not None, this core computes the whole network.
     """
 

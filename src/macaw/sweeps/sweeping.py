@@ -80,10 +80,10 @@ def sweep(
     The points are all combinations of the values. With `zipped`, the first point has the first
     value of each setting, the next one the second values, and so on. With a seed `jitter`, each
     point runs `repeat` times with noise in the timing of DRAM. `jobs` processes run the points, or
-    the Dask cluster at `scheduler`. With a `folder`, each finished point has a file there, and a
-    later sweep runs only the points whose file is missing, or whose inputs have changed. The
-    function calls `watch(done, total)` after each point. A run that takes more than `max_cycles` is
-    an error.
+    the Dask cluster at `scheduler`. With a `folder`, each finished point has a file there. A later
+    sweep with this folder runs only the points that have no such file, or whose run read a file
+    that has changed since. The function calls `watch(done, total)` after each point. A run that
+    takes more than `max_cycles` is an error.
 
     With `energy`, the file of a table or "" for the default table, each point also has an estimate
     of its energy in picojoules, from a second run.
@@ -123,9 +123,9 @@ def source_subject(
 ) -> ProgramSubject | NetworkSubject:
     """Return the program or the network that `names` name: sources, one ELF file, or a folder.
 
-    `inputs` are paths of .npy files by name; they replace those of a golden test. `device` and
-    `max_cycles` do so, too, unless they are None. Raises `InputError` and the errors of
-    `macaw.load`.
+    `inputs` are paths of .npy files by name. Each replaces the golden test's input of this name.
+    Unless they are None, `device` replaces the device of the program or network, and `max_cycles`
+    the golden test's limit. Raises `InputError` and the errors of `macaw.load`.
     """
     if not names:
         raise InputError("there is nothing to run", "name sources, or an operation to lower")

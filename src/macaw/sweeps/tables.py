@@ -29,14 +29,15 @@ def table(
     *,
     plain: bool = False,
 ) -> str:
-    """Return a table with one line for each combination of settings, over all its repetitions.
+    """Return a table with one line for each combination of settings, and a summary.
+
+    A line has the means over all repetitions of its combination. `metrics` are columns of the
+    table, by default those of `DEFAULT_METRICS` that the points have. A star marks the lines on the
+    Pareto front of the columns `front`, in which small values are good. At most `limit`
+    combinations are shown. Below them are the refused points and the summary.
 
     With `plain`, each cell of a line comes after its heading, and the columns are not aligned.
-
-    `metrics` are columns of the table, by default those of `DEFAULT_METRICS` that the points have.
-    A star marks the lines on the Pareto front of the columns `front`, in which small values are
-    good. `limit` is the greatest number of lines. Raises `InputError` for a metric that no point
-    has.
+    Raises `InputError` for a metric that no point has.
     """
     for name in (*metrics, *front):
         sweep.column(name)

@@ -46,9 +46,10 @@ def print_diagnostics(
 
 
 def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
-    """Return the printed form of a diagnostic. With `colours`, its source line is coloured, too.
+    """Return the printed form of a diagnostic, in which each piece has the style of its kind.
 
-    Plain output has the column as a number in place of carets.
+    With `colours`, the words of its source line are coloured like those of a source. Plain output
+    has the column as a number in place of carets.
     """
     from rich.text import Text
 
