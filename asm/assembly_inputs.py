@@ -50,7 +50,10 @@ class DeviceChoice:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration. After its first use, a `.device` line is an error."""
+        """The device's configuration.
+
+        After the first use of this property, a line that would change the device is an error.
+        """
         self._used = True
         if self._config is None:
             self._config = load(DEFAULT_DEVICE)
@@ -71,9 +74,10 @@ class DeviceChoice:
     ) -> None:
         """Carry out a `.device` line: choose the device that `node` names.
 
-        Report mistakes in the device's file, which is looked for in `folders`. Raises `Mistake` if
-        there is no such file, if another device is chosen already, or if earlier lines depend on
-        the device.
+        If the caller has chosen the device, the line has no effect. Report an unknown name, and
+        mistakes in the device's file, which is looked for in `folders`. Raises `Mistake` if there
+        is no such file, if another device is chosen already, or if earlier lines depend on the
+        device.
         """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])

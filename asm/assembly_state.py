@@ -79,7 +79,10 @@ class AssemblyState:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration. After its first use, a `.device` line is an error."""
+        """The device's configuration.
+
+        After the first use of this property, a line that would change the device is an error.
+        """
         return self.device.config
 
     def next_ordinal(self) -> int:

@@ -51,7 +51,10 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 class Reference(NamedTuple):
-    """A 32-bit address in a debug section: its byte offset, and the section to which it points."""
+    """A 32-bit field of a debug section that contains an address in the section `target`.
+
+    `offset` is the byte offset of the field in its debug section.
+    """
 
     offset: int
     target: str  # a section's name; an address in a debug section counts from its start

@@ -21,7 +21,7 @@ _MOST_LINES = 12  # lines of a macro that are shown
 def place(symbol: Definition) -> Span:
     """Return the span of a symbol's definition.
 
-    If a macro or repetition defines the symbol, return the span of the line that calls it.
+    If the definition is in an expansion, return the span of the outermost call or repetition.
     """
     return _in_a_file(symbol.line, symbol.start, symbol.end)
 
@@ -29,7 +29,7 @@ def place(symbol: Definition) -> Span:
 def macro_place(macro: Macro) -> Span:
     """Return the span of the name in a macro's definition.
 
-    If another macro or repetition defines the macro, return the span of the line that calls it.
+    If the definition is in an expansion, return the span of the outermost call or repetition.
     """
     return _in_a_file(macro.line, macro.start, macro.end)
 
@@ -46,7 +46,7 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_expanded(symbol: Definition) -> bool:
-    """Return whether the line that defines the symbol is in a macro or repetition."""
+    """Return whether the line that defines the symbol is in an expansion."""
     return isinstance(symbol.line.source, ExpandedText)
 
 

@@ -126,7 +126,11 @@ def _entry(state: AssemblyState, parts: CoreParts) -> int | None:
 
 
 def check_outputs(state: AssemblyState, parts: Sequence[CorePart]) -> None:
-    """Warn of each output to which none of `parts` can write."""
+    """Warn of each output to which none of `parts` can write.
+
+    Outputs in the memory of a core without a part are left out; `CoreParts.check_tensor_memories`
+    checks them.
+    """
     for tensor in state.symbols.tensors:
         symbol = tensor.definition
         is_apart = tensor.plan.part_section and tensor.plan.part_section not in state.layout.plans

@@ -71,7 +71,7 @@ class SourceReader:
     def _take_simple(self, text: SourceText, start: int) -> int:
         """Assemble the simple lines from offset `start` of `text` on.
 
-        Return the offset of the first line that is not simple.
+        Return the offset of the first line that the fast path has not assembled.
         """
         stack = self._stack
         if not stack.takes_statements:

@@ -77,7 +77,10 @@ class Report:
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 
     def fail(self, line: LogicalLine) -> None:
-        """Suppress later errors of a line that would result from another, reported error."""
+        """Mark a line as failed, because an error that is already reported affects the line.
+
+        Later errors and warnings of the line are not reported.
+        """
         self._failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:

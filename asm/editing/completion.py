@@ -151,7 +151,7 @@ def _symbols(
 
 
 def _jump_targets(view: FileView) -> Iterator[Suggestion]:
-    """Yield the labels of instructions, and the uses of local labels such as `1b`."""
+    """Yield the labels of instructions and, for each local label `1:`, its uses `1b` and `1f`."""
     state = view.program.assembly
     for name, symbol in _visible(view):
         area = symbol.area
@@ -219,7 +219,11 @@ def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand
 def _fitting(
     rows: Iterable[Row], place: Cursor, index: int, depth: int
 ) -> Iterator[Operand | PseudoOperand]:
-    """Yield those operands of the mnemonic's rows that can be at the cursor `place`."""
+    """Yield those operands of the mnemonic's rows that can be at the cursor `place`.
+
+    `index` is the number of operands before the one at the cursor. `depth` is the number of open
+    brackets, without those of a call.
+    """
     for row in rows:
         for operand in row.operands:
             if place.named and operand.name == place.named.rstrip("="):
@@ -235,7 +239,7 @@ def _fitting(
 
 
 def _is_free(operand: Operand | PseudoOperand) -> bool:
-    """Return whether the position of an operand is free, as for flags and operands `name=`."""
+    """Return whether an operand may be at any position; flags and operands `name=` may."""
     return bool(getattr(operand, "named", False)) or operand.kind.optional
 
 

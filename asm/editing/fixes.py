@@ -39,7 +39,10 @@ class Fix:
 
 
 def fixes(view: FileView, first: int, last: int) -> Iterator[Fix]:
-    """Yield the corrections of the errors in the lines from `first` to `last`."""
+    """Yield the corrections of the errors in the lines from `first` to `last`.
+
+    An error in an expansion or included file is also an error of the lines in its chain.
+    """
     for item in view.program.assembly.report.diagnostics():
         spans = [item.span, *(link.span for link in item.chain)]
         if any(x.file == view.file.name and first <= x.line <= last for x in spans):
