@@ -42,8 +42,9 @@ class Arrivals:
     def show(self, core: Core, newest: int) -> None:
         """Record that a stop shows the user a core before its next instructions.
 
-        `newest` is the greatest number of a point so far. In these arrivals, points with a greater
-        number do not stop the core, because the user sets them after this stop.
+        `newest` is the greatest number of a point so far. Points with a greater number do not stop
+        the core at these instructions now, because the user sets such points after this stop. They
+        stop the core when it arrives there again.
         """
         for address in core.next_addresses:
             arrival = self._arrival(core, address)

@@ -1,8 +1,8 @@
 """Finds the calls from which a core has not returned: from the link register and the stack.
 
 Assembly code has no frame records. So each word on the stack that is the address after a call
-counts as a return address. A direct call counts only if it can have led to the inner function: its
-target is at or before the address there.
+counts as a return address. A direct call counts only if it can have called the function of the
+frame that was found before: the target of the call is at or before the address of that frame.
 """
 
 from __future__ import annotations

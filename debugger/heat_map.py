@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HeatMap:
-    """The values of an expression in all units of a session's device.
+    """The values of an expression in the units of some cores of a session's device.
 
     The object compiles the expression again only when the expression, the units or the device
     change.
@@ -90,9 +90,10 @@ class HeatMap:
 
 
 class _Units(NamedTuple):
-    """A unit with its name, and the units of the deepest level that are inside of it.
+    """A row of the grid: the units of the deepest level that belong to one unit above, or one core.
 
-    `places` and `names` are the places and the names of the deepest units.
+    `name` is the name of that unit or core. `places` and `names` are the places and the names of
+    the deepest units.
     """
 
     name: str
@@ -114,7 +115,8 @@ def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
 def _first_count(core: Core) -> str:
     """Return the path of the first counter that each deepest unit of a core has.
 
-    If the units have no counter, return the path of their first number.
+    If the units have no counter, return the path of their first 64-bit number; `retired` without
+    such a number.
     """
     shape = counts(core)
     fields = [row for row in core.state.fields if row.shape == shape and row.dtype == "int64"]

@@ -42,10 +42,10 @@ class Interrupts:
         return pending
 
     def check(self) -> None:
-        """Raise `SessionError` if a stop was requested while no device runs.
+        """Raise `SessionError` and drop the request, if no device runs and a stop was requested.
 
-        While a device runs, the device itself stops, between two acts. An exception from a
-        condition would stop the device in the middle of an act.
+        While a device runs, this method does nothing, because the device itself stops, between two
+        acts. An exception from a condition would stop the device in the middle of an act.
         """
         if not self.running and self.take():
             raise SessionError("interrupted")

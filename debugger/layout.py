@@ -187,9 +187,10 @@ class Arrangement:
         return tuple(rectangles)
 
     def _weight(self, band: Band) -> float:
-        """Return a band's share of the height.
+        """Return a band's share of the height, changed by the user's factors.
 
-        The method multiplies it by the user's factors for those panels that fill the band's height.
+        The factors are those of the panels that fill the band's height. Their product multiplies
+        the share that the layout gives to the band.
         """
         weight = float(band.share)
         for column in band.columns:
@@ -216,7 +217,8 @@ class Arrangement:
     def too_small(self, width: int, height: int) -> bool:
         """Return whether `width` x `height` cells, the space for panels, are too few.
 
-        They are too few if the terminal has fewer cells than `SMALLEST`.
+        They are too few if the terminal, which has `FRAME` more rows, has fewer columns or rows
+        than `SMALLEST`.
         """
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 

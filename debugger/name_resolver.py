@@ -260,7 +260,11 @@ class NameResolver:
     def _view(
         self, steps: Sequence[str | tuple[Node, ...]]
     ) -> tuple[np.dtype[Any], Sequence[str | tuple[Node, ...]]]:
-        """Return the type that the first step names, by default a word, and the other steps."""
+        """Return the type that the first step names (`i16`), and the steps after it.
+
+        If there is no step, or the first step is subscripts, return the type of a 32-bit word and
+        all steps. Raises `AccessError` for a name that is no type.
+        """
         if steps and isinstance(steps[0], str):
             if steps[0] not in VIEWS:
                 raise AccessError(f"'{steps[0]}' is no type, there are {', '.join(VIEWS)}")

@@ -76,7 +76,10 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject the condition of an event that no core with this event can evaluate."""
+    """Reject the condition of an event if it has a meaning at none of the event's places.
+
+    Without places, all cores of the device count. Raises `ExpressionError`.
+    """
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
     viewpoints = where or tuple(Place(core.name) for core in device.order)

@@ -15,7 +15,8 @@ def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]
 
     `value` is the register's value. Bytes become an array of the type that the core returns
     (`Inspectable.number_type`). If the place has several units, there is a pair for each unit
-    (`rz[3]` is the register of unit 3). Any other value is returned unchanged.
+    (`rz[3]` is the register of unit 3). A value that is not bytes, or for which the core returns no
+    type, is unchanged in a single pair.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
         return [(name, value)]

@@ -64,9 +64,9 @@ def instruction_ends(
     """Return the ends of a core's last `count` or more instructions before `end`.
 
     The earliest end is the first one. `name` is the name of the core, `retired` the number of
-    instructions that the core had executed at `end`. For a core without units, the latest of these
-    ends is missing; the caller does not need it. If the run has fewer instructions, the first item
-    is the start of the run. Raises `Interruption`.
+    instructions that the core had executed at `end`. For a core that executes at most one
+    instruction in a cycle, the latest of these ends may be missing; the caller does not need it. If
+    the run has fewer instructions, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
@@ -144,9 +144,10 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """Return the positions right after the last acts with an announcement that `matches`.
+    """Return the positions right after the last acts with a certain announcement.
 
-    The acts are acts of `cores` before the present position. The result has `count` positions or
+    It is an announcement for which `matches` returns True. The acts are acts of `cores` before the
+    present position. The result has `count` positions or
     more, the earliest first; it has fewer if the run has fewer such acts. Raises `Interruption`.
     """
     device = runner.debuggee.device

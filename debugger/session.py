@@ -137,7 +137,7 @@ class Session(Motion):
         return self._debuggee.interrupts
 
     def share_interrupts(self, other: Session) -> None:
-        """From now on, let a request that stops `other` also stop this session."""
+        """Use the interrupts of `other` from now on: a request stops whichever session runs."""
         self._debuggee.interrupts = other._debuggee.interrupts
 
     def interrupt(self) -> None:

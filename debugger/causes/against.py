@@ -46,7 +46,11 @@ class Agreement:
 
 @dataclass
 class Stage:
-    """A value that differs from its reference, and the steps between it and the next stage."""
+    """A value that differs from its reference, and the steps that made it.
+
+    The steps go back from this value to the wrong value of the next stage, which is earlier in the
+    run. In the last stage they go back to right values, and to values without a reference.
+    """
 
     cause: Cause
     verdict: Verdict

@@ -133,8 +133,8 @@ class CauseFinder:
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
         """Yield the causes of the nearest written bytes around `size` unwritten bytes at `address`.
 
-        The first results are steps that wrote nothing although the program may have meant them to
-        write these bytes.
+        The first results are causes with steps that wrote nothing, although the program may have
+        meant these steps to write the bytes.
         """
         for core in self.record.device.order:
             for origin in core.origins.without_effect(address, size) if core.origins else ():
@@ -145,11 +145,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values around a piece of an array that no step made.
+        """Yield the causes of the nearest values around an array's piece, which no step made.
 
-        `place` is the piece, in the state of `core`. For each side there is at most one cause: the
-        nearest piece that a step made before announcement `before`. The array is a field that has
-        an `Origins.array_size`.
+        `place` is the piece, in the state of `core`. Before and after the piece there is at most
+        one cause each, of the nearest elements that a step made before announcement `before`. The
+        array is a field that has an `Origins.array_size`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None
@@ -241,8 +241,9 @@ class CauseFinder:
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """Yield the causes of bytes that a step of `core` took from a window of this core.
 
-        `source` is the source of the step. Another core wrote the bytes into the window; the
-        results are the causes of this write.
+        `source` is the step's record of these bytes. If another core wrote them into the window,
+        the results are the causes of this write. If no write is recorded, the result is a cause at
+        which the search ends.
         """
         assert source.window_part is not None
         number, first, size = source.window_part

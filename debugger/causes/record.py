@@ -106,7 +106,7 @@ class RunRecord:
         self._wider: RunRecord | None = None
 
     def _can_be_partial(self) -> bool:
-        """Return whether the record may be partial for all cores that have started something."""
+        """Return whether the record may be partial for all cores that have started instructions."""
         started = {core.name for core in self.debuggee.device.order if core.start_count}
         return all(
             core.origins is None or core.origins.can_be_partial
@@ -235,8 +235,8 @@ class RunRecord:
     def neighbours(self, address: int, size: int) -> list[Access]:
         """Return the last writes of the nearest written bytes around `size` unwritten bytes.
 
-        The unwritten bytes begin at `address`. A write that is more than `_REACH` lines away does
-        not count.
+        The unwritten bytes begin at `address`. There is at most one write below them and one above
+        them. A write that is `_REACH` or more lines (of 2 ** `_LINE` bytes) away does not count.
         """
         self.require_whole()
         found = []
@@ -433,8 +433,8 @@ def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
     """Return the checkpoints at which partial records start, the earliest first.
 
     `end` is the cycle at which the records end. The latest result is the last checkpoint, or the
-    one before it if the last one is very near the end. Each record is about `_GROWTH` times as long
-    as the one that starts later. So an answer that needs the whole run takes little longer than
+    one before it if the last one is very near the end. Each record is at least `_GROWTH` times as
+    long as the next shorter one. So an answer that needs the whole run takes little longer than
     with a single record.
     """
     whole = sum(point.cost for point in points)

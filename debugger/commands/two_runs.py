@@ -196,7 +196,8 @@ def _register_rows(
 ) -> list[tuple[Any, ...]]:
     """Return rows for the registers whose present values differ between the two runs.
 
-    `fields` has the names of the fields of state to compare; `sides` has the difference's core.
+    The registers are those of the core whose observations `sides` differ. `fields` has the names of
+    the fields of state to compare. The result is empty if a side is None or a run has ended.
     """
     if None in sides or any(run.device.stopped for run in runs):
         return []
@@ -224,7 +225,7 @@ def _register_rows(
 
 
 def _size_text(values: np.ndarray[Any, Any]) -> str:
-    """Return the size of a register file as text, if the sizes in the two runs differ."""
+    """Return the shape of a register file as text, such as `4 x 8 elements`."""
     return f"{' x '.join(map(str, values.shape)) or 1} elements"
 
 

@@ -334,10 +334,10 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a usage line whose groups have been replaced by the pieces inside.
+    """A piece of a usage line; the pieces of a group stand in the line in place of the group.
 
-    If the piece is optional, `beyond` is the number of steps from it to the piece that may come
-    instead. Otherwise `beyond` is 0.
+    If the piece is optional, or is the first one of an optional group, `beyond` is the number of
+    steps to the piece that follows if the option is left out. Otherwise `beyond` is 0.
     """
 
     piece: Piece

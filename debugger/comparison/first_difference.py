@@ -186,7 +186,7 @@ def first_difference(this: Session, other: Session, subjects: list[Subject]) -> 
 
 
 def _fields(runs: Sequence[Session], engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return, by core name, the fields of state that are registers of the core in both runs."""
+    """Return, by core name, the fields of state that are registers or queues in both runs."""
     one, two = (
         registers(run.device.config, engine) for run, engine in zip(runs, engines, strict=True)
     )

@@ -25,7 +25,7 @@ COPIES = 8  # steps between two values, of which the record has no values
 
 @dataclass
 class PairedStep:
-    """The same cause in both runs. A side is None if its run does not have the cause."""
+    """A cause in one run, and the cause that matches it in the other run; None without one."""
 
     this: Cause | None
     other: Cause | None
@@ -38,8 +38,8 @@ class PairedWalk:
     `reason` says why the walk ended there:
 
     - "instruction" or "setting": the instructions or a setting differ;
-    - "source": one run has one source more;
-    - "step": all values that the step read are equal;
+    - "source": the step read a value in one run only, or equal values with different names;
+    - "step": all values that the step read are equal, and have the same names;
     - "origin": the search cannot continue, for example at an input;
     - "long": there are too many steps.
 
@@ -128,8 +128,9 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
 def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
     """Yield the causes of a step in both runs as pairs: first those with the same role and name.
 
-    The remaining causes of a role are paired in order if both runs have the same number of them.
-    The name of a product consists of its factors, so products of different factors are no pair.
+    A product counts the names of its factors as its name. The remaining causes of a role are paired
+    in order, also if their names differ, if both runs have the same number of them. Otherwise each
+    of them is alone: the other side of its pair is None.
     """
     left, right = list(one), list(two)
     pending: dict[object, deque[Cause]] = {}

@@ -107,7 +107,7 @@ def _memory_of(run: Session, text: str) -> Subject:
 def same_layout(one: Program, other: Program) -> bool:
     """Return whether the sections, tensors and arrays of both programs have the same addresses.
 
-    Then an address has the same contents in both.
+    If they have, an address means the same section and the same element in both programs.
     """
     return _layout(one) == _layout(other)
 

@@ -125,7 +125,7 @@ class Target:
         self.inspection.references.forget()
 
     def has_changed(self) -> bool:
-        """Return whether the last request has changed the focus, or any state without a run."""
+        """Return whether the last request has changed the focus or has edited the state."""
         is_edited = any(isinstance(item, EditRecord) for item in self._moved)
         return is_edited or self.session.focus != self._focus_before
 

@@ -157,7 +157,7 @@ class Worker:
             self.on_leave()
 
     def _has_run(self) -> bool:
-        """Return whether a script has run the program: its cycle differs from the frame's cycle."""
+        """Return whether the device is at another cycle than the frame: a script has run it."""
         return self.interpreter.session.device.cycle != self.frame.cycle
 
     def _renew(self) -> None:

@@ -44,7 +44,10 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _moments(cycles: tuple[int, ...], width: int) -> list[int]:
-    """Return, for each of `width` columns, the index of the last moment up to its cycle."""
+    """Return, for each column, the index of the last moment at or before the column's cycle.
+
+    There are `width` columns, or fewer if the timeline has fewer cycles.
+    """
     first, last = cycles[0], cycles[-1]
     count = min(width, last - first + 1)
     apart = (last - first) / max(1, count - 1)

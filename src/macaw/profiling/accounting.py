@@ -109,9 +109,9 @@ def _cycles_without(
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
-    """Return the cycles of each charge on the critical path of core number `core`.
+    """Return, for each charge of core number `core`, its cycles on the run's critical path.
 
-    `path` has the cycles of the steps of all cores.
+    `path` has the cycles on this path for the steps of all cores.
     """
     return {
         charge or Charge("between"): cycles

@@ -1,8 +1,8 @@
 """Confidence intervals of the difference between the means of two samples, by the bootstrap.
 
 The interval is that of the studentised bootstrap (Efron, Tibshirani: An Introduction to the
-Bootstrap, 1993, chapter 12.5): each resample is divided by its own standard error, so that small
-samples give intervals that are wide enough.
+Bootstrap, 1993, chapter 12.5): the error of each resample's difference is divided by the standard
+error of this resample, so that small samples give intervals that are wide enough.
 """
 
 from __future__ import annotations

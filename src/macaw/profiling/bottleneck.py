@@ -41,9 +41,10 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Return pairs (other core, cycle): an interval waited until the core reached the cycle.
+        """Return pairs (other core, cycle): for which work of other cores an interval waited.
 
-        `place` is the index of the interval in the work of `core`.
+        The interval could start when the other core had reached the cycle. `place` is the index of
+        the interval in the work of `core`.
         """
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
@@ -64,7 +65,7 @@ class _WorkGraph:
         """Return a list with one pair: the core that works at cycle `time`, and `time`.
 
         If no core works then, it is the core that worked last before. `core` itself and the
-        commander are not considered. A wait that names no core is assumed to be for the result.
+        commander are not considered. A wait that names no core is assumed to be for this core.
         The list is empty if no core worked.
         """
         candidates = []
@@ -130,9 +131,9 @@ class _WorkGraph:
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
         """Return two numbers whose sum is the simulated cycle for cycle `time` of the recorded run.
 
-        The second number is 0 if the core worked at `time`, 1 if the core's work had ended before,
-        and `time` itself before the core's first work. `spans` has the simulated (begin, end) of
-        the core's intervals so far.
+        The second number is 0 if `time` is in an interval of the core's work or at its end, 1 later
+        than the end, and `time` itself if the core had not begun to work before `time`. `spans` has
+        the simulated (begin, end) of the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:

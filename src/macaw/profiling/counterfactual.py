@@ -42,8 +42,9 @@ class _Transfer:
     """A transfer, and the intervals of work that made its data.
 
     Its own interval is `node`. `begin` and `end` are cycles after the start of this interval.
-    `makers` are intervals that wrote its source, each with the cycles from its start to the last of
-    these writes; `sources` are the numbers of transfers that did the same.
+    `makers` are intervals in which cores wrote the bytes that the transfer reads, each with the
+    cycles from the start of the interval to the last of these writes. `sources` are the numbers of
+    the earlier transfers that wrote such bytes.
     """
 
     node: int
@@ -203,9 +204,9 @@ class RunGraph:
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
         """Return the dependences of the interval that starts at `begin` on the cores `names`.
 
-        The `lag` of all edges is the time from the end of the work that ended last to `begin`. If
-        one of the cores waited after this work, there are also edges to the work for which it
-        waited.
+        The edge to a core is to its last work before cycle `time`. If the core waited after this
+        work, there are also edges to the cores for which it waited. The `lag` of all edges is the
+        time from the latest end of all these pieces of work to `begin`.
         """
         found = []
         left = list(names)
@@ -226,7 +227,7 @@ class RunGraph:
     def _nearest(self, core: str, time: int) -> list[str]:
         """Return a list with one core: the one that works at `time`, or else the last that worked.
 
-        A wait that names no core is assumed to be for the result. `core` itself and the commander
+        A wait that names no core is assumed to be for this core. `core` itself and the commander
         are not considered. The list is empty if no core worked before `time`.
         """
         ends: list[tuple[Interval, str]] = []
@@ -290,7 +291,7 @@ class RunGraph:
                     self._uses.setdefault(user, []).append((number, at))
 
     def is_for_data(self, wait: LoggedWait) -> bool:
-        """Return whether a wait is for transfers of which `moves` says who used their data."""
+        """Return whether a wait is only for cores whose transfers, and their users, are known."""
         return bool(wait.charge.whom) and self.movers.issuperset(wait.charge.whom.split(", "))
 
     def _begin(self, number: int) -> int:
@@ -332,11 +333,12 @@ class RunGraph:
         """Return the cycle in which the run would end with a change.
 
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
-        are waits that do not take place, as pairs of the core and the index of the wait. They still
-        end no earlier than if the cores that are waited for had never paused. If a wait is for
-        transfers, this is so for the work that used their data instead: it starts no earlier than
-        these data could be there, if the mover had never paused, and if each transfer had begun
-        when its source was made.
+        are waits that do not take place, as pairs of the core and the index of the wait. The work
+        after such a wait starts no earlier than the cores that were waited for could have done
+        their work without any pause. If the wait was for transfers, this bound holds for another
+        piece of work, the one that used the data of the transfers. It starts no earlier than the
+        data could be there if the mover had never paused, and if each transfer had begun when the
+        bytes that it reads were made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)

@@ -83,9 +83,10 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
     """Yield pairs (line, finding), one for each row of the timeline whose cores had unequal work.
 
-    The line is the one with most cycles on the core with most work. If several
-    cores share the work of the row, cores without work count, too. The others can give up pieces of
-    work to these, but keep one each.
+    The line is the one with most cycles on the core with most work. Rows in which fewer than two
+    cores worked are left out. In the simulation each core does at most the mean work of the row's
+    cores, in which cores without work count, too. If there are cores without work, each other core
+    keeps at least one of its pieces of work.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -169,7 +170,8 @@ def _vanishing(
 ) -> dict[Charge, float]:
     """Return, by charge, the share that vanishes if a program follows the advice for a cause.
 
-    `lengths` has the cycles of each period by charge. Transfers in different directions remain.
+    `lengths` has the cycles of each period by charge. If the advice is to do several accesses as
+    one, one transfer of each direction remains.
     """
     stays = BY_CAUSE[cause].stays
     if stays == UNEVEN:
@@ -194,8 +196,8 @@ def _vanishing(
 def _share_of_others(lengths: Sequence[int]) -> float:
     """Return the share of the cycles of several accesses that vanishes if only one access remains.
 
-    `lengths` has the cycles of each access. An access that takes longer than three quarters of all
-    accesses does so because of its size, so its excess over these also remains.
+    `lengths` has the cycles of each access. An access that is longer than the third quartile of all
+    lengths is assumed to be long because of its size. So its cycles above this quartile remain.
     """
     usual = sorted(lengths)[3 * (len(lengths) - 1) // 4] if lengths else 0
     return (sum(min(length, usual) for length in lengths) - usual) / max(sum(lengths), 1)
@@ -284,8 +286,8 @@ def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
     """Return the indices of the waits by charge.
 
     If the graph does not know who used the data for which a core waited, the first wait of each
-    instruction is left out. If the work of two cores overlaps, the second core still waits for the
-    first piece of work.
+    instruction for each cause is left out. The reason is that even if the work of two cores
+    overlaps, the second core has to wait for the first piece of work of the first core.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()

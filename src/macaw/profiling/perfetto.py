@@ -80,7 +80,8 @@ class _Writer:
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
         """Write the records of a core to tracks below track `parent`, the track of its row.
 
-        If the core is not `alone` in its row, they are below a track of the core at `place`.
+        If the core is not `alone` in its row, these tracks are below a new track of the core, which
+        has the position `place` among the tracks below `parent`.
         """
         if not alone:
             parent = self._busy(core, parent, place)
