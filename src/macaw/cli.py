@@ -184,9 +184,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _exit(status: int) -> None:
     """End the process with `status`, without freeing its objects.
 
-    Freeing them would take a tenth of the time of a short run.
-    The caller must have written the output. If there are threads, or a debugger or profiler is
-    active, the process ends as usual.
+    Freeing them would take a tenth of the time of a short run. The caller must have written the
+    output. If there are threads, or a debugger or profiler is active, the process ends as usual.
     """
     watched = sys.gettrace() or sys.getprofile() or sys.flags.interactive
     if watched or threading.active_count() > 1:

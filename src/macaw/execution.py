@@ -285,7 +285,7 @@ def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
 
 
 def _add_counters(total: Counters, device: Device) -> None:
-    """Add the counters of a device's cores to `total`, except cores that the run did not use."""
+    """Add to `total` the counters of those cores of a device that the run has used."""
     found = device.counters(device.present)
     for core in device.present:
         rows = {row.name: row for row in core.table.counters}
@@ -295,7 +295,7 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
-    """Add the problems that a device has recorded to `total`."""
+    """Add to `total` the problems that a device has recorded in its run."""
     for core in device.present:
         for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
             key = core.name, address, what, where

@@ -130,9 +130,10 @@ def _check_names(prefix: str, table: Mapping[str, object], names: tuple[str, ...
 
 
 def _references(folder: Path, place: Path, table: object) -> dict[str, Reference]:
-    """Return the references that `table`, the table `expected` of golden.toml, has, by output.
+    """Return the references in `table`, by the name of the output.
 
-    `place` is the path of the golden.toml, which begins each message.
+    `table` is the value of `expected` in golden.toml. `place` is the path of the golden.toml, which
+    begins each message.
     """
     if not isinstance(table, dict):
         raise InputError(f"{place}: expected must be a table of OUTPUT = FILE")

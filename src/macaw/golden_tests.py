@@ -187,9 +187,9 @@ def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) 
 def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
     """Run the program of a golden folder and return its results.
 
-    If the program faults, the fault is part of the result. Before the program runs, the function
-    calls `on_load(program)`. Raises the errors of `macaw.load`, of `on_load` and of the binding of
-    inputs.
+    If the program stops without exiting, the reason is part of the result. Before the program runs,
+    the function calls `on_load(program)`. Raises the errors of `macaw.load`, of `on_load` and of
+    the binding of inputs.
     """
     program = api.load(*golden.sources, device=golden.device)
     if on_load is not None:

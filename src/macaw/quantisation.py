@@ -40,10 +40,11 @@ class QuantisedModel:
     names of the layers that remain floating-point. `losses` has one row for each integer layer:
 
     - the layer's types and the scale of its result
-    - `own`, the signal-to-noise ratio in decibels if only this layer is quantised
+    - `own`, the signal-to-noise ratio of the layer's result in decibels if only this layer is
+      quantised
     - `whole`, the same ratio if all layers up to this one are quantised
-    - `error`, the mean difference from the floating-point result, as a share of that result's root
-      mean square
+    - `error`, the mean difference of the result from the floating-point result if all layers up to
+      this one are quantised, as a share of the floating-point result's root mean square
     """
 
     model: onnx.ModelProto = field(repr=False)

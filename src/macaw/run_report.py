@@ -228,7 +228,8 @@ def _at_place(
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
     """Return a hint such as `0x00010008 is main+0x8`, or an empty text without a symbol.
 
-    `address` is the address in the device's memory, `at` the same address in the program file.
+    `address` is the address of an instruction in the device's memory, `at` the address of the same
+    instruction in the program file.
     """
     match = None if at is None else program.symbol_at(at)
     if match is None:

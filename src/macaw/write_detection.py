@@ -1,8 +1,8 @@
 """Finds outputs to which a run has certainly written nothing.
 
-For a small output, each word is tracked. For a larger one, only the memory pages that were written
-after the program was loaded are known. A write to one output then counts for all outputs in the
-same page.
+For a small output, writes to its own words are tracked. Such a write counts for all small outputs
+in the same memory page. For a larger output, only the pages that were written after the program was
+loaded are known. So each write to one of its pages counts for it, even a write to other data.
 """
 
 from __future__ import annotations

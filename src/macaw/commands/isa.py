@@ -93,8 +93,9 @@ def _language_pages() -> Iterator[Page]:
 def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
     """Return the pages with the name `name`, from the tables of `cores`.
 
-    With `everywhere`, also search the device and the language. Raises `InputError` if no page has
-    this name.
+    With `everywhere`, also search the pages of the device, and if no page has the name, those of
+    the language. If there is still no page, the name may begin with a core (`_find_of_core`).
+    Raises `InputError` if no page has this name.
     """
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean

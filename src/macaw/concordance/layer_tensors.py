@@ -133,7 +133,8 @@ class LayerTensors:
     def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
         """Return `values` as an array in the shape of `tensor`; messages call it `name`.
 
-        Raises `InputError` for another type or shape.
+        `values` must have the type of nnp's memory, and this shape or (rows, columns). Otherwise
+        the method raises `InputError`.
         """
         array = np.asarray(values)
         if array.dtype != self.dtype:
@@ -164,9 +165,10 @@ class LayerTensors:
     def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
         """Return the arrays for the program's `.input`s, by name.
 
-        An input at netin gets the tensors of the layer that NetInQ carries, from `tensors`. Any
-        other input gets its array in `data`, or zeros. Raises `InputError` if the tensors do not
-        fit into the inputs at netin.
+        An input at netin gets the tensors of the layer that NetInQ carries, from `tensors`. An
+        input that is no tensor of the layer gets its array in `data`. All others get zeros: the
+        caller writes the layer's tensors into memory. Raises `InputError` if the tensors do not fit
+        into the inputs at netin.
         """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)

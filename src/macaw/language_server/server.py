@@ -204,7 +204,8 @@ class LanguageServer:
     def _diagnose_readers(self, uri: str, path: Path | None) -> None:
         """Plan the diagnostics of the file `uri`, and of all open files whose programs read `path`.
 
-        If `path` is None, any program may read the file.
+        If `path` is None, any program may read the file. If `path` is a source or a golden.toml,
+        the diagnostics of all open files are planned, because their programs may have changed.
         """
         workspace = self.workspace
         workspace.changed_on_disk(path)

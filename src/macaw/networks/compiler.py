@@ -257,9 +257,9 @@ def program_inputs(
 ) -> Mapping[str, NDArray[Any]]:
     """Return the inputs, by name, of the program with these sources.
 
-    If the sources are those of a compiled network, `arrays` may also have inputs of the model,
-    which the function converts. Else it returns `arrays`. Raises `InputError` for inputs of the
-    model that do not fit.
+    If the sources are those of a compiled network, `arrays` may be inputs of the model instead of
+    inputs of the program. The function converts inputs of the model, and returns inputs of a
+    program unchanged. Raises `InputError` for inputs of the model that do not fit.
     """
     folder = network_folder(sources)
     return arrays if folder is None else load_network(folder).device_inputs(arrays)

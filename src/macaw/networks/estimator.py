@@ -127,8 +127,8 @@ def _integers(
     """Return a floating-point model after quantisation to the integers of the device's array.
 
     `dims` has the sizes of the model's named dimensions. `data` has samples of the inputs. Without
-    `data`, one random sample chooses the scales. Raises
-    `InputError` for data that do not fit, `LowerError` for a model that cannot be quantised.
+    `data`, the scales are chosen with one random sample. Raises `InputError` for data that do not
+    fit, `LowerError` for a model that cannot be quantised.
     """
     from macaw.lowering.onnx.assign import Types
     from macaw.lowering.onnx.pipeline import Plan, trial_network

@@ -43,9 +43,9 @@ class NativeDefinition:
         return concord(assemble_lowered(lowered.files, "main"))
 
     def __call__(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the layer's result for the inputs `arrays`, all in shape (1, vectors, N).
+        """Return a list with the layer's result for the inputs `arrays`.
 
-        N is the length of a native vector.
+        Result and inputs have shape (1, vectors, N). N is the length of a native vector.
         """
         software, native = self._software, self.layer.native
         data = dict(software.weights())

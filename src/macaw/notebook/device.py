@@ -88,7 +88,7 @@ def _state(core: Core) -> str:
 
 
 def _next(device: Device, core: Core) -> str:
-    """Return the address of a core's next instruction as text, with the source line or symbol."""
+    """Return the address of a core's next instruction as text, with the source line if known."""
     address = core.next_address
     if address is None:
         return ""

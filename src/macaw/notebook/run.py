@@ -51,7 +51,10 @@ def _outputs(run: Run) -> Markup:
 
 
 def _summary(array: NDArray[Any]) -> list[str]:
-    """Return the least, the greatest and the mean element as texts; no texts without elements."""
+    """Return the least, the greatest and the mean element as three texts.
+
+    The texts are empty if the array has no elements.
+    """
     if not array.size:
         return ["", "", ""]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -27,7 +27,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The point as messages name it: the settings, and the repetition if there is a seed."""
+        """The point as messages name it: the settings, and the seed if there is one."""
         words = [f"{key}={config.shown(value)}" for key, value in self.settings]
         return ", ".join([*words, *([f"seed {self.seed}"] if self.seed is not None else [])])
 
@@ -36,9 +36,10 @@ class Point:
 class Outcome:
     """The outcome of a run at a point: its metrics, or the reason why the point was refused.
 
-    `metrics` has `cycles`, each counter as `core.counter`, and further metrics of the subject.
-    `refused` has the reason; it is empty if the run has metrics. `files` has the SHA-256 of each
-    file that the run has read, by path. `reused` is true for the outcome of an earlier sweep.
+    `metrics` has `cycles`, each counter that is not 0 as `core.counter`, and further metrics of the
+    subject. `refused` has the reason; it is empty if the run has metrics. `files` has the SHA-256
+    of each file that the run has read, by path. `reused` is true for the outcome of an earlier
+    sweep.
     """
 
     point: Point
