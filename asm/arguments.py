@@ -124,7 +124,7 @@ class OperandText:
     def _word(self, position: int) -> tuple[str, int]:
         """Return the text from `position` to the next comma or blank, and the position there.
 
-        Commas and blanks inside of brackets or quotes do not count.
+        Blanks inside of brackets do not count, nor do blanks and commas inside of quotes.
         """
         text, start = self.text, position
         brackets: list[str] = []

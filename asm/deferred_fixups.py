@@ -125,8 +125,9 @@ class DeferredFixups:
     ) -> bytes:
         """Parse the line at offset `line_start` of the source by the grammar; return its bytes.
 
-        This is for lines whose symbol is neither a plain number nor an address. If the line has a
-        mistake, report the mistake and return no bytes. The other arguments are one entry of
+        This is for lines whose symbol has no known address, and for addresses that do not fit their
+        field. If the line has a mistake, report the mistake and return no bytes. `ordinal` is the
+        statement's ordinal for a local label, otherwise 0. The other arguments are from an entry of
         `items`.
         """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)

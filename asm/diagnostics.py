@@ -86,8 +86,8 @@ class Diagnostic:
 class AssemblyError(MacawError):
     """The error for a source that could not be assembled.
 
-    `diagnostics` are all its errors and warnings. The message has one line for each of the first
-    `MOST_ERRORS` of them.
+    `diagnostics` are all errors and warnings of the source. The message has one line for each of
+    them, but for at most `MOST_ERRORS` errors and as many warnings.
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:

@@ -25,7 +25,7 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """The error for a program that has no part of the requested core, or no requested section."""
+    """The error for a program without a part of the requested core or without the section."""
 
 
 def disassemble(

@@ -1,9 +1,10 @@
 """Formats sources: aligns statements and comments to columns, and normalises blanks.
 
 The formatter changes only blanks and empty lines. It reads the text before macros, conditionals and
-includes are expanded, so it also formats fragments and sources with mistakes. It does not change a
-line with an unterminated string, or the lines of a comment over several lines. `macaw.asm.columns`
-defines the columns; `macaw.asm.equivalence` checks that the new text has the same meaning.
+includes are expanded, so it also formats fragments and sources with mistakes. In a line
+with an unterminated string, and in the lines of a comment over several lines, it only removes
+blanks at the end. `macaw.asm.columns` defines the columns; `macaw.asm.equivalence` checks that the
+new text has the same meaning.
 """
 
 from __future__ import annotations

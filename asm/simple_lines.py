@@ -213,7 +213,7 @@ class SimpleLines:
         return self._take_instruction(entry, rest, label, place, line_start)
 
     def _take_directive(self, head: str, rest: str, place: int, line_start: int) -> bool | None:
-        """Assemble a directive `head` for numbers, a string, or zeros up to an alignment.
+        """Assemble the directive `head`: numbers, a string, `.set`, `.balign`, `.text` or the like.
 
         The parameters and the result are as in `_take_words`.
         """

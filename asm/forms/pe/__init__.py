@@ -7,10 +7,10 @@ In addition to the table rows, a source may contain the packets `config ib=0, SE
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or
 `to=(0, 1)` chooses clusters.
 
-A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol say what the
-symbol's declaration does not say: the contents (weights, activations, psums, scales, table), the
-receivers (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of
-bytes of the unit's half.
+A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words before or after the symbol say what
+the symbol's declaration does not say: the contents (weights, activations, psums, scales, table),
+the receivers (broadcast, sliced, by_cluster, by_pe), the form of weights (records, compress, dense)
+and the element type. `unit[0x40:0x60]` is a range of bytes of the unit's half.
 
 The operand `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` says where results go.
 Options that the source omits follow from the symbol and the weights.
