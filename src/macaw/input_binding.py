@@ -66,7 +66,8 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
     """Return `values` as checked inputs of the program.
 
     An array must have the declared type. A list or a number is converted if its values fit this
-    type exactly. Raises `InputError` for a wrong name, type or shape, and for a missing input.
+    type; a floating-point type may round them. Raises `InputError` for a wrong name, type or shape,
+    and for a missing input.
     """
     declared = {tensor.name: tensor for tensor in program.inputs}
     for name in values:

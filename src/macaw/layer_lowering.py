@@ -301,7 +301,11 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _check_operation(operation: str, rows: int | None, image: Pair | None) -> None:
-    """Raise `InputError` if `operation` needs `rows` or `image`, or does not have `rows`."""
+    """Raise `InputError` unless `rows` and `image` fit `operation`.
+
+    One of them may be None although `operation` needs it, or `rows` may be given although
+    `operation` has no rows.
+    """
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:

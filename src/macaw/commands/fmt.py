@@ -49,7 +49,10 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _source_files(name: str) -> list[str]:
-    """Return the file `name`, or all .s files in the folder `name`, but not in hidden folders."""
+    """Return the file `name`, or all .s files in and below the folder `name`.
+
+    Hidden files and folders are left out.
+    """
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]

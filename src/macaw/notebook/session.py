@@ -75,7 +75,8 @@ def _past(session: Session) -> Markup:
 def _levels(session: Session) -> Iterator[tuple[str, int, list[tuple[int, float]]]]:
     """Yield (name, capacity, levels) of each queue.
 
-    The levels are pairs (cycle, fill level): one for each checkpoint, and the present one last.
+    The levels are pairs (cycle, fill level): one for each checkpoint before the present position,
+    and the present one last.
     """
     device = session.device
     device.sync()

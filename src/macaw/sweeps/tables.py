@@ -143,7 +143,7 @@ def csv_text(sweep: Sweep) -> str:
 
 
 def json_text(sweep: Sweep) -> str:
-    """Return the sweep as the text of a JSON object. The member `format` is its version."""
+    """Return the sweep as the text of a JSON object. Its `format` is the version of its form."""
     return json.dumps(
         {
             "format": FORMAT,
