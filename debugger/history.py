@@ -82,8 +82,9 @@ class History:
 
         If there is a checkpoint at this position, the new one replaces it. `cost` is the running
         time in seconds since the last checkpoint. `edits` are the changes that the user has just
-        made. `number` is the user's number for the checkpoint: 0 selects the next free number, and
-        None means the number of the replaced checkpoint.
+        made; the edits of a replaced checkpoint remain in the new one. `number` is the user's
+        number for the checkpoint. None means the number of the replaced checkpoint, if there is
+        one. 0 means the same, or the next free number if that checkpoint has no number.
         """
         position = device.position
         old = self.at(position)

@@ -47,7 +47,7 @@ class Monitor:
         self._watches = WatchSet(debuggee)
         self._device: Device | None = None  # the device for which the parts are prepared
         self._version: object = None
-        self._step_test: StepTest | None = None  # the hits of this run
+        self._step_test: StepTest | None = None  # the `step_test` of this run
         self._announcements: list[Announcement] = []  # the announcements of this act
         self._cores: set[str] = set()  # the names of cores to which the monitor listens
         self._listener = self._hear  # one object, so that it can be removed again

@@ -146,8 +146,8 @@ def announcement_positions(
 ) -> list[Position]:
     """Return the positions right after the last acts with a certain announcement.
 
-    It is an announcement for which `matches` returns True. The acts are acts of `cores` before the
-    present position. The result has `count` positions or
+    It is an announcement for which `matches` returns True. The acts are acts of `cores`. An act
+    that ends exactly at the present position does not count. The result has `count` positions or
     more, the earliest first; it has fewer if the run has fewer such acts. Raises `Interruption`.
     """
     device = runner.debuggee.device

@@ -55,7 +55,8 @@ def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop,
     """Run until each of `cores` that is running has executed `count` instructions.
 
     Return the stop and the number of steps done. For a core with several units, one act is one
-    step. Raises `SessionError` if no core in `cores` is running.
+    step. A core without a program counts as running, because other cores may give it work. Raises
+    `SessionError` if no core in `cores` is running.
     """
     debuggee = runner.debuggee
     if debuggee.device.stopped is not None:
@@ -109,11 +110,13 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Return the position before the last `count` acts that `step_announcements` counts.
+    """Return the position to which a step back over `count` acts of `step_announcements` goes.
 
-    The second result is the positions of these acts; if the run has fewer such acts, these are
-    fewer than `count`. Afterwards the device is at some position before the present. Raises
-    `Interruption`.
+    It is right after the `count`-th last of these acts; an act that ends exactly at the present
+    position does not count. If a run has stopped between this act and the next one, the last such
+    stop is the position. The second result is the positions right after the last `count` acts, or
+    after fewer acts if the run has fewer. Afterwards the device is at some position before the
+    present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

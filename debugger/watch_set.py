@@ -45,7 +45,7 @@ class WatchSet:
         self.all: list[WatchTarget] = []
         self._trackers: list[QueueTracker] = []
         self._probes: dict[str, list[Probe]] = {}  # by core: the probes
-        self._cores_with_probes: set[str] = set()  # the probes that cores have now
+        self._cores_with_probes: set[str] = set()  # the cores that have probes now
         self._watched_pages: set[int] = set()  # ids of memories that report changes to `_on_page`
         self._is_on = False
         self._pages_changed = False  # whether a watched page has changed in this act
@@ -134,7 +134,10 @@ class WatchSet:
     # During a run
 
     def _on_page(self, page: int) -> None:
-        """React to a change in a watched page: end the present call of the acting core."""
+        """React to a change in a watched page: let the acting core return after its present act.
+
+        The monitor then tests the watches.
+        """
         if self.all and self._is_on:
             self._pages_changed = True
             device = self.debuggee.device

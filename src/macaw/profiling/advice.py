@@ -37,9 +37,10 @@ LEAST_UNHIDDEN = 0.05  # of the run's cycles; a row whose work costs this much i
 
 
 def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
-    """Return the metrics that miss their thresholds, one item for each source position.
+    """Return missed thresholds, one for each metric and source position.
 
-    Positions of one row of the timeline with the same sentence are joined into one item.
+    Missed thresholds of one metric in one row of the timeline are joined if their sentences are
+    equal.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -64,9 +65,10 @@ def sort_missed(unsorted: Iterable[MissedThreshold]) -> tuple[MissedThreshold, .
 
 
 def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
-    """Return the missed threshold of one source position: the worst metric, and all busy cycles.
+    """Return the missed threshold of a metric at one source position.
 
-    `items` are the slices at this position, each with its metric.
+    `items` are the slices at this position, each with its value of the metric. The result has the
+    worst of these values, and the busy cycles of all these slices.
     """
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row

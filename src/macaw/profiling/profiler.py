@@ -300,7 +300,10 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return the repetitions of job `number`, each with another seed; without jitter, `job`."""
+        """Return the repetitions of `job`, each with another seed; without jitter, only `job`.
+
+        `number` is the position of `job` among the jobs; other numbers give other seeds.
+        """
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat

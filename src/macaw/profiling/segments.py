@@ -80,8 +80,8 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
 def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
     """Return one list of a core's records, and the cycles added to the times of each segment.
 
-    `runs` has the records of each segment. Segments after the program's end are empty. Raises
-    `InputError` if two adjacent segments share no record.
+    `runs` has the records of each segment. Segments after the program's end are empty; they add
+    nothing to either list. Raises `InputError` if a segment shares no record with those before it.
     """
     timeline: list[Record] = list(runs[0]) if runs else []
     offsets = [0.0] if runs else []
@@ -131,9 +131,9 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """Return waits, each shifted in time like the record of `run` in which it begins or ends.
+    """Return waits of `run`, shifted in time as the records of `run` are in `target`.
 
-    `target` has the shifted records.
+    Begin and end of a wait are each shifted like the last record that began before or at this time.
     """
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]

@@ -104,8 +104,8 @@ def tracks(
 ) -> tuple[Track, ...]:
     """Return the tracks of the timeline's rows, and of the cores in rows with several cores.
 
-    The tracks of the cores follow that of their row. Cores with neither slices nor lost records are
-    left out. All mappings are by core.
+    The tracks of the cores follow the track of their row; cores with neither slices nor lost
+    records have none. All mappings are by core.
     """
     all_tracks: list[Track] = []
     names = {member.number: member.name for member in cores.values()}
