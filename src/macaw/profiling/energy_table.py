@@ -63,11 +63,12 @@ def load_table(path: str) -> EnergyTable:
 
 
 def parse_table(text: str, source: str, base: EnergyTable | None = None) -> EnergyTable:
-    """Return the table in a TOML text; numbers that the text omits are those of `base`.
+    """Return the table in a TOML text; activities that the text omits have the energies of `base`.
 
-    Without `base` they are those of the default table. The key `scale` of the text multiplies the
-    numbers of `base`. Raises `InputError` for a wrong text. The message begins with `source`, the
-    name of the file, and with the line if it is known.
+    Without `base` they have those of the default table. The key `scale` of the text multiplies the
+    energies that come from `base`. The table has only the static energies of the text. Raises
+    `InputError` for a wrong text. The message begins with `source`, the name of the file, and with
+    the line if it is known.
     """
     try:
         tree = tomllib.loads(text)

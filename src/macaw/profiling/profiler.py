@@ -300,10 +300,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return the repetitions of `job`, each with another seed; without jitter, only `job`.
-
-        `number` is the position of `job` among the jobs; other numbers give other seeds.
-        """
+        """Return `job` with each seed of its repetitions; `number` is its place among the jobs."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
