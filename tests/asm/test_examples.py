@@ -164,6 +164,7 @@ GNU_KNOWS_NOT = (
     ".input",
     ".output",
     ".hint",
+    ".bfloat16",
     ".array",
     ".view",
     ".dense",

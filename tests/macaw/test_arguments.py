@@ -116,7 +116,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "name": (7, b"a"),
     }),
     "lower_graph": (("x.onnx",), {}, {
-        "graph": (7, None, b"a", ["a"]), "device": NOT_DEVICES, "number_format": NOT_WORDS,
+        "graph": (7, None, b"a", ["a"]), "device": NOT_DEVICES, "number_format": (7, b"a"),
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "together": NOT_FLAGS, "dynamic": NOT_FLAGS,
         "resident": ("a", None, True),
         "name": (7, b"a"),
@@ -138,6 +138,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "layers": (*NOT_MAPPINGS, {"a": 7}), "keep_float": (7, "abc", [7]), "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}),
         "constants": (*NOT_MAPPINGS, {"a": "b"}),
     }),
+    "round_bfloat16": ((EYE,), {}, {"array": NOT_ARRAYS}),
     "run": (("x.s",), {}, {
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES,
         "max_cycles": ("a", -1, 1.5, True), "engine": NOT_WORDS, "jitter": NOT_SEEDS,

@@ -88,7 +88,7 @@ def test_each_unit_of_a_comment_is_a_description() -> None:
     assert (
         bottleneck["sooner"]["description"] == "By row: cycles saved if the row never started late."
     )
-    assert "description" not in bottleneck["why"]
+    assert "description" not in slice_["begin"]
     assert made["$defs"]["CauseCycles"]["properties"]["below"]["items"] == {
         "$ref": "#/$defs/CauseCycles"
     }
