@@ -63,7 +63,8 @@ def encode(values: ArrayLike) -> Elements:
     """
     array = np.asarray(values)
     single = array.dtype in (np.float16, np.float32)
-    bits = _bits_of(array) if single else _rounded_to_odd(array.astype(np.float64))
+    wide = _as(array, np.float32) if single else _rounded_to_odd(_doubles(array), np.float32)
+    bits: Bits = wide.view(np.uint32)
     failed = (bits & 0x7FFF_FFFF) > _INFINITE
     half = np.uint32((1 << _DROPPED - 1) - 1) + (bits >> _DROPPED & 1)
     rounded = ((bits + half) >> _DROPPED).astype("<u2")
@@ -72,25 +73,47 @@ def encode(values: ArrayLike) -> Elements:
     return rounded.view(BFLOAT16).reshape(array.shape)
 
 
-def _bits_of(values: NDArray[Any]) -> Bits:
-    with np.errstate(invalid="ignore"):
-        return np.array(values, np.float32, order="C", ndmin=1).view(np.uint32)
+def _as(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    with np.errstate(all="ignore"):
+        return np.array(values, dtype, order="C", ndmin=1)
 
 
-def _rounded_to_odd(values: NDArray[np.float64]) -> Bits:
-    """Return binary64 numbers as bits of binary32, each inexact one with an odd last bit.
+def _doubles(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as binary64, each inexact one with an odd last bit or a bit far below 1."""
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        return _of_long_integers(array)
+    wider = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return _rounded_to_odd(array, np.float64) if wider else array.astype(np.float64)
 
-    A second rounding to fewer digits then gives the same number as one rounding.
+
+def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return integers of 64 bits as binary64.
+
+    In integers from 2**53 on, one bit stands for the lowest 12 bits: it is set if one of them is.
+    At least 41 bits are above it, so a later rounding to 24 bits or fewer gives the same number.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        bits = _bits_of(values)
-        near = bits.view(np.float32).astype(np.float64)
-    wide = np.atleast_1d(values)
+    values = array.astype(array.dtype.newbyteorder("="))
+    size = np.abs(values).view(np.uint64)
+    low = np.uint64((1 << 12) - 1)
+    kept = size & ~low | np.where(size & low, np.uint64(1 << 11), np.uint64(0))
+    found = np.where(size >> np.uint64(53), kept, size).astype(np.float64)
+    return np.where(values < 0, -found, found)
+
+
+def _rounded_to_odd(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """Return numbers in a narrower type, each inexact one with an odd last bit.
+
+    A second rounding to fewer digits then gives the same number as one rounding. The result has one
+    axis at least.
+    """
+    narrow, wide = _as(values, dtype), np.atleast_1d(values)
+    bits = narrow.view(f"u{narrow.itemsize}")
+    near = narrow.astype(wide.dtype)
     even = (near != wide) & ~np.isnan(wide) & (bits & 1 == 0)
     below = np.abs(near) < np.abs(wide)
-    bits[even & below] += np.uint32(1)
-    bits[even & ~below] -= np.uint32(1)
-    return bits
+    bits[even & below] += bits.dtype.type(1)
+    bits[even & ~below] -= bits.dtype.type(1)
+    return narrow
 
 
 def round_bfloat16(values: ArrayLike) -> NDArray[np.float32]:
@@ -98,12 +121,20 @@ def round_bfloat16(values: ArrayLike) -> NDArray[np.float32]:
     return numbers(encode(values))
 
 
+def is_stored_in(dtype: np.dtype[Any]) -> bool:
+    """Return whether arrays of a NumPy type hold bfloat16 elements, 2 bytes each.
+
+    The types are `BFLOAT16`, that of the package ml_dtypes, and `V2`, which NumPy gives to a .npy
+    file with an array of ml_dtypes. Other structures of 2 bytes are no bfloat16 elements.
+    """
+    return dtype in (BFLOAT16, np.dtype("V2")) or (dtype.names is None and dtype.name == NAME)
+
+
 def elements_of(array: NDArray[Any], name: str) -> NDArray[Any] | None:
     """Return an array as little-endian elements of the type `name`; None if it has another type.
 
-    Three kinds of arrays have the type `bfloat16`: a float32 array whose numbers are all bfloat16
-    numbers, an array of the package ml_dtypes, and an array of the type `V2`. NumPy gives this type
-    to a .npy file with an array of ml_dtypes.
+    Arrays of the type `bfloat16` are float32 arrays whose numbers are all bfloat16 numbers, and
+    arrays whose type `is_stored_in` accepts.
     """
     wanted = element_type(name)
     if name != NAME:
@@ -112,5 +143,6 @@ def elements_of(array: NDArray[Any], name: str) -> NDArray[Any] | None:
         bits = np.ascontiguousarray(array, "<f4").reshape(array.shape)
         exact = not (bits.view("<u4") & ((1 << _DROPPED) - 1)).any()
         return encode(bits) if exact else None
-    raw = array.dtype.itemsize == 2 and (array.dtype.kind == "V" or array.dtype.name == NAME)
-    return np.ascontiguousarray(array).reshape(array.shape).view(BFLOAT16) if raw else None
+    if not is_stored_in(array.dtype):
+        return None
+    return np.ascontiguousarray(array).reshape(array.shape).view(BFLOAT16)

@@ -85,6 +85,42 @@ def test_binary64_is_rounded_once() -> None:
             assert exact == wide(np.array([bits], np.uint16))[0]
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble, ">i8"])
+def test_wider_numbers_are_rounded_once(dtype: object) -> None:
+    """Integers of 64 bits and longdouble are not rounded to binary64 first."""
+    kind = np.dtype(dtype)
+    if kind == np.float64:
+        pytest.skip("longdouble is binary64 on this machine")
+    middles = [(1 << at) + (1 << at - 8) * odd for at in range(50, 63) for odd in (1, 3)]
+    whole = [middle + more for middle in middles for more in (-1, 0, 1)]
+    if kind.kind != "u":
+        whole += [-value for value in whole] + [-(1 << 63)]
+    else:
+        whole += [(1 << 64) - 1, (1 << 63) + (1 << 55) + 1]
+    values = np.array(whole, kind)
+    assert [int(value) for value in values] == whole
+    found = encode(values).view(np.uint16).tolist()
+    assert found == [BRAIN.rounded(Fraction(value)) for value in whole]
+    assert encode(values[2]).view(np.uint16) == BRAIN.rounded(Fraction(whole[2]))
+    if kind.kind != "f":
+        return
+    just_above = np.longdouble(1) + np.longdouble(2) ** -8 + np.longdouble(2) ** -62
+    assert encode(just_above).view(np.uint16) == 0x3F81
+    ends = np.array([np.longdouble("1e400"), np.longdouble("-1e400"), np.nan, np.inf], kind)
+    assert encode(ends).view(np.uint16).tolist() == [0x7F80, 0xFF80, 0x7FC0, 0x7F80]
+    assert encode(np.longdouble("-1e-400")).view(np.uint16) == 0x8000
+
+
+def test_other_structures_of_2_bytes_are_no_bfloat16_elements() -> None:
+    values = np.array([1.0, -2.5, 3e38], ml_dtypes.bfloat16)
+    for given in (values, values.view("V2"), values.view(BFLOAT16), values.astype(np.float32)):
+        elements = bfloat16.elements_of(given, "bfloat16")
+        assert elements is not None
+        assert elements.tobytes() == values.tobytes()
+    for dtype in ([("x", "u1"), ("y", "u1")], [("x", "<f2")], "V4", "<u2", "<f2"):
+        assert bfloat16.elements_of(np.zeros(4, np.dtype(dtype)), "bfloat16") is None
+
+
 def test_the_ends_of_the_range() -> None:
     """Half a unit above the greatest number is infinite, the number below is not."""
     limit = (2 - 2.0**-8) * 2.0**127
