@@ -151,8 +151,6 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """
     import numpy as np
 
-    from macaw.emu.bfloat16 import BFLOAT16, numbers
-
     data = read_bytes(path)
     if not data.startswith(b"\x93NUMPY"):
         raise InputError(f"{path} is no .npy file", "write it with numpy.save")
@@ -168,11 +166,18 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
         )
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds no array")
-    return numbers(array.view(BFLOAT16)) if array.dtype == "V2" else array
+    return _with_numbers(array)
+
+
+def _with_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of bfloat16 elements as float32 numbers; return other arrays unchanged."""
+    from macaw.emu.bfloat16 import BFLOAT16, is_stored_in, numbers
+
+    return numbers(array.view(BFLOAT16)) if is_stored_in(array.dtype) else array
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a .npz file by name.
+    """Return the arrays in a .npz file by name; bfloat16 numbers as `read_array` returns them.
 
     Raises `InputError` if the file cannot be read or has pickled objects, and if the arrays
     together have more bytes than `read_bytes` allows for a file.
@@ -188,7 +193,7 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         if size > reading.MOST_BYTES:
             raise InputError(f"{path} has {size:,} bytes, more than {reading.MOST_BYTES:,}")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+            return {name: _with_numbers(arrays[name]) for name in arrays.files}
     except InputError:
         raise
     except Exception as error:  # numpy and zipfile raise many kinds on a damaged file

@@ -17,6 +17,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.session import Session
 from macaw.debugging import DebuggerFiles
 from macaw.emu.faults import DeviceError
+from macaw.files import read_archive, read_array
 from tests.lowering.fim.running import modelled
 from tests.macaw.command_runs import run_here
 
@@ -94,6 +95,17 @@ def test_files_of_ml_dtypes(tmp_path: Path) -> None:
     path.write_text(text.replace(".output y, bfloat16, 16, at=island0", ""))
     constants = macaw.run(path).device.memory.peek(0x4000_0020, 32)
     np.testing.assert_array_equal(np.frombuffer(constants, BF16).astype(np.float32), SQUARES)
+
+
+def test_arrays_of_an_archive(tmp_path: Path) -> None:
+    """A .npz file gives the same numbers as a .npy file."""
+    np.savez(tmp_path / "x.npz", x=X, y=SQUARES)
+    np.save(tmp_path / "x.npy", X)
+    found = read_archive(tmp_path / "x.npz")
+    assert {name: array.dtype for name, array in found.items()} == {"x": "f4", "y": "f4"}
+    np.testing.assert_array_equal(found["x"], X.astype(np.float32))
+    np.testing.assert_array_equal(found["x"], read_array(tmp_path / "x.npy"))
+    np.testing.assert_array_equal(found["y"], SQUARES)
 
 
 def test_the_debugger_shows_and_sets_numbers(tmp_path: Path) -> None:
