@@ -156,7 +156,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "folder": (7, ["a"]), "watch": (7, "a"), "energy": (7, ["a"]),
     }),
     "tiled": ((EYE,), {"layout": "rows", "side": "a"}, {
-        "matrix": NOT_ARRAYS, "layout": NOT_WORDS, "side": NOT_WORDS,
+        "matrix": NOT_ARRAYS, "layout": NOT_WORDS, "side": NOT_WORDS, "number_format": (7, b"a"),
     }),
     "unprotect": ((EYE,), {"order": EYE}, {
         "weights": NOT_ARRAYS, "order": NOT_ARRAYS, "scope": NOT_WORDS,
@@ -164,7 +164,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     }),
     "untiled": ((EYE, (8, 8)), {"layout": "rows"}, {
         "columns": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None), "layout": NOT_WORDS,
-        "side": NOT_WORDS,
+        "side": NOT_WORDS, "number_format": (7, b"a"),
     }),
 }  # fmt: skip
 

@@ -60,6 +60,69 @@ def test_results_of_a_program() -> None:
     np.testing.assert_array_equal(found, a @ b)
 
 
+@pytest.mark.parametrize("layout", [name for name, form in FORMS if form == "bf16"])
+@pytest.mark.parametrize("side", SIDES)
+def test_the_three_kinds_of_arrays_with_bf16_numbers(layout: str, side: str) -> None:
+    """float32 with the format's name, ml_dtypes and V2 have the same tiles, of 16 lanes."""
+    matrix = (np.random.default_rng(3).normal(size=(21, 37)) * 1e9).astype(ml_dtypes.bfloat16)
+    numbers = matrix.astype(np.float32)
+    wanted = macaw.tiled(matrix, layout=layout, side=side)
+    raw = macaw.tiled(matrix.view("V2"), layout=layout, side=side)
+    assert (raw.dtype, raw.tobytes()) == ("V2", wanted.tobytes())
+    found = macaw.tiled(numbers, layout=layout, side=side, number_format="bf16")
+    assert (found.dtype, found.shape[1]) == (np.float32, 16)
+    np.testing.assert_array_equal(found, wanted.astype(np.float32))
+    back = macaw.untiled(found, (21, 37), layout=layout, side=side, number_format="bf16")
+    np.testing.assert_array_equal(back, numbers)
+    assert macaw.untiled(raw, (21, 37), layout=layout, side=side).tobytes() == matrix.tobytes()
+
+
+def test_results_of_a_program_in_bf16(tmp_path: Path) -> None:
+    """The output of a dot is float32; as bf16 its tiles are the product of the matrices."""
+    dots = "".join(
+        f"  rop <- iosa[{i}]\n  rz <- rop * iosa[{4 + j}]\n" for i in range(4) for j in range(4)
+    )
+    (tmp_path / "p.s").write_text(f"""
+        .device aim
+        .input  a, bfloat16, 4, 16, at=island0
+        .input  b, bfloat16, 4, 16, at=island0
+        .output c, bfloat16, 16, 16, at=island0
+        .core   fim, island=0
+        .block  banks=0
+          mmr   format, bf16
+          mmr   op, mul
+          mmr   arrange, dot
+          act   0
+{dots}
+          iosa[8] <- rz
+        end
+""")
+    random = np.random.default_rng(9)
+    a, b = (random.integers(-4, 5, (4, 16)).astype(np.float32) for _ in "ab")
+    run = macaw.run(tmp_path / "p.s", a=a, b=b)
+    found = macaw.untiled(run.outputs["c"], (4, 4), layout="dot", number_format="bf16")
+    np.testing.assert_array_equal(found, a @ b.T)  # integers to 256, which bf16 has
+
+
+def test_hints_about_bf16() -> None:
+    inexact = np.full((4, 4), 1.001, np.float32)
+    for call, message, hint in (
+        (lambda: macaw.tiled(inexact, layout="dot", side="a", number_format="bf16"),
+         "the array is float32 and does not have bf16 numbers",
+         "macaw.round_bfloat16(array) rounds numbers; float32 holds the result"),
+        (lambda: macaw.tiled(inexact, layout="dot", side="a", number_format="fp16"),
+         "the array is float32 and does not have fp16 numbers", "array.astype(np.float16)"),
+        (lambda: macaw.untiled(inexact, (4, 4), layout="tensor"),
+         "the layout tensor takes fp16 or bf16, not fp32",
+         'number_format="bf16" says that float32 numbers are bf16'),
+        (lambda: macaw.tiled(inexact, layout="dot", side="a", number_format="bf61"),
+         "no number format 'bf61'", "did you mean 'bf16'?"),
+    ):  # fmt: skip
+        with pytest.raises(macaw.InputError) as caught:
+            call()
+        assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
