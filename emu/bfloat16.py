@@ -97,7 +97,8 @@ def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
     low = np.uint64((1 << 12) - 1)
     kept = size & ~low | np.where(size & low, np.uint64(1 << 11), np.uint64(0))
     found = np.where(size >> np.uint64(53), kept, size).astype(np.float64)
-    return np.where(values < 0, -found, found)
+    result: NDArray[Any] = np.where(values < 0, -found, found)
+    return result
 
 
 def _rounded_to_odd(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:

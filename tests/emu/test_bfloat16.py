@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -86,7 +87,7 @@ def test_binary64_is_rounded_once() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble, ">i8"])
-def test_wider_numbers_are_rounded_once(dtype: object) -> None:
+def test_wider_numbers_are_rounded_once(dtype: Any) -> None:
     """Integers of 64 bits and longdouble are not rounded to binary64 first."""
     kind = np.dtype(dtype)
     if kind == np.float64:
@@ -117,7 +118,8 @@ def test_other_structures_of_2_bytes_are_no_bfloat16_elements() -> None:
         elements = bfloat16.elements_of(given, "bfloat16")
         assert elements is not None
         assert elements.tobytes() == values.tobytes()
-    for dtype in ([("x", "u1"), ("y", "u1")], [("x", "<f2")], "V4", "<u2", "<f2"):
+    others: list[Any] = [[("x", "u1"), ("y", "u1")], [("x", "<f2")], "V4", "<u2", "<f2"]
+    for dtype in others:
         assert bfloat16.elements_of(np.zeros(4, np.dtype(dtype)), "bfloat16") is None
 
 
