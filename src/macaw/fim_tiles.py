@@ -41,10 +41,10 @@ def tiled(
 
     The result has shape (columns of memory, lanes) and the type of `matrix`. `layout` is the name
     of an arrangement. `side` says what the matrix is: the operand `a` or `b`, or the result `c`.
-    `number_format` is fp16, fp32 or bf16. By default the type of `matrix` gives it: float16 is fp16, float32 is fp32, and
-    bfloat16 of the package ml_dtypes or the type `V2` is bf16. With `number_format="bf16"`,
-    `matrix` can also be a float32 array of bf16 numbers, such as `round_bfloat16` returns; the
-    tiles then have 16 lanes. Raises `InputError`.
+    `number_format` is fp16, fp32 or bf16. By default the type of `matrix` gives it: float16 is
+    fp16, float32 is fp32, and bfloat16 of the package ml_dtypes or the type `V2` is bf16. With
+    `number_format="bf16"`, `matrix` can also be a float32 array of bf16 numbers, such as
+    `round_bfloat16` returns; the tiles then have 16 lanes. Raises `InputError`.
     """
     array = np.asarray(matrix)
     form, elements = _elements(array, layout, side, number_format)
