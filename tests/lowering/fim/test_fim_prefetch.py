@@ -10,10 +10,13 @@ import pytest
 
 import macaw
 from macaw.fim_lowering import GraphLowering
-from macaw.lowering.fim import prefetch
+from macaw.lowering.fim import options, prefetch, prefetch_search
+from macaw.lowering.fim.bank_timing import ANY, BankTiming
 from macaw.lowering.fim.bounds import least_cycles
 from macaw.lowering.fim.clock import simulate
+from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.island_job import copies
 from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.plan import BRING, FETCH, PREFETCH, START, Action, GraphPlan, Option, Step
 from macaw.lowering.fim.plan_timing import timed
@@ -49,9 +52,9 @@ def recurrent(steps=3, size=64):
     return graph
 
 
-def lowered(graph, early=True, resident=0, **settings):
-    plan, files = Planner(BASE, "g", resident=resident, early=early, **settings).best(graph)
-    return GraphLowering("g", plan.graph, BASE, plan, files)
+def lowered(graph, early=True, resident=0, config=BASE, **settings):
+    plan, files = Planner(config, "g", resident=resident, early=early, **settings).best(graph)
+    return GraphLowering("g", plan.graph, config, plan, files)
 
 
 def check_bits(found, seed=0):
@@ -62,6 +65,7 @@ def check_bits(found, seed=0):
         np.testing.assert_array_equal(done.outputs[name], wanted)
     assert done.cycles == found.cycles
     assert found.least_cycles <= done.cycles
+    assert all(holder < step for step, holder in found.plan.holders.items())
     return done
 
 
@@ -121,11 +125,25 @@ def test_the_plan_says_which_constants_come_in_advance():
     line = f"its constants come in advance, in cycles {copied.begin:,} to {copied.end:,}"
     assert f"   {line}" in found.steps()
     assert f"     {line}" in found.reasons()
+    check_costs(found, step)
     again = lowered(recurrent())
     step, holder = min(again.plan.holders.items())
     line = f"its constants are in the banks, as step {holder} used them"
     assert f"   {line}" in again.steps()
+    check_costs(again, step)
     assert again.dma == sum(row.end - row.begin for row in again.plan.actions if row.kind != START)
+
+
+def check_costs(found, number):
+    """Check that the costs of a step do not count the copies of its constants."""
+    option = found.plan.steps[number].option
+    assert option.constants
+    left = option.bring - option.constants
+    line = f"{left + option.compute + option.fetch:,} cycles, {left:,} to bring the inputs in"
+    with_constants = f"{option.total:,} with the copies of its constants"
+    text = "\n".join(found.reasons())
+    assert line in text
+    assert with_constants in text
 
 
 # --- the clock, by hand ---
@@ -232,6 +250,84 @@ def test_constants_that_are_used_again_keep_their_rows():
     assert first_rows(prefetch.with_rows(plan, 17)) == [0, 10, 0]
     assert prefetch.with_rows(plan, 16) is None
     assert first_rows(prefetch.with_rows(prefetch.without(plan), 10)) == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("actions", "needed", "holders", "rows", "early", "kept"),
+    [
+        # 10 and 7 fit into 17 rows, 3 more do not: step 2 alone loses its copy in advance
+        ("b0 s0 p1 p2 f0 b1 s1 f1 b2 s2 f2", [10, 7, 3], {}, 17, {1}, {}),
+        ("b0 s0 p1 p2 f0 b1 s1 f1 b2 s2 f2", [10, 7, 3], {}, 20, {1, 2}, {}),
+        # the constants of step 1 are in the way of step 0, which does not come in advance
+        ("p1 b0 s0 f0 b1 s1 f1", [10, 7], {}, 16, set(), {}),
+        # step 1 needs the rows of the constants of step 0; steps 2 and 3 share another copy
+        ("b0 s0 f0 b1 s1 f1 b2 s2 f2 b3 s3 f3", [10, 7, 10, 10], {2: 0, 3: 0}, 16, set(), {3: 2}),
+        ("b0 s0 f0 b1 s1 f1 b2 s2 f2 b3 s3 f3", [10, 7, 10, 10], {2: 0, 3: 0}, 17, set(), {2: 0, 3: 0}),
+        # constants in advance that two steps use: both still share them
+        ("p1 b0 s0 f0 b1 s1 f1 b2 s2 f2", [10, 7, 7], {2: 1}, 16, set(), {2: 1}),
+    ],
+)  # fmt: skip
+def test_only_what_does_not_fit_is_given_up(actions, needed, holders, rows, early, kept):
+    plan = prefetch.reduced(plan_of_rows(actions, needed, holders), rows)
+    assert plan.prefetched == early
+    assert plan.holders == kept
+    placed = prefetch.with_rows(plan, rows)
+    assert all(step.option.job.row + step.option.job.rows <= rows for step in placed.steps)
+
+
+def test_copies_that_meet_blocks_of_their_island_are_found():
+    """The blocks of step 0 run in cycles 10 to 20 on island 0: copies from 20 on are right."""
+    plan = plan_of_rows("b0 s0 p1 f0 b1 s1 f1", [1, 1])
+    for begin, early in ((12, {1}), (19, {1}), (20, set())):
+        times = {START: (10, 20), PREFETCH: (begin, 30)}
+        actions = tuple(Action(x.kind, x.step, *times.get(x.kind, (40, 50))) for x in plan.actions)
+        assert prefetch_search._copied_too_early(replace(plan, actions=actions)) == early
+
+
+@pytest.mark.parametrize("count", [50, 4000])
+def test_the_least_fetch_waits_for_no_other_copy(count):
+    """The bound counts no more cycles than the copies take alone, in banks with open rows."""
+    graph = Graph()
+    graph.pointwise("add", graph.tensor("x", 1, count), graph.constant("c", numbers(1, count)))
+    found = [row for row in options.options(graph.tasks, BASE) if isinstance(row, Option)]
+    islands = [option for option in found if option.island is not None]
+    assert islands
+    for option in islands:
+        (phase,) = option.job.phases()
+        alone = []
+        for routes in (phase.early, phase.late, phase.fetch):
+            carrier = DmaTiming(BASE, {option.island: BankTiming(BASE, ANY)})
+            alone.append(carrier.copies(copies(routes), 0))
+        quickest = option.quickest
+        assert quickest.constants <= alone[0]
+        assert quickest.bring <= alone[1]
+        assert quickest.fetch == alone[2] - carrier.setup
+
+
+@pytest.mark.parametrize(("rows", "count"), [(3, 2), (4, 4)])
+def test_a_plan_with_too_few_rows_keeps_what_fits(monkeypatch, rows, count):
+    """Each of `count` matrices is used twice; the rows are enough for none, or for some of them."""
+    config = BASE.changed({"fim.rows": rows})
+    graph = Graph()
+    h = graph.tensor("h", 2, 64)
+    weights = [graph.constant(f"w{i}", numbers(64, 64, seed=i)) for i in range(count)]
+    for weight in weights * 2:
+        h = graph.pointwise("tanh", graph.product(h, weight))
+    given_up, reduced = [], prefetch.reduced
+
+    def watched(plan, limit):
+        given_up.append(len(plan.holders) - len(reduced(plan, limit).holders))
+        return reduced(plan, limit)
+
+    monkeypatch.setattr(prefetch, "reduced", watched)
+    found, late = (lowered(graph, early, config=config) for early in (True, False))
+    check_bits(found)
+    assert max(given_up) > 0
+    if count == 2:
+        assert found.cycles <= late.cycles
+    else:
+        assert found.plan.holders
+        assert found.cycles < late.cycles
 
 
 def test_all_steps_have_rows_that_the_island_has():

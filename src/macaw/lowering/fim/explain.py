@@ -97,7 +97,7 @@ def reasons(plan: GraphPlan) -> list[str]:
 
 def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     option, others = step.option, plan.options_by_cost[step.number]
-    yield f"{option.name}: {_costs(option)}"
+    yield f"{option.name}: {_costs(option, option.bring - plan.bring_cycles(step))}"
     whole = plan.issued[plan.issued_index(step)]
     if whole.parts:
         region = option.job.region
@@ -136,14 +136,19 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     yield from _refusals(plan.refusals[step.number])
 
 
-def _costs(option: Option) -> str:
+def _costs(option: Option, there: int) -> str:
+    """Return a phrase with the cycles of an option.
+
+    The constants in the banks at the begin of its step saved `there` cycles of copies.
+    """
     order = f" ({option.reorder:,} since they lie in another order)" if option.reorder else ""
     if option.island is None:
         parts = [(option.bring, "copying"), (option.compute, "computing")]
         return " and ".join(f"{cycles:,} cycles {what}" for cycles, what in parts if cycles)
+    with_constants = f"; {option.total:,} with the copies of its constants" if there else ""
     return (
-        f"{option.total:,} cycles, {option.bring:,} to bring the inputs in{order},"
-        f" {option.compute:,} computing, {option.fetch:,} to fetch the results"
+        f"{option.total - there:,} cycles, {option.bring - there:,} to bring the inputs in{order},"
+        f" {option.compute:,} computing, {option.fetch:,} to fetch the results{with_constants}"
     )
 
 

@@ -388,10 +388,15 @@ def _slack(
     their first command: an open row must be closed, at the earliest after its data are written, and
     another row opened.
     """
-    carrier = DmaTiming(config, {island: BankTiming(config, ANY)})
-    constants = carrier.copies(copies(first.early), 0)
-    bring = carrier.copies(copies(first.late), constants)
-    fetch = carrier.copies(copies(last.fetch), 0) - carrier.setup
+    # No part waits for the commands of another part, so each has a new model of the banks.
+    carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]
+    routes = first.early, first.late, last.fetch
+    constants, late, fetch = (
+        carrier.copies(copies(several), 0)
+        for carrier, several in zip(carriers, routes, strict=True)
+    )
+    bring = constants + late
+    fetch -= carriers[0].setup
     times = Timings.of(config)
     written = times.data_end(0, True) + times.t_wr
     closed = max(written + times.t_rp, times.t_ras + times.t_rp, times.t_rc)

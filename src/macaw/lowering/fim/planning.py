@@ -14,6 +14,7 @@ from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import (
     joint_products,
     options,
+    prefetch,
     prefetch_search,
     program,
     residency,
@@ -142,14 +143,24 @@ class Planner:
             if plan.makespan >= NEVER:
                 raise LowerError("the constants need more rows than there are for them")
             plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
+            fits = self.dynamic or prefetch.with_rows(plan, rows.shared) is not None
             if not self.dynamic:
                 plan = prefetch_search.best_times(plan, self.config, rows.shared)
             try:
-                return plan, self._write_program(plan)
+                files = self._write_program(plan)
             except program.RoomError as error:
                 room_error, words = error, words // 2
                 if words < FEWEST:
                     raise
+                continue
+            if fits:
+                return plan, files
+            # The search counted on constants in the banks for which there are no rows.
+            with suppress(LowerError):
+                late, late_files = replace(self, early=False)._planned(graph, rows, choice)
+                if late.makespan < plan.makespan:
+                    return replace(late, least=min(late.least, plan.least)), late_files
+            return plan, files
 
     def _write_program(self, plan: GraphPlan) -> SourceFiles:
         texts: dict[str, str] = {}

@@ -7,10 +7,10 @@ for constants that a later step of the island uses again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from macaw.lowering.fim.plan import HOST, PREFETCH, GraphPlan, Step
+from macaw.lowering.fim.plan import BRING, HOST, PREFETCH, GraphPlan, Step
 
 
 @dataclass
@@ -23,6 +23,7 @@ class _Use:
     steps: list[Step]
     first: int
     last: int
+    begins: list[int]  # the index of the first action of each step
     row: int = 0
 
     @property
@@ -42,20 +43,60 @@ def with_rows(plan: GraphPlan, rows: int) -> GraphPlan | None:
 
     `rows` is the number of rows of a bank for such steps. Returns None if they need more.
     """
-    uses = _uses(plan)
-    row_of: dict[int, int] = {}
-    placed: list[_Use] = []
-    for use in sorted(uses, key=lambda use: use.first):
-        others = [other for other in placed if other.meets(use)]
-        use.row = _free_row(use.rows, others)
-        if use.row + use.rows > rows:
-            return None
-        placed.append(use)
-        row_of |= dict.fromkeys((step.number for step in use.steps), use.row)
+    placed, misfit = _placed(plan, rows)
+    if misfit is not None:
+        return None
+    row_of = {step.number: use.row for use in placed for step in use.steps}
     steps = (
         _at_row(step, row_of[step.number]) if step.number in row_of else step for step in plan.steps
     )
     return replace(plan, steps=tuple(steps))
+
+
+def _placed(plan: GraphPlan, rows: int) -> tuple[list[_Use], _Use | None]:
+    """Return the uses that have a first row, and the first use for which there are too few rows."""
+    placed: list[_Use] = []
+    for use in sorted(_uses(plan), key=lambda use: use.first):
+        use.row = _free_row(use.rows, [other for other in placed if other.meets(use)])
+        if use.row + use.rows > rows:
+            return placed, use
+        placed.append(use)
+    return placed, None
+
+
+def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
+    """Return the plan with fewer constants in the banks at a time, so that `rows` are enough.
+
+    `rows` is the number of rows of a bank for steps whose constants do not stay. If a use of rows
+    does not fit, its constants do not come in advance. If they did not come in advance, the use of
+    the same banks that ends last gives up its rows (`_shortened`). The result is `plan` if its uses
+    fit.
+    """
+    while True:
+        placed, misfit = _placed(plan, rows)
+        if misfit is None:
+            return plan
+        if plan.actions[misfit.first].kind == PREFETCH:
+            plan = late(plan, {misfit.steps[0].number})
+            continue
+        others = [other for other in placed if other.meets(misfit)]
+        plan = _shortened(plan, max(others, key=lambda use: use.last), misfit.first)
+
+
+def _shortened(plan: GraphPlan, use: _Use, end: int) -> GraphPlan:
+    """Return the plan in which a use is over, or has not begun, at action number `end`.
+
+    If the constants come in advance, and no step needs them by then, they come with its inputs.
+    Otherwise the steps that would use them later share a copy of their own.
+    """
+    holder = use.steps[0].number
+    if plan.actions.index(plan.action(BRING, holder)) > end:
+        return late(plan, {holder})
+    starts = zip(use.steps, use.begins, strict=True)
+    later = [step.number for step, begin in starts if begin > end]
+    assert later  # the results of an earlier step are fetched before its banks are written
+    holders = {step: holder for step, holder in plan.holders.items() if step not in later}
+    return replace(plan, holders=holders | dict.fromkeys(later[1:], later[0]))
 
 
 def _at_row(step: Step, row: int) -> Step:
@@ -73,10 +114,11 @@ def _uses(plan: GraphPlan) -> Iterable[_Use]:
         if action.kind == HOST or step.option.residency is not None:
             continue
         holder = plan.holders.get(step.number, step.number)
-        use = uses.setdefault(holder, _Use([], number, number))
+        use = uses.setdefault(holder, _Use([], number, number, []))
         use.last = number
         if step not in use.steps:
             use.steps.append(step)
+            use.begins.append(number)
     return uses.values()
 
 
@@ -90,7 +132,15 @@ def _free_row(rows: int, others: Sequence[_Use]) -> int:
     return row
 
 
+def late(plan: GraphPlan, steps: Collection[int]) -> GraphPlan:
+    """Return the plan in which the constants of some steps come with the steps' other inputs.
+
+    `steps` has the numbers of these steps.
+    """
+    actions = (row for row in plan.actions if row.kind != PREFETCH or row.step not in steps)
+    return replace(plan, actions=tuple(actions))
+
+
 def without(plan: GraphPlan) -> GraphPlan:
     """Return the plan in which each step copies all of its constants when it begins."""
-    actions = (row for row in plan.actions if row.kind != PREFETCH)
-    return replace(plan, actions=tuple(actions), holders={})
+    return replace(late(plan, plan.prefetched), holders={})

@@ -19,6 +19,7 @@ EFFORT = 3000  # the most actions whose times are predicted while copies are mov
 # For the constants of a step, WAITS waits of the dma are tried: the longest ones, but none that is
 # shorter than a part (1 / SHORT) of their copies.
 WAITS, SHORT = 4, 10
+TURNS = 4  # the most searches for copies of the first plan that come too early
 
 
 def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
@@ -32,14 +33,10 @@ def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
     assert best is not None  # its steps use rows one after the other
     if not any(step.option.constants for step in plan.steps):
         return best
-    effort = EFFORT - len(plan.actions)
-    first = _timed(plan, config, rows)
-    while first is not None and (busy := _copied_too_early(first)) is not None:
-        effort -= len(first.actions)
-        trial = _moved(first, busy, None)
-        first = None if trial is None else _timed(trial, config, rows)
-    if first is not None and first.makespan <= best.makespan:
+    first = _not_too_early(prefetch.reduced(plan, rows), config, rows)
+    if first.makespan <= best.makespan:
         best = first
+    effort = EFFORT
     for step in best.steps:
         if not step.option.constants or step.number in best.holders:
             continue
@@ -47,10 +44,28 @@ def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
             if effort <= 0:
                 return best
             effort -= len(best.actions)
-            found = None if trial is None else _timed(trial, config, rows)
-            if found and found.makespan < best.makespan and _copied_too_early(found) is None:
+            found = _timed(trial, config, rows)
+            if found and found.makespan < best.makespan and not _copied_too_early(found):
                 best = found
     return best
+
+
+def _not_too_early(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
+    """Return the plan with exact times, without the copies in advance that come too early.
+
+    Those are the ones that meet blocks on their island. Without them the others come sooner, so
+    they are looked for again, but at most `TURNS` times; then no constants come in advance.
+    """
+    for _ in range(TURNS):
+        found = _timed(plan, config, rows)
+        assert found is not None  # fewer copies in advance need no more rows
+        early = _copied_too_early(found)
+        if not early:
+            return found
+        plan = prefetch.late(found, early)
+    found = _timed(prefetch.late(plan, plan.prefetched), config, rows)
+    assert found is not None
+    return found
 
 
 def _timed(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan | None:
@@ -58,23 +73,11 @@ def _timed(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan | Non
     return None if placed is None else timed(placed, config)
 
 
-def _first_use(plan: GraphPlan, step: Step) -> int:
-    """Return the index of the first action that needs a step's constants in the banks."""
-    users = {step.number, *(user for user, holder in plan.holders.items() if holder == step.number)}
-    return next(
-        index for index, row in enumerate(plan.actions) if row.step in users and row.kind == BRING
-    )
-
-
-def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan | None:
+def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan:
     """Return the plan in which a step's constants are copied before action number `where`.
 
-    If `where` is None, the constants are copied with the step's other inputs. In this case, the
-    function returns None if an earlier step needs the constants.
+    If `where` is None, the constants are copied with the step's other inputs.
     """
-    first = _first_use(plan, step)
-    if where is None and plan.actions[first].step != step.number:
-        return None
     actions = [
         (index, row)
         for index, row in enumerate(plan.actions)
@@ -88,7 +91,9 @@ def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan | None:
 
 def _places(plan: GraphPlan, step: Step) -> Iterator[int | None]:
     """Yield where a step's constants can be copied: before which action, or None as in `_moved`."""
-    last = _first_use(plan, step)
+    # The step is the first that uses these constants: a holder comes before the steps that use its
+    # constants again (`clock.Track`).
+    last = plan.actions.index(plan.action(BRING, step.number))
     least = step.option.constants // SHORT
     waits = [row for row in _waits(plan, step.option.island) if row[0] > least and row[1] <= last]
     for _, where in sorted(waits, reverse=True)[:WAITS]:
@@ -102,33 +107,38 @@ def _waits(plan: GraphPlan, island: int | None) -> Iterator[tuple[int, int]]:
 
     Each item has the number of cycles, and the index of the action whose copy or start waits.
     """
-    ends: dict[int | None, int] = {}  # of the blocks, by island
     dma = 0
-    for index, row in enumerate(plan.actions):
+    for index, (row, ends) in enumerate(_with_ends(plan)):
         where = plan.steps[row.step].option.island
-        if row.kind == START:
-            until = row.begin
-        else:
-            until = ends.get(where, 0) if row.kind in (BRING, FETCH) else 0
-            until = max(until, row.begin)
+        until = row.begin
+        if row.kind in (BRING, FETCH):
+            until = max(until, ends.get(where, 0))
         if until > max(dma, ends.get(island, 0)):
             yield until - max(dma, ends.get(island, 0)), index
-        if row.kind == START:
-            ends[where] = max(ends.get(where, 0), row.end)
-        else:
+        if row.kind != START:
             dma = max(dma, row.end)
 
 
-def _copied_too_early(plan: GraphPlan) -> Step | None:
-    """Return the first step whose constants are copied while blocks run on its island, if any.
+def _copied_too_early(plan: GraphPlan) -> set[int]:
+    """Return the numbers of the steps whose constants are copied while blocks run on their island.
 
     The exact times do not know how copies and blocks share the channel of an island.
     """
+    return {
+        row.step
+        for row, ends in _with_ends(plan)
+        if row.kind == PREFETCH and row.begin < ends.get(plan.steps[row.step].option.island, 0)
+    }
+
+
+def _with_ends(plan: GraphPlan) -> Iterator[tuple[Action, dict[int | None, int]]]:
+    """Yield each action with the ends of the blocks that were started before it, by island.
+
+    The dictionary is changed after its item.
+    """
     ends: dict[int | None, int] = {}
     for row in plan.actions:
-        where = plan.steps[row.step].option.island
-        if row.kind == PREFETCH and row.begin < ends.get(where, 0):
-            return plan.steps[row.step]
+        yield row, ends
         if row.kind == START:
+            where = plan.steps[row.step].option.island
             ends[where] = max(ends.get(where, 0), row.end)
-    return None
