@@ -272,6 +272,7 @@ def test_only_what_does_not_fit_is_given_up(actions, needed, holders, rows, earl
     assert plan.prefetched == early
     assert plan.holders == kept
     placed = prefetch.with_rows(plan, rows)
+    assert placed is not None
     assert all(step.option.job.row + step.option.job.rows <= rows for step in placed.steps)
 
 
@@ -293,6 +294,7 @@ def test_the_least_fetch_waits_for_no_other_copy(count):
     islands = [option for option in found if option.island is not None]
     assert islands
     for option in islands:
+        assert option.island is not None
         (phase,) = option.job.phases()
         alone = []
         for routes in (phase.early, phase.late, phase.fetch):
