@@ -104,6 +104,14 @@ def numbers_of(value: Any) -> Any:
     return value
 
 
+def type_text(array: NDArray[Any], dtype: np.dtype[Any] | None) -> str:
+    """Return the name of the type of an array's elements.
+
+    `dtype` is their type in the device, if known; an array with bfloat16 numbers is float32.
+    """
+    return bfloat16.NAME if dtype == BFLOAT16 else str(array.dtype)
+
+
 def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     """Return a value as an array of the type `dtype`. Raises `AccessError` if it does not fit."""
     array = np.asarray(value)

@@ -296,4 +296,21 @@ class Check:
             able = [str(other.island) for other in self._others if not other.lacks(*modes)]
             many = "s" if len(able) > 1 else ""
             hint = f"island{many} {', '.join(able)} can do it" if able else ""
+            if "format" not in state:
+                hint = self._format_hint(*modes) or hint
             raise AbilityError(f"{when}{why}", hint, mark=mark)
+
+    def _format_hint(self, function: int, arrangement: int, form: int, transpose: int) -> str:
+        """Return a hint to select a format with which the island can do an operation.
+
+        The text is empty if the island has `form`, the format at the start, or if no other format
+        helps.
+        """
+        assert self._able is not None
+        if FORMATS[form].name in self._able.formats:
+            return ""
+        for other, row in enumerate(FORMATS):
+            if not self._able.lacks(function, arrangement, other, transpose):
+                name = FORMATS[form].name
+                return f"write mmr format, {row.name} before it; format is {name} at the start"
+        return ""

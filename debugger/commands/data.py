@@ -13,10 +13,17 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.displays import symbol_names
 from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError, Line
-from macaw.debugger.commands.operands import address_text, assign, evaluate, expression
+from macaw.debugger.commands.operands import (
+    address_text,
+    assign,
+    element_type,
+    evaluate,
+    expression,
+)
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import quote
-from macaw.debugger.values import differences
+from macaw.debugger.values import differences, type_text
+from macaw.emu.bfloat16 import BFLOAT16
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -34,9 +41,10 @@ def _set(context: Context, line: Line) -> Answer:
 @command("dump E FILE", "data", "write a value to a .npy file")
 def _dump(context: Context, line: Line) -> Answer:
     array = _numbers(context, line)
-    path = line.get("FILE") or ""
+    path, dtype = line.get("FILE") or "", element_type(expression(context, line))
     context.files.write_array(path, array)
-    return answers.message(f"{_kind(array)} to {path}")
+    written = f", as {array.dtype}" if dtype == BFLOAT16 else ""
+    return answers.message(f"{_kind(array, dtype)}{written} to {path}")
 
 
 def _numbers(context: Context, line: Line) -> NDArray[Any]:
@@ -58,14 +66,14 @@ def _numbers(context: Context, line: Line) -> NDArray[Any]:
 def _load(context: Context, line: Line) -> Answer:
     array = context.files.read_array(line.get("FILE") or "")
     target = expression(context, line)
-    old = np.asarray(target.value())
+    old, dtype = np.asarray(target.value()), element_type(target)
     if old.shape != array.shape:
-        raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
+        raise CommandError(f"{line.get('E')} is {_kind(old, dtype)}, the file holds {_kind(array)}")
     if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
-        raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
+        raise CommandError(f"{line.get('E')} is {_kind(old, dtype)}, the file holds {_kind(array)}")
     target.set(array if array.shape else array.item())
     context.session.note_edit(f"load {line.get('E')} {quote(line.get('FILE') or '')}")
-    return answers.message(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
+    return answers.message(f"{line.get('E')} is {_kind(array, dtype)} of {line.get('FILE')}")
 
 
 @command(
@@ -78,14 +86,16 @@ def _load(context: Context, line: Line) -> Answer:
 def _diff(context: Context, line: Line) -> Answer:
     golden = context.files.read_array(line.get("FILE") or "")
     target = expression(context, line)
-    array = np.asarray(target.value())
+    array, dtype = np.asarray(target.value()), element_type(target)
     if array.ndim == 1 and array.size == golden.size:
         golden = golden.reshape(array.shape)  # the type view `hidden.i8` is flat
     if array.shape != golden.shape:
-        raise CommandError(f"{line.get('E')} is {_kind(array)}, the file holds {_kind(golden)}")
+        kind = _kind(array, dtype)
+        raise CommandError(f"{line.get('E')} is {kind}, the file holds {_kind(golden)}")
     differ = differences(array, golden)
     if not len(differ):
-        return answers.message(f"{line.get('E')} is equal to {line.get('FILE')}, {_kind(array)}")
+        kind = _kind(array, dtype)
+        return answers.message(f"{line.get('E')} is equal to {line.get('FILE')}, {kind}")
     rows = [
         (_index(line.get("E") or "", at), _item(golden, at), _item(array, at))
         for at in map(tuple, differ[:LISTED])
@@ -108,11 +118,12 @@ def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> 
     number it is empty. Return an empty text if the expression is not one array in memory.
     """
     extents = target.extents()
-    if target.target is None or len(extents) != 1 or extents[0][1] != array.nbytes:
+    wide = BFLOAT16.itemsize if element_type(target) == BFLOAT16 else array.itemsize
+    if target.target is None or len(extents) != 1 or extents[0][1] != array.size * wide:
         return ""
     place = extents[0][0]
     if first:
-        place += int(np.ravel_multi_index(first, array.shape)) * array.itemsize
+        place += int(np.ravel_multi_index(first, array.shape)) * wide
     return f" at {address_text(context, place)}"
 
 
@@ -124,6 +135,6 @@ def _item(array: NDArray[Any], at: tuple[int, ...]) -> Any:
     return array[at].item()
 
 
-def _kind(array: NDArray[Any]) -> str:
-    sides = " x ".join(map(str, array.shape))
-    return f"{array.dtype}, {sides}" if sides else str(array.dtype)
+def _kind(array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> str:
+    sides, name = " x ".join(map(str, array.shape)), type_text(array, dtype)
+    return f"{name}, {sides}" if sides else name

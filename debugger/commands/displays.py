@@ -10,7 +10,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
 from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError
-from macaw.debugger.commands.operands import display_value, symbol_at
+from macaw.debugger.commands.operands import display_value, element_type, symbol_at
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import SessionError
@@ -47,8 +47,9 @@ def display_cell(context: Context, text: str, form: Format) -> Any:
             raise CommandError(f"{text} is no address")
         rows = instructions(session, place, form.count or 1)
         return "\n".join(f"{row.mark:2} {row.where}  {row.text}" for row in rows)
-    value = display_value(session, session.expression(text))
-    return format_value(value, form, symbol_names(context))
+    source = session.expression(text)
+    value = display_value(session, source)
+    return format_value(value, form, symbol_names(context), element_type(source))
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:

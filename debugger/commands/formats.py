@@ -11,6 +11,7 @@ import numpy as np
 
 from macaw.debugger.commands.line import CommandError, parse_number
 from macaw.debugger.values import VIEWS, AccessError, numbers_of, view_as
+from macaw.emu.bfloat16 import BFLOAT16, encode
 
 MOST = 1 << 16  # the greatest number of units that one command reads
 SHOWN = 1000  # the greatest number of elements of an array that are printed
@@ -105,17 +106,20 @@ def _unknown(text: str, own: Collection[str]) -> CommandError:
 Symbol = Callable[[int], str]
 
 
-def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
+def format_value(
+    value: Any, form: Format, symbol: Symbol, dtype: np.dtype[Any] | None = None
+) -> Any:
     """Return a value in a format, as a value that JSON can represent. Raises `CommandError`.
 
     `symbol` returns the name of an address. If the format has neither letter nor type, numbers
-    remain numbers.
+    remain numbers. `dtype` is the type of the value's elements in the device, if known: another
+    type shows the 16 bits of a bfloat16 number, not those of float32.
     """
     if isinstance(value, np.ndarray):
-        return _array(value, form, symbol)
+        return _array(value, form, symbol, dtype)
     if form.type:
         try:
-            elements = numbers_of(view_as(value, VIEWS[form.type], "the value"))
+            elements = numbers_of(_view(value, VIEWS[form.type], dtype))
         except AccessError as error:
             raise CommandError(str(error)) from None
         return (
@@ -128,6 +132,13 @@ def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
     if not form.letter or not isinstance(value, int | float):
         return _plain(value)
     return _in_letter(value, form, symbol)
+
+
+def _view(value: Any, wanted: np.dtype[Any], dtype: np.dtype[Any] | None) -> Any:
+    if dtype == BFLOAT16 and isinstance(value, float | np.floating):
+        elements = view_as(encode([float(value)]), wanted, "the value")
+        return elements[0] if len(elements) == 1 else elements
+    return view_as(value, wanted, "the value")
 
 
 def _in_letter(value: float, form: Format, symbol: Symbol) -> Any:
@@ -160,9 +171,11 @@ def _in_letter(value: float, form: Format, symbol: Symbol) -> Any:
     raise CommandError(f"a value has no format '{letter}'", "x/ looks at memory")
 
 
-def _array(value: np.ndarray[Any, Any], form: Format, symbol: Symbol) -> Any:
+def _array(
+    value: np.ndarray[Any, Any], form: Format, symbol: Symbol, dtype: np.dtype[Any] | None = None
+) -> Any:
     if form.letter or form.type:
-        items = [format_value(item, form, symbol) for item in value.ravel()[:SHOWN]]
+        items = [format_value(item, form, symbol, dtype) for item in value.ravel()[:SHOWN]]
         more = value.size - len(items)
         return items if not more else [*items, f"... {more} more"]
     if value.size > SHOWN:

@@ -8,6 +8,8 @@ from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.expressions import Expression, ExpressionError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
@@ -37,6 +39,11 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
         )
     except ExpressionError as error:
         raise _with_place(error, line, operand) from None
+
+
+def element_type(source: Expression) -> np.dtype[Any] | None:
+    """Return the type of the elements in the device that an expression denotes, None if unknown."""
+    return None if source.target is None else source.target[0].dtype
 
 
 def assign(context: Context, line: Line) -> Expression:

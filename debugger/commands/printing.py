@@ -14,7 +14,14 @@ from macaw.debugger.commands.code import instructions
 from macaw.debugger.commands.displays import display_answers, display_cell, symbol_names
 from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, format_value, read
 from macaw.debugger.commands.line import CommandError, Line, parse_number
-from macaw.debugger.commands.operands import address, address_text, assign, evaluate
+from macaw.debugger.commands.operands import (
+    address,
+    address_text,
+    assign,
+    element_type,
+    evaluate,
+    expression,
+)
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import Argument, Piece
 from macaw.debugger.places import compact
@@ -50,7 +57,8 @@ def _print(context: Context, line: Line) -> Answer:
     add_printed(context.session.user_values, result)
     if text.startswith("&") and not form.letter:
         form = replace(form, letter="a")
-    value = format_value(result, form, symbol_names(context))
+    dtype = element_type(expression(context, line))
+    value = format_value(result, form, symbol_names(context), dtype)
     if isinstance(value, Mapping):
         rows = [(f"{text}.{name}", item) for name, item in value.items()]
         return answers.table(answers.VALUE, rows)
@@ -214,7 +222,9 @@ def _display(context: Context, line: Line) -> Answer:
     if form.letter == "i":
         value = display_cell(context, text, form)
     else:
-        value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
+        dtype = element_type(expression(context, line))
+        value = evaluate(context, line, plainly=False)
+        value = format_value(value, form, symbol_names(context), dtype)
     number = context.displays.add(
         text, form, compact(context.session.device, context.session.focus)
     )

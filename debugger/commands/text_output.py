@@ -13,13 +13,18 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.displays import symbol_names
 from macaw.debugger.commands.formats import format_value, read
 from macaw.debugger.commands.line import CommandError, Line
-from macaw.debugger.commands.operands import evaluate, expression
+from macaw.debugger.commands.operands import (
+    element_type,
+    evaluate,
+    expression,
+)
 from macaw.debugger.commands.points import split_values
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import value_text
 from macaw.debugger.dprintf import check_format, format_values
 from macaw.debugger.expressions import Expression, ExpressionError
 from macaw.debugger.point import PointError
+from macaw.debugger.values import type_text
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -68,7 +73,8 @@ def _lines(text: str) -> Answer:
 @command("output E", "look", "print a value without its name", suffix="F")
 def _output(context: Context, line: Line) -> Answer:
     form = read(line.suffix)
-    value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
+    value, dtype = evaluate(context, line, plainly=False), element_type(expression(context, line))
+    value = format_value(value, form, symbol_names(context), dtype)
     return answers.text([value_text(value)])
 
 
@@ -94,7 +100,9 @@ def _kind(source: Expression, value: Any) -> str:
         begin, size = source.extents()[-1]
         where = f", {size} bytes at {begin:#010x}"
     if isinstance(value, np.ndarray):
-        return f"{value.dtype.name}[{', '.join(map(str, value.shape))}]{where}"
+        return (
+            f"{type_text(value, element_type(source))}[{', '.join(map(str, value.shape))}]{where}"
+        )
     if isinstance(value, Mapping):
         return "{" + ", ".join(map(str, value)) + "}"
     if isinstance(value, list | tuple):

@@ -99,7 +99,7 @@ def _compare(context: Context, line: Line) -> Answer:
     except (CompareError, ExpressionError) as error:
         raise CommandError(str(error), at=line.place("E")) from None
     if isinstance(result, Equal):
-        return _equal(result, other, text)
+        return _equal(result, other, text, line)
     for session, side in zip(runs, result.sides, strict=True):
         if side is not None:
             session.goto(*side.position)
@@ -113,7 +113,17 @@ def _compare(context: Context, line: Line) -> Answer:
     )  # fmt: skip
 
 
-def _equal(result: Equal, other: OtherRun, text: str) -> Answer:
+def _equal(result: Equal, other: OtherRun, text: str, line: Line) -> Answer:
+    """Return the answer for two runs without a difference.
+
+    Raises `CommandError` if no write to the memory was observed: then nothing was compared.
+    """
+    if not result.count and result.subject.kind == MEMORY:
+        raise CommandError(
+            f"nothing of {text.strip()} was compared: no write to it was observed in either run",
+            "compare compares writes, not contents; diff E FILE compares the contents of one run",
+            line.place("E"),
+        )
     lines = [
         f"no difference of {text.strip()} up to the ends of both runs ({result.count:,} compared)"
     ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError
-from macaw.debugger.commands.operands import display_value, symbol_at
+from macaw.debugger.commands.operands import display_value, element_type, symbol_at
 from macaw.debugger.commands.text import BRIEF, brief, value_text
 from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.dap.connection import RequestError
@@ -31,7 +31,7 @@ from macaw.debugger.frame import visible
 from macaw.debugger.places import Place, PlaceError, counts
 from macaw.debugger.state_paths import Members
 from macaw.debugger.stops import SessionError
-from macaw.debugger.values import AccessError
+from macaw.debugger.values import AccessError, type_text
 
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
@@ -190,7 +190,8 @@ class Inspection:
         if is_pointer:
             address = value
             text = text if container.text == "pc" else self._pointer(value, text, is_hexadecimal)
-        record: dict[str, Any] = {"value": text, "type": _type(value), "variablesReference": 0}
+        record: dict[str, Any] = {"value": text, "type": "", "variablesReference": 0}
+        record["type"] = self._type(container, value)
         if _has_elements(value) and len(value):
             record["variablesReference"] = self.references.number(container)
             kind = "namedVariables" if isinstance(value, Mapping) else "indexedVariables"
@@ -210,6 +211,15 @@ class Inspection:
         symbol = self._symbol(value)
         number = text if is_hexadecimal else f"{text}  {value:#010x}"
         return f"{number} <{symbol}>" if symbol else number
+
+    def _type(self, container: Container, value: Any) -> str:
+        if not isinstance(value, np.ndarray):
+            return "" if value is None else type(value).__name__
+        dtype, text = None, self.name(container)
+        if value.dtype == np.float32 and text:  # the numbers of bfloat16 are float32, too
+            with suppress(*_ERRORS):
+                dtype = element_type(self.session.expression(text, (container.place,)))
+        return f"{type_text(value, dtype)}{list(value.shape)}"
 
     def _address(self, container: Container) -> int | None:
         """Return the address of a container's value; None if it is not one range of memory."""
@@ -292,12 +302,6 @@ def _has_elements(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, list | tuple | Mapping)
-
-
-def _type(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{list(value.shape)}"
-    return "" if value is None else type(value).__name__
 
 
 def _number_text(value: int | None, is_hexadecimal: bool) -> str:

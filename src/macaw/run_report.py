@@ -38,14 +38,20 @@ MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 def print_outputs(run: Run) -> None:
     """Print each output: a line such as `y (int32, 10)`, then its elements in NumPy's format."""
-    print_arrays(run.outputs)
+    program = run.device.program
+    print_arrays(run.outputs, {x.name: x.dtype for x in program.outputs} if program else {})
 
 
-def print_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Print arrays by name, as `print_outputs` does."""
+def print_arrays(
+    arrays: Mapping[str, NDArray[Any]], types: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Print arrays by name, as `print_outputs` does.
+
+    `types` has the declared types of tensors by name; the others are those of the arrays.
+    """
     width = _terminal_width() if sys.stdout.isatty() else 100
     for name, array in arrays.items():
-        print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
+        print(f"{name} ({types.get(name, array.dtype.name)}, {shape_text(array.shape)})")
         print(np.array2string(array, max_line_width=width, separator=" "))
     sys.stdout.flush()
 

@@ -14,8 +14,10 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.asm.data import read_npy
 from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.dap.inspection import Inspection
+from macaw.debugger.dap.variables import VALUE, Container
 from macaw.debugger.session import Session
-from macaw.debugging import DebuggerFiles
+from macaw.debugging import DebuggerFiles, join_runs
 from macaw.emu.faults import DeviceError
 from macaw.files import read_archive, read_array
 from tests.lowering.fim.running import modelled
@@ -132,6 +134,70 @@ def test_the_debugger_shows_and_sets_numbers(tmp_path: Path) -> None:
     registers = run.execute("info registers fim[0].0").rows
     assert next(row for row in registers if row[1] == "rop")[4][3] == 256.0
     assert run.execute("print/bf16 0x43803f80").rows[0][1] == [1.0, 256.0]
+
+
+def test_the_debugger_names_the_type_and_shows_its_bits(tmp_path: Path) -> None:
+    """A view shows the 16 bits of a number; answers name the type, and `diff` an address."""
+    session = Session(macaw.load(source(tmp_path)), macaw.configuration("aim"), {"a": X})
+    run = Interpreter(session, DebuggerFiles())
+    bits = X.view("u2").tolist()
+    assert run.execute("print/u16 a[0:3]").rows[0][1] == bits[:3]
+    assert run.execute("print/u16 a[2]").rows[0][1] == bits[2]
+    assert run.execute("print/u8 a[2]").rows[0][1] == [bits[2] & 255, bits[2] >> 8]
+    assert run.execute("print/bf16 a[0:3]").rows[0][1] == X[:3].astype(np.float32).tolist()
+    assert run.execute("display/u16 a[0:2]").rows[0][2] == bits[:2]
+    assert run.execute("display").answers[0].rows[0][2] == bits[:2]
+    assert run.execute("output/u16 a[0:2]").lines == (str(bits[:2]),)
+    assert run.execute("print/u32 a").kind == "error"
+    place = session.program.tensors[0].address
+    for text in ("whatis a", "ptype a"):
+        assert run.execute(text).rows == (("a", f"bfloat16[16], 32 bytes at {place:#010x}"),)
+    path = tmp_path / "a.npy"
+    assert run.execute(f"dump a {path}").lines == (f"bfloat16, 16, as float32 to {path}",)
+    assert run.execute(f"diff a {path}").lines == (f"a is equal to {path}, bfloat16, 16",)
+    assert run.execute(f"load a {path}").lines == (f"a is bfloat16, 16 of {path}",)
+    changed = np.load(path)
+    changed[5] *= 2
+    np.save(path, changed)
+    title = run.execute(f"diff a {path}").title
+    assert f"the first is a[5] at {place + 10:#010x}" in title
+    np.save(path, changed[:3])
+    message = run.execute(f"diff a {path}").message
+    assert message == "a is bfloat16, 16, the file holds float32, 3"
+    assert run.execute(f"load a {path}").message == message
+
+
+def test_variables_of_an_editor(tmp_path: Path) -> None:
+    session = Session(macaw.load(source(tmp_path)), macaw.configuration("aim"), {"a": X})
+    inspection = Inspection(session)
+    place = session.focus[0]
+    for text, kind in (("a", "bfloat16[16]"), ("a[2:4]", "bfloat16[2]")):
+        record = inspection.record(Container(VALUE, place, text), False)
+        assert record["type"] == kind
+
+
+def test_the_command_run_names_the_declared_type(tmp_path: Path) -> None:
+    source(tmp_path)
+    np.save(tmp_path / "x.npy", X)
+    done = run_here(["run", "p.s", "-i", "a=x.npy"], tmp_path)
+    assert done.stdout.startswith("y (bfloat16, 16)\n"), done.stderr
+
+
+def test_a_comparison_of_nothing_is_no_agreement(tmp_path: Path) -> None:
+    """The stores of circuits are not observed, so `compare` says that it compared nothing."""
+    run, other = (
+        Interpreter(
+            Session(macaw.load(source(tmp_path)), macaw.configuration("aim"), {"a": given}),
+            DebuggerFiles(),
+        )
+        for given in (X, X + X)
+    )
+    join_runs(run, other, "a", "b")
+    answer = run.execute("compare y")
+    assert answer.kind == "error"
+    assert answer.message == (
+        "nothing of y was compared: no write to it was observed in either run"
+    )
 
 
 def test_origins_of_a_number(tmp_path: Path) -> None:
