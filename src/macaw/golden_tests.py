@@ -49,7 +49,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Differences:
-    """How a result differs from the recording and from the references, as lines of text."""
+    """How a result differs from the recording and from the references, as lines of text.
+
+    If a test records nothing, a run that does not exit with code 0 is one of the `references`.
+    """
 
     recording: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -174,7 +177,9 @@ def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) 
     result = execute(golden, on_load)
     references = tuple(compare_references(golden, result))
     differences = compare(golden, result)
-    if update and differences and golden.record:
+    if not golden.record:  # an update cannot mend these differences
+        return Differences((), (*differences, *references))
+    if update and differences:
         new = not (folder / EXPECTED_FOLDER / RECORD_FILE).is_file()
         save(golden, result)
         differences = ["first recording"] if new else differences

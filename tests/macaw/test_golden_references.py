@@ -156,6 +156,21 @@ def test_a_program_without_outputs(macaw: Macaw, tmp_path: Path) -> None:
     assert "hint: the program has no output" in macaw("test", ".").stdout
 
 
+@pytest.mark.parametrize("option", [[], ["--update"]])
+def test_an_exit_code_cannot_be_recorded_if_nothing_is(
+    macaw: Macaw, tmp_path: Path, option: list[str]
+) -> None:
+    np.save(tmp_path / "y.npy", np.array([5], np.int32))
+    (tmp_path / "p.s").write_text(
+        ".output y, int32, 1\n.core cp\nla a1, y\nli a0, 5\nsw a0, 0(a1)\nli a7, 93\nli a0, 1\necall\n"
+    )
+    (tmp_path / "golden.toml").write_text('source = "p.s"\nrecord = []\n[expected]\ny = "y.npy"\n')
+    done = macaw("test", *option, ".")
+    assert done.returncode == 1
+    assert done.stdout.startswith("DIFFERS  .\n  exit_code: expected 0, got 1 (+1)\n")
+    assert not (tmp_path / "expected").exists()
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
