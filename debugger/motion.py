@@ -188,7 +188,10 @@ class Motion:
         return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
-        """Choose the engine. Raise `SessionError` unless the first focused core runs."""
+        """Choose the engine, and check that the first focused core runs.
+
+        Raises `SessionError` if the core does not run although the program has not ended.
+        """
         self._runner.choose_engine()
         if self.device.stopped is None and not self.core.running:
             raise SessionError(f"{self.core.name}: nothing runs there to be stepped")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PC, CSR = "pc", "csr"  # names that stand for register files
 WORD_BITS = 32
-MOST_COMMANDS = 64  # the greatest number of bytes of one change of memory
+MOST_COMMANDS = 64  # the greatest number of commands for one change of memory
 
 
 def raw_register(core: Core, file: str, number: int) -> int | None:

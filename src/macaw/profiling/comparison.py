@@ -94,7 +94,8 @@ def _note(what: str, text: str) -> Difference:
 def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     """Return pairs (key, sentence), one for each difference in the setup of the runs.
 
-    The setup is program, device, inputs, mode, jitter and the option `causes`.
+    The setup is program, device, inputs, mode, jitter and the option `causes`. If the earlier
+    profile has jitter, there is also a pair if the jitter of both is equal.
     """
     old, new = before.subject, after.subject
     changes = []

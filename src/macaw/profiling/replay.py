@@ -86,7 +86,8 @@ def choose_slices(cores: Sequence[Track]) -> list[Slice]:
 def current_instruction(device: Device, core: Core) -> Name:
     """Return text and source position of the instruction that a core executes.
 
-    Both are empty if the core executes no instruction.
+    If the core executes no instruction, the position is empty, and the text says what the core does
+    or is empty.
     """
     core.sync()
     what, address = core.current()

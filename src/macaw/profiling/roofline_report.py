@@ -31,7 +31,7 @@ def roofline_lines(work: Work, width: int | None) -> Iterator[str]:
 
 
 def roof_table(work: Work) -> Table:
-    """Return the table of rooflines, which gives each point a letter."""
+    """Return the table of rooflines, which gives each point of the chart a letter."""
     points = roof_points(work)
     rows = [_roof_row(letter, *point) for letter, point in zip(LETTERS, points, strict=False)]
     headings = ("", "core", "operations", "a cycle", "peak", "share", "memory", "bytes",
