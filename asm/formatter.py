@@ -227,7 +227,10 @@ def _place(lines: list[_Line]) -> None:
 
 
 def _lay_out(paragraph: list[_Line]) -> list[str]:
-    """Return the texts of the lines of a paragraph: consecutive lines, none of them empty."""
+    """Return the texts of the lines of a paragraph, with their comments in columns.
+
+    A paragraph is consecutive lines that are not empty.
+    """
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
         len(text) + columns.GAP

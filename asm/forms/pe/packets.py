@@ -165,7 +165,7 @@ class Config:
         return _place_of([segment.part for segment in self.segments], symbol)
 
     def tensors(self) -> list[Definition]:
-        """Return the tensors that the packet names, after all sources are read.
+        """Return the tensors that the packet names; call it after all sources are read.
 
         Raises `Mistake`.
         """
@@ -311,7 +311,7 @@ class Exe:
         return _place_of(parts, symbol)
 
     def tensors(self) -> list[Definition]:
-        """Return the tensors that the packet names, after all sources are read.
+        """Return the tensors that the packet names; call it after all sources are read.
 
         Raises `Mistake`.
         """

@@ -32,7 +32,10 @@ class BalancedResidentWeights(ResidentWeights):
         super().__init__(context, clusters, entries)
 
     def multiply(self, activations: NDArray[Any]) -> ResidentMacs:
-        """Return the macs that read `activations` (entries, macs, PEs of all clusters)."""
+        """Compute the macs that read `activations`.
+
+        The array `activations` has the shape (entries, macs, PEs of all clusters).
+        """
         hit, sums = self.find(activations)
         shape, pes = sums.shape, self.shape.pes
         bits = hit.view(np.uint8)

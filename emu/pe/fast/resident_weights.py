@@ -105,7 +105,10 @@ class ResidentWeights:
         return hit.reshape(len(hit), -1), sums.reshape(-1, *self.grid)
 
     def multiply(self, activations: NDArray[Any]) -> ResidentMacs:
-        """Return the macs that read `activations` (entries, macs, PEs of all clusters)."""
+        """Compute the macs that read `activations`.
+
+        The array `activations` has the shape (entries, macs, PEs of all clusters).
+        """
         hit, sums = self.find(activations)
         count = len(sums)
         products = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)

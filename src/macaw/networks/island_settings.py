@@ -64,7 +64,11 @@ def _rows(layer: str, rows: Any) -> tuple[ProductPart, ...]:
 
 
 def check_parts(network: Network, parts: Parts) -> None:
-    """Raise `ValueError` if `parts` are not parts of the layers that islands compute."""
+    """Raise `ValueError` if `parts` do not fit the layers of `network` that islands compute.
+
+    The keys of `parts` must be the names of these layers, and each part must be inside its layer's
+    product.
+    """
     layers = {layer.name: layer for layer in network.layers if isinstance(layer, StackedProduct)}
     if layers.keys() != parts.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (layers, parts))

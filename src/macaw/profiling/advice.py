@@ -142,9 +142,9 @@ def lateness(
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
-    """Return source position and text of the instruction with which a start began.
+    """Return source position and text of the instruction with which the work of `start` began.
 
-    If no slice of `tracks` has this instruction, return the cycle of the start.
+    If no slice of the core begins at that cycle or before it, return the cycle.
     """
     slices = next((track.slices for track in tracks if track.core == start.core), ())
     place = bisect_right([item.begin for item in slices], start.begin)

@@ -254,9 +254,11 @@ class RunGraph:
     def _find_transfers(self, mover: str, moves: Sequence[Move], readers: Collection[str]) -> None:
         """Add the transfers of a core, and who made and used their data.
 
-        Data on the chip that no core is known to have read are assumed to be for the next work of
-        the cores whose reads are not known, or else of the commander. If no core is known to have
-        written data on the chip, they are assumed to be from the last work of these cores.
+        The unknown cores are those whose reads are not known, or else the commander. If no core is
+        known to have read data that a transfer brought onto the chip, they are assumed to be for
+        the next work of each unknown core. If no core and no earlier transfer is known to have made
+        data that a transfer takes from the chip, they are assumed to be from the last work of each
+        unknown core.
         """
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]

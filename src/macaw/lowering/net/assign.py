@@ -211,7 +211,7 @@ class _Assigner:
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
     def read(self, name: str) -> NetTensor:
-        """Return the tensor that a layer reads. Raises `LowerError` if the device has none."""
+        """Return the tensor `name`; `LowerError`: it is not on the device, or of a wrong type."""
         if name not in self.tensors:
             if name in self.model.constants and name in self.model.tensors:
                 self.constants[name] = to_device(self.model.constants[name])
