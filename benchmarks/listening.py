@@ -30,7 +30,7 @@ _HOOKS = ("on_wait", "on_act")  # functions that accountants set, else None
 
 
 class _Removed(ast.Constant):
-    """Stands for a test that was removed, by the result of the test: True or False."""
+    """Takes the place of a removed test: its truth is the result that the test has here."""
 
 
 class WithoutTests(ast.NodeTransformer):

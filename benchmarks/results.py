@@ -76,7 +76,7 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
 
 
 def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
-    """Return a mark that stands for an item, and add the mark's JSON text to `marks`."""
+    """Return a mark for an item, and add the mark's JSON text to `marks`."""
     mark = f"@{len(marks)}@"
     kept = {key: value for key, value in item.items() if value != ""}
     marks[mark] = json.dumps(kept, ensure_ascii=False)

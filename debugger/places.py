@@ -126,7 +126,7 @@ def _index(text: str, whole: str) -> range | None:
 def expand(
     device: Device, kind: str, indices: Iterable[int | range | None], text: str
 ) -> list[Place]:
-    """Return the places of a kind of core with these indices; None stands for all indices.
+    """Return the places of a kind of core with these indices; None means all indices.
 
     `text` is the user's text, for messages. Raises `PlaceError`.
     """

@@ -198,7 +198,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Limit each open record to the instructions that have already begun."""
+        """Limit each open record to the instructions that its core has already started."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

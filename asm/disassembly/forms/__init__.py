@@ -71,7 +71,7 @@ class PartPrinter:
         return None
 
     def forget(self) -> None:
-        """Forget the addresses begun so far, because a jump may lead to the next instruction."""
+        """Forget the unfinished addresses: a jump may lead to the next instruction."""
 
 
 def printer_of(core: str) -> PartPrinter:

@@ -151,7 +151,7 @@ class Workspace:
         return file
 
     def changed_on_disk(self, path: Path | None) -> None:
-        """Discard the results of the programs that read `path`; None stands for any file."""
+        """Discard the results of the programs that read `path`; None means any file."""
         self._finder.forget()
         for program in list(self._programs.values()):
             program.is_stale |= program.reads(path)
@@ -170,7 +170,7 @@ class Workspace:
         return self._latest.get(uri)
 
     def _cancel_reader(self, path: Path | None) -> None:
-        """Cancel the run of the assembler if it may read `path`; None stands for any file."""
+        """Cancel the run of the assembler if it may read `path`; None means any file."""
         running = self.running
         if running is not None and running.reads(path):
             running.cancel()

@@ -42,7 +42,7 @@ class Node:
     rows: int  # rows of the value, in vectors or native tiles
     blocks: int  # native vectors of a row, or native tiles
     values: tuple[tuple[str, Any], ...] = ()
-    place: SourceInstruction | None = None  # the instruction that the node stands for
+    place: SourceInstruction | None = None  # the instruction that the node computes
     chain: int = -1  # index of the chain that made the node
     name: str = ""  # the name of the node's tensor, from a hint
 
