@@ -1,0 +1,33 @@
+"""Outcomes of generated inputs, compared with the outcomes that a file records.
+
+A recorded outcome shows that behaviour is unchanged, not that it is right: other tests have an
+independent witness. `MACAW_GOLDENS=write` writes the files; look at the difference before you keep
+them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from difflib import unified_diff
+from itertools import islice
+from pathlib import Path
+
+MARK = "==== "
+SHOWN_LINES = 40
+
+
+def check(path: Path, outcomes: Mapping[str, str]) -> None:
+    """The file has exactly these outcomes: a line `==== NAME`, then the lines of the outcome."""
+    text = "".join(
+        f"{MARK}{name}\n" + "".join(f"{line}\n" for line in outcome.splitlines())
+        for name, outcome in outcomes.items()
+    )
+    if os.environ.get("MACAW_GOLDENS") == "write":
+        path.write_text(text, "utf-8")
+    recorded = path.read_text("utf-8") if path.exists() else ""
+    if text != recorded:
+        lines = unified_diff(
+            recorded.splitlines(), text.splitlines(), "recorded", "now", n=3, lineterm=""
+        )
+        raise AssertionError("\n".join([f"{path.name}:", *islice(lines, SHOWN_LINES)]))
