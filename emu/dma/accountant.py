@@ -35,7 +35,8 @@ class DmaAccountant(Accountant):
         self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
         self.blocked: set[int] = set()  # cycles in which a bank was taken
         self.beats = self.bytes = 0  # what the running transfer has read since `at`
-        self.now: dict[str, int] = {}  # by kind, "read" or "write": when the present act moved one
+        # by kind, "read" or "write": the cycle in which the present act moved a beat
+        self.now: dict[str, int] = {}
         # by kind, since `at`: the cycles that memory needed for the first beat and for the last one
         self.delays: dict[str, tuple[int, int]] = {}
         self.log_of_moves = MoveLog(core)
@@ -72,7 +73,7 @@ class DmaAccountant(Accountant):
             self.blocked.add(cycle)
 
     def acted(self) -> None:
-        """Record how many cycles memory needs for each beat of the act for which this is known."""
+        """Record how many cycles memory needs for the beats of this act, where that is known."""
         state = self.core.state
         if "write" in self.now and not state.writing:
             self._record("write", state.ready)

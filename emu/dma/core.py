@@ -310,7 +310,7 @@ class DmaCore(Core):
         """At the end of cycle `time`, set the cycle of the next act, `earliest` or later.
 
         `later` has the windows that refused a read or write in cycle `time`. If all beats are done,
-        this method ends the transfer.
+        end the transfer, or let the next act end it when its data can be read.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -358,7 +358,7 @@ class DmaCore(Core):
             self._wait_for(time, [*later, *runnable], NEVER)
 
     def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
-        """Wait for the windows in `later`, but only until cycle `until`."""
+        """Wait from cycle `time` on for the windows in `later`, but only until cycle `until`."""
         cores = 0
         for item in later:
             cores |= item.cores
@@ -423,7 +423,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault`, about `what`, if `address` is in the half that feeds a running core."""
+        """Raise `Fault` for access `what` if `address` is in a half that feeds a running core."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(

@@ -67,7 +67,7 @@ class RowAccountant(Accountant):
         self.stored: set[int] = set()  # lines of memory with results of the present list
         self.returned = -1  # number of the latest beat of the return bus that waits for banks
         self.bank_cycles = 0  # cycles of this beat after its first one, not charged yet
-        # by order of a packet and number of a segment: whether the segment has such results
+        # by order of a packet and number of a segment: whether it has results of the present list
         self.segments: dict[tuple[int, int], bool] = {}
 
     def hear(self, event: Event) -> None:
@@ -188,7 +188,7 @@ class RowAccountant(Accountant):
             self.bank_cycles = (-(-pieces // divider) - 1) * divider
 
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
-        """Find how many cycles of the waits for the bus were avoidable.
+        """Add to `avoidable` the cycles of waits for the bus that were avoidable.
 
         `fresh` has the charges of the last `cycles` cycles. A cycle in which PEs wait and the bus
         moves beats was avoidable if the bus rested in an earlier cycle of the packet list, because

@@ -46,7 +46,7 @@ class Adder:
     def product(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
         """Return the products of `left` and `right` in the sum's type, and a mask of overflows.
 
-        The mask has the products that overflow. It is None if no product overflows, or if
+        The mask has the products that overflow. It is None if all products are finite, or if
         `overflow` is not "fault".
         """
         if not self.floating:
@@ -93,9 +93,9 @@ def relu(values: Values) -> Values:
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
     """Apply an activation function, given by its index in isa.pe.ACTIVATIONS.
 
-    The result has the type of `values`. Functions in isa.pe.FIXED_POINT read integers as
-    fixed-point numbers with `shift` fraction bits. Their results have the type `value_type`; all
-    bits except the sign are fraction bits.
+    The result has the array type of `values`. Functions in isa.pe.FIXED_POINT read integers as
+    fixed-point numbers with `shift` fraction bits. Their results are fixed-point numbers with the
+    bits of `value_type`: a sign, and fraction bits.
     """
     name = ACTIVATIONS[activation]
     if name == "none":

@@ -68,7 +68,7 @@ class Cluster:
         raise LookupError(order)
 
     def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
-        """Return the run and the ld step that takes one segment of the packet on the bus."""
+        """Return the run and the ld step that takes segment number `segment` of a packet."""
         run = self.run_for(packet)
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
@@ -145,8 +145,9 @@ class Cluster:
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the two operands of step `op` of a run, each of shape (PEs,).
 
-        The operands of an instruction are entries of register file 605. A step that follows from
-        flags has operands of its own.
+        The operands of an instruction are entries of register file 605. But the first operand of a
+        chained instruction is its accumulator, and a step that follows from flags has operands of
+        its own.
         """
         pes = self.shape.pes
         if op["implied"] is not None:
@@ -197,7 +198,7 @@ class Cluster:
         self.state.computing[self.number] = activity == COMPUTING
 
     def count_to(self, cycle: int) -> None:
-        """Add the cycles before `cycle` to the counters of idle and of waiting cycles.
+        """Add the cycles since the last count, up to `cycle` - 1, to the idle or waiting cycles.
 
         The data path counts the cycles in which a mac executes; this method does not.
         """

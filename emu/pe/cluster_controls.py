@@ -45,7 +45,7 @@ class ClusterControls:
         return acted
 
     def parse(self) -> bool:
-        """Simulate one cycle of the parsers. Return whether one of them finished its sequence.
+        """Simulate one cycle of the parsers. Return whether one of them finished its config.
 
         If the parsers of several clusters have equal input, only one of them parses, for all these
         clusters.
@@ -107,7 +107,10 @@ class ClusterControls:
         return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether all clusters of the packet on the bus can take one of its segments."""
+        """Return whether all clusters of a packet can take segment number `segment` now.
+
+        The packet is on the bus. Raises `Fault` if the bus may never send the segment.
+        """
         return all(self.units[cluster].can_take(packet, segment) for cluster in packet["clusters"])
 
     def begin_segment(self, packet: Packet) -> None:
@@ -136,9 +139,9 @@ class ClusterControls:
         self.loading.fill_dense(packet, segment, data, self.targets(packet, segment))
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Return the element addresses at which the PEs store a dense segment.
+        """Return the element address at which each PE stores the first element of a dense segment.
 
-        They have shape (clusters, PEs); the first axis counts the clusters of the packet.
+        The shape is (clusters, PEs); the first axis counts the clusters of the packet.
         """
         targets = []
         for cluster in packet["clusters"]:

@@ -14,9 +14,9 @@ class Command:
 
     # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"
-    takes_buffer: bool = False  # whether it reserves its instruction buffer
-    parses: bool = False  # whether the parser 606 takes its payload
-    loads: bool = False  # whether the data loading units 502 take its payload
+    takes_buffer: bool = False  # whether a packet reserves its instruction buffer
+    parses: bool = False  # whether the parser 606 takes the payload of a packet
+    loads: bool = False  # whether the data loading units 502 take the payload
 
     def check(self, packet: Packet, where: int) -> None:
         """Raise `Fault` unless the packet's segments suit the command.

@@ -1,11 +1,11 @@
 """The control unit 602 of a cluster: it decides when each instruction of each buffer starts.
 
-An exe starts a *run* of an instruction buffer. The steps of a run start in the order of the
-sequence. A step starts when its unit is free and no earlier step still uses anything that the step
-needs. Earlier steps are the steps before it in its run, and all steps in runs of earlier packets.
-Two steps conflict if they share an accumulator, an output-queue block, or an input-buffer block
-that one of them fills, or if they are stores of two runs that may write the same bytes. So results
-do not depend on which buffers run at the same time.
+An exe starts a *run* of an instruction buffer. In each lane of a run, the steps start in the order
+of the sequence. A step starts when its unit is free and no earlier step may still use anything that
+the step needs. Earlier steps are the steps before it in its run, and all steps in runs of earlier
+packets. Two steps conflict if they share an accumulator, an output-queue block, or an input-buffer
+block that one of them fills, or if they are stores of two runs that may write the same bytes. So
+results do not depend on which buffers run at the same time.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class ControlUnit:
         self.execution = StepExecution(cluster, units)
         self.lifecycle = RunLifecycle(cluster, units)
         self.scalar = ScalarUnit(cluster)
-        # Returns whether the bus first needs the loader of this cluster for a buffer with a lower
-        # number than the given one. The distribution unit sets this function.
+        # Given (cluster, buffer): returns whether the bus needs the loader of the cluster now, for
+        # this buffer or one with a lower number. The distribution unit sets this function.
         self.bus_claims_loader: Callable[[int, int], bool] = lambda cluster, buffer: False
 
     # Selector 603: packets
@@ -267,7 +267,10 @@ class ControlUnit:
         return op["unit"] != MAC or not run["has_weights"] or self.lifecycle.heads_queue(run)
 
     def _conflict(self, run: Run, op: Op) -> bool:
-        """Return whether a step before `op`, of `run` or another run, uses something `op` needs."""
+        """Return whether a step before `op`, in any run, may still use something that `op` needs.
+
+        `run` is the run of `op`.
+        """
         for other_run in self.cluster.runs:
             for other in other_run["ops"]:
                 if other is op:

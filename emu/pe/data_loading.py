@@ -151,8 +151,8 @@ class DataLoading:
     ) -> None:
         """Write the `data` of a segment of activations or partial sums of a packet to the PEs.
 
-        Raises `Fault`. `starts` has, for each PE, the first element of its buffer that its slice
-        fills. Its shape is (clusters, PEs).
+        Raises `Fault`. `starts`, of shape (clusters, PEs), has for each PE the first element of its
+        input buffer (of its output queue for partial sums) that its slice fills.
         """
         kind = packet["segments"][segment]["type"]
         values = self.dense_values(packet, segment, data)
@@ -193,10 +193,10 @@ class DataLoading:
     # Weights
 
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
-        """Return the start byte and the number of entries of each weights record in `data`.
+        """Return, for each weights record in `data`, where its entries begin, and their number.
 
-        `data` are the bytes of a segment of `packet`. Raises `Fault`. If there are fewer records
-        than slices, the last slices are empty.
+        `data` are the bytes of a segment of `packet`. The place of the entries is an index in
+        `data`. If there are fewer records than slices, the last slices are empty. Raises `Fault`.
         """
         count = self._count(packet, segment)
         records, end = records_of(data, self._entry(packet, segment).itemsize)
@@ -213,9 +213,9 @@ class DataLoading:
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the first entry of each slice, the number of the slice's entries, and all entries.
+        """Return the index of each slice's first entry, each slice's entry count, and all entries.
 
-        `data` are the bytes of a segment of weights of `packet`.
+        `data` are the bytes of a segment of weights of `packet`. Raises `Fault`.
         """
         form = packet["segments"][segment]["form"]
         if form == COMPRESS:
@@ -234,9 +234,9 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the result of `_sparse_entries` for the dense data of a sliding window.
+        """Return the result of `_sparse_entries` for dense data, but with 0 as each entry's index.
 
-        The indices are 0; each mac sets the indices when it starts.
+        In a sliding window, each mac sets the indices when it starts.
         """
         entry = self._entry(packet, segment)
         values = np.frombuffer(data, entry["value"])
@@ -392,10 +392,11 @@ class DataLoading:
     # Partial sums
 
     def fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Write 1 to 4 partial sums to the output queue of each PE of a cluster, and add them up.
+        """Write 1 to 4 partial sums to the output queue and the accumulators of each PE.
 
-        `values` has shape (PEs, sums); sum i is added to accumulator i of the PE. `start` has each
-        PE's first entry in the output queue, in shape (PEs,). Raises `Fault` if a sum overflows.
+        The PEs are those of a cluster. `values` has shape (PEs, sums); sum i is added to
+        accumulator i of the PE. `start` has each PE's first entry in the output queue, in shape
+        (PEs,). Raises `Fault` if a sum overflows.
         """
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)
@@ -407,11 +408,11 @@ class DataLoading:
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
-        """Add up to four results in the output queues of a cluster to accumulators 0 to 3.
+        """Add results from the output queues of a cluster to accumulators 0 to 3.
 
-        The results are in consecutive entries; `start` (PEs,) is the first entry of each PE.
-        Entries that were never written are left out. Raises `Fault` if all entries of all PEs are
-        left out, or if a sum overflows.
+        The results of a PE are in four consecutive entries; `start` (PEs,) is the first entry of
+        each PE. Entries that were never written are left out. Raises `Fault` if all entries of all
+        PEs are left out, or if a sum overflows.
         """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)

@@ -18,7 +18,7 @@ from macaw.emu.pe.state import Packet, Segment, Shape
 from macaw.emu.state import State
 from macaw.isa.pe import BLOCKS, DTYPES, ELEMENTS
 
-WEIGHTS_TYPE, ACTIVATIONS_TYPE = 0, 1  # index in `types`, the part of the state for a buffer
+WEIGHTS_TYPE, ACTIVATIONS_TYPE = 0, 1  # indices in the state's field `types`, last axis
 _PLACE = {WEIGHTS: WEIGHTS_TYPE, ACTIVATIONS_SEGMENT: ACTIVATIONS_TYPE}
 
 
@@ -37,7 +37,8 @@ def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
 
     The segment has weights or activations. `clusters` has all clusters of the row. The caller
     ensures that the runs of the packet are in the buffers whose sequences take the segment. Raises
-    `Fault` if the sequences of these clusters have different types.
+    `Fault` if the segment names no type and the sequences of the packet's clusters have different
+    types.
     """
     segment = packet["segments"][number]
     lead = clusters[packet["clusters"][0]]
@@ -72,8 +73,8 @@ def mark_blocks(
     """Record that blocks of input buffers were loaded as element type `number`.
 
     `loaded` has the mask of each block, in shape (..., blocks). Blocks `first` to `last` - 1 were
-    loaded; both have shape (...). `joins` says that the load began inside block `first`, which
-    keeps its earlier elements.
+    loaded. `joins` says whether the load began inside block `first`, so that the block keeps its
+    earlier elements. `first`, `last` and `joins` have shape (...).
     """
     block, bit = np.arange(BLOCKS), 1 << number
     start = first[..., None]

@@ -155,7 +155,7 @@ class Expansion:
                     raise self._fault(place, "index out of range", message)
 
     def _span(self, place: int, entry: int) -> tuple[int, int]:
-        """Return the least and the greatest value of an operand over the PEs of cluster 0.
+        """Return the least and the greatest value of an operand over the PEs of the cluster.
 
         `place` is the index of the instruction, `entry` the number of the operand (0 or 1).
         """

@@ -120,9 +120,10 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 def _buffer(
     header: bytes, words: bytes, steps: bytes, strides: bytes, types: tuple[int, int]
 ) -> InstructionBuffer:
-    """Return the contents of a buffer from the bytes of the fields of the state with these names.
+    """Return the contents of a buffer.
 
-    The result is cached, because most clusters have equal buffers.
+    Each argument is the buffer's part of the state's field with that name: `types` as numbers, the
+    others as bytes. The result is cached, because most clusters have equal buffers.
     """
     members = np.frombuffer(header, np.int32).tolist()
     values = dict(zip(MEMBERS, members, strict=True))
@@ -194,12 +195,12 @@ def _uses(
             if row.values["function"] == NONSF:
                 ahead["sums"] |= _mask(first, 1, ACCUMULATORS)
             else:
-                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # a chained function may use any block
+                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # a chained function may use any of them
                 ahead["blocks"] |= _blocks(shape, first, results)
         elif unit == LOADER and row.values["destination"] == LD_PSUMS:
             ahead["sums"] |= (1 << ACCUMULATORS) - 1
             ahead["blocks"] |= _blocks(shape, first, ACCUMULATORS)
-    ahead["stores"] |= SFU in units or MAC in units  # streams write these blocks
+    ahead["stores"] |= SFU in units or MAC in units  # streams store the results of these steps
     return ahead
 
 

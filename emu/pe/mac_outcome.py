@@ -41,7 +41,7 @@ class MacOutcome:
     def counters(self) -> Mapping[str, NDArray[Any]]:
         """Return the numbers that the mac adds to counters, by counter name.
 
-        Counters to which a mac without balance adds nothing are left out.
+        For a mac without balance, the counters of balancing are left out.
         """
         added: dict[str, Any] = {
             "macs": self.products,
@@ -60,7 +60,7 @@ class MacOutcome:
         return added
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
-        """Return the greatest number of loads in this outcome for each high-water mark, by name.
+        """Return the greatest numbers of loads in queues 1 and 2, by name of the high-water mark.
 
         The caller raises each mark to at least this number. `pes` must already contain the outcome.
         """
@@ -116,7 +116,7 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Return the outcomes of consecutive macs, along the first axis of the arrays, as one.
+        """Return one outcome for the consecutive macs along the first axis of the arrays.
 
         Counts are summed. `q1_most` and `q2_most` become the maximum over the macs.
         """

@@ -25,7 +25,8 @@ class ProductLog:
     """The products of one row. The accumulators of all its PEs have consecutive numbers."""
 
     def __init__(self, item: Callable[[int, int], int]) -> None:
-        self.item = item  # returns the bytes of a number, given an announcement and an address
+        # given the number of an announcement and an address: returns the size of the value there
+        self.item = item
         self.count = 0
         self.is_partial = False  # whether it does not begin with the run
         self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # columns of the log; factors

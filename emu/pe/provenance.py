@@ -146,7 +146,8 @@ class RowProvenance(ProvenanceRecords):
         """Record where a packet's segment of activations or partial sums was stored.
 
         `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), has for each PE
-        the first element of its buffer that its slice fills.
+        the first element of its input buffer (of its output queue for partial sums) that its slice
+        fills.
         """
         size = values.dtype.itemsize
         kind = packet["segments"][segment]["type"]

@@ -20,7 +20,7 @@ Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
 def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
-    """Yield the origin of each element of `place`, a part of the state, with a recorded value."""
+    """Yield the recorded origins of the elements of `place`, a part of the state."""
     values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
@@ -99,7 +99,10 @@ def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None
 
 
 def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of the scalar unit's accumulator with this index; None without one."""
+    """Return the origin of the scalar unit's accumulator with this index.
+
+    The result is None if no recorded reduction was added to the accumulator.
+    """
     reductions = records.scalars.get((index[0], index[1], index[2]), [])
     if not reductions:
         return None

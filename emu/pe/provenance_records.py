@@ -22,7 +22,8 @@ from macaw.emu.pe.product_log import ACTIVATION, COLUMNS, MAC, TIME, WEIGHT, Pro
 from macaw.emu.pe.unit_memory import UnitMemory
 from macaw.isa.typed_records import NamedTuple
 
-Key = tuple[int, int, int]  # cluster, PE, entry of the output queue
+# cluster, PE, entry of the output queue; or cluster, buffer, accumulator of 604
+Key = tuple[int, int, int]
 
 
 class TakenSegment(NamedTuple):
@@ -32,7 +33,7 @@ class TakenSegment(NamedTuple):
     size: int  # number of bytes
     time: int
     ld: int  # address of the ld
-    choice: Source  # the setting that chose it: its packet
+    choice: Source  # the setting that chose these bytes: the segment's description in the packet
     item: int  # size of an element in bytes
 
 

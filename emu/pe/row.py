@@ -53,8 +53,9 @@ class Macs(Protocol):
 class Row(Core, Dispatchable):
     """A row of the array. Its engines are `reference.ReferenceRow` and `fast.FastRow`.
 
-    Times inside are cycles of the row's clock: device cycles divided by `pe.divider`. An engine
-    creates `special`, `controls` and `macs`, then calls `assemble`.
+    `now` and the times in the state of the row's units are cycles of the row's clock: device cycles
+    divided by `pe.divider`. `time` is a device cycle. An engine creates `special`, `controls` and
+    `macs`, then calls `assemble`.
     """
 
     numbers_markers = False
@@ -90,8 +91,9 @@ class Row(Core, Dispatchable):
     def next_address(self) -> int | None:
         """The address of the instruction or packet that the row executes next; None if it is idle.
 
-        It is the first instruction of the oldest run that has not ended. If no run exists, it is
-        the packet on the bus, or the next packet of the list.
+        It is the first instruction that is not done. The search goes through the clusters, and in
+        each cluster through the runs from the oldest on. If there is no such instruction, it is the
+        packet on the bus, or the next packet of the list.
         """
         for cluster in self.context.clusters:
             for run in cluster.runs:

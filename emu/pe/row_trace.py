@@ -20,7 +20,8 @@ Ints = NDArray[np.int64]
 class RowTrace:
     """The reports of one row.
 
-    Times here are cycles of the row; the trace block gets device cycles.
+    Times here are cycles of the row. The trace block gets device cycles, except for the work of the
+    array, which it counts in cycles of the row.
     """
 
     def __init__(self, context: RowContext) -> None:
@@ -55,7 +56,10 @@ class RowTrace:
         self.forget(oldest)
 
     def forget(self, oldest: int) -> None:
-        """Drop work before cycle `oldest`, the first cycle of the earliest mac not reported yet."""
+        """Drop the trace block's data about the array's work before cycle `oldest`.
+
+        `oldest` is the first cycle of the earliest mac that is not reported yet.
+        """
         self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:

@@ -42,7 +42,7 @@ class RunLifecycle:
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
         self.units, self.core = units, units.context.core
-        self.store_count = 0  # the run that was opened last; `open_like` copies it
+        self.store_count = 0  # stores of the run that was opened last; `open_like` copies it
 
     # Opening
 
@@ -166,11 +166,12 @@ class RunLifecycle:
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
     ) -> tuple[list[Op], int]:
-        """Return the steps of one iteration of buffer `number`, and the first segment they leave.
+        """Return the steps of one iteration of buffer `number`, and the first segment left over.
 
         The other arguments are those of `Expansion`: the operands of the iteration, the number of
         the first segment that no earlier iteration takes (`taken`), and whether the iteration must
-        take all remaining segments (`last`). Raises `Fault`.
+        take all remaining segments (`last`). The second result is the number of the first segment
+        that this iteration does not take either. Raises `Fault`.
         """
         return self.units.expansions.expand(
             self.cluster.buffer(number),
@@ -195,11 +196,9 @@ class RunLifecycle:
             run["ahead"] = None
 
     def steps_of(self, run: Run, iteration: int, taken: int) -> tuple[list[Op], int]:
-        """Return the steps of an iteration of the run's buffer, and the first segment they leave.
+        """Return the steps of an iteration of the run's buffer, and the first segment left over.
 
-        `taken` is the number of the first segment that no earlier iteration takes. The second
-        result is the number of the first segment that this iteration does not take either. Raises
-        `Fault`.
+        `taken` and the second result are those of `_expansion`. Raises `Fault`.
         """
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = self._is_last(run, iteration)
@@ -293,7 +292,7 @@ class RunLifecycle:
         """Move the sliding window of a run by `pop` entries; after an inner loop drop the window.
 
         `header` is the header of the run's sequence. Raises `Fault` if a weight queue has fewer
-        entries left.
+        entries of the run than must leave it.
         """
         if not run["held"]:
             return

@@ -27,7 +27,10 @@ class ScalarUnit:
         run["unwritten"].append((op["place"], op["iteration"]))
 
     def write_back(self, run: Run, now: int) -> None:
-        """Write the operands of each instruction of a run whose stage WB is due in cycle `now`."""
+        """Write the next operands of each instruction of a run whose WB is due by cycle `now`.
+
+        These are the operands of the next iteration; after the last iteration, of the first one.
+        """
         if not run["unwritten"]:
             return
         c, number = self.cluster.number, run["buffer"]

@@ -64,7 +64,7 @@ def make_op(
     writes: int = 0,
     segments: Sequence[int] = (),
 ) -> Op:
-    """Return a step of a run that has not started; the arguments are fields of `Op`."""
+    """Return a new step, which has not started; the arguments are fields of `Op`."""
     return Op(
         place=place,
         name=name,

@@ -1,6 +1,6 @@
 """The format of sequences in memory: decodes and checks header, records and instructions.
 
-The records contain steps (increments) and strides. Seed 000 ¶106.
+The records contain steps (increments), strides and element types. Seed 000 ¶106.
 """
 
 from __future__ import annotations

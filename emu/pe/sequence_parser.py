@@ -78,7 +78,7 @@ class SequenceParser:
         self.state.parsers[self.cluster]["data"] += data
 
     def store(self, packet: Packet, number: int, data: bytes) -> None:
-        """Store the scales or the table in segment `number` of a config.
+        """Store the scales or the table that segment `number` of a config brings.
 
         `data` has all bytes of the segment. Raises `Fault`.
         """
@@ -140,7 +140,7 @@ class SequenceParser:
     def _types(self, named: tuple[int, int]) -> list[int]:
         """Return the element types of weights and activations, as indices in ELEMENTS.
 
-        `named` has the types of the record; 0 means the default.
+        `named` has the types of the record: 0 for the default, else 1 + the index.
         """
         return [x - 1 if x else ELEMENTS.index(self.shape.element) for x in named]
 

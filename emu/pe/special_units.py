@@ -1,8 +1,8 @@
 """The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
 
 After an instruction has started, the unit works by itself: `sfu.rate` results enter in each cycle,
-and each leaves `sfu.latency` cycles later. In *chained* mode the unit takes the results from its
-FIFO. Into this FIFO, one accumulator of every PE was copied when the instruction started. In
+and each is in the unit for `sfu.latency` cycles. In *chained* mode the unit takes the results from
+its FIFO. Into this FIFO, one accumulator of every PE was copied when the instruction started. In
 *decoupled* mode the unit takes the results from the output queues through selector 514. A token
 with each result names its PE. Result 0 of every PE enters first, in the order of the PEs, then
 result 1, and so on.

@@ -78,7 +78,7 @@ class Shape:
     overflow: str  # the setting pe.overflow
     bus_bytes: int  # bytes of a beat of the bus
     sfu_rate: int  # results that enter a special-function unit in a cycle
-    sfu_latency: int  # cycles from the entry of a result to its exit
+    sfu_latency: int  # cycles that a result is in a special-function unit
 
     @property
     def mixes(self) -> bool:
@@ -96,7 +96,7 @@ class Shape:
         return self.output_queue // BLOCKS
 
     def address(self, offset: int) -> int:
-        """Return the memory address of an offset in the row's on-chip unit, without the half bit."""
+        """Return the memory address of `offset` in the row's on-chip unit, without the half bit."""
         return UNITS_BASE + (self.row << UNIT_SHIFT) + offset
 
 
@@ -221,7 +221,7 @@ class Op(TypedDict):
     the step is done, but the accumulator `chained` only up to cycle `freed`.
     """
 
-    # index in the sequence of the instruction; for an implied step, of the one before it
+    # index of the instruction in the sequence; for an implied step, of the instruction before it
     place: int
     name: str  # name of the function in emu/pe/step_execution.py
     function: int  # spu: index in macaw.isa.pe.FUNCTIONS; ld: index in DESTINATIONS
@@ -249,7 +249,7 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """The accumulators, blocks and bytes that a run and its triggered buffers may still use."""
+    """What a run and its triggered buffers may still use: accumulators, blocks, macs and stores."""
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks

@@ -104,9 +104,9 @@ class Stores:
         ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Raise `Fault` if a store of a cluster would mix integer results with floating elements.
+        """Raise `Fault` unless results and elements are both integers or both floating-point.
 
-        `element` is the type of the elements.
+        `element` is the type of the elements that a store of a cluster writes.
         """
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (memory_type(element).kind == "f"):

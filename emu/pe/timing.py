@@ -27,8 +27,8 @@ def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int
     """Return the row's cycle in which a dispatched list sends its first beat.
 
     `dispatched` is the device cycle of the dispatch; a cycle of the row has `divider` device
-    cycles. After the dispatch, the on-chip unit fetches the first packet, which takes at least the
-    latency of memory.
+    cycles. After the dispatch, the on-chip unit fetches the first packet. This takes `latency`
+    device cycles, but at least the latency of on-chip memory, `memory_latency`.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
@@ -66,7 +66,7 @@ def ld_end(last_beat: int, start: int) -> int:
 def psums_end(start: Cycles) -> Cycles:
     """Return the last cycle of a load of partial sums from the output queue.
 
-    The load starts in cycle `start`, and loads one element in each cycle.
+    The load starts in cycle `start`, and loads one of its four elements in each cycle.
     """
     return start + ACCUMULATORS - 1
 

@@ -95,7 +95,7 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
     `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
     before `end` are stored, the earliest first. The result is None if fewer than `count` columns
-    have been pushed.
+    have been pushed, and 0 if `arrivals` no longer has the cycle for these columns.
     """
     later = end - start - count  # number of columns after the first `count`
     if later < 0:

@@ -137,7 +137,7 @@ def channel_bounds(
 
     `writes` says whether the command writes, `geometry` in which rank and group the bank is. If
     ranks share one command bus (DIMM), tCCD applies only within a rank, because ranks are different
-    chips. tWTR always applies only within a rank.
+    chips. tWTR applies only within a rank, whether or not ranks share a bus.
     """
     group, rank = geometry.group(bank), geometry.rank(bank)
     first, end = rank * geometry.groups, (rank + 1) * geometry.groups
@@ -166,7 +166,7 @@ def _latest(times: Sequence[int], but: int) -> int:
 def use_channel(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
 ) -> Channel:
-    """Return the channel's state after it carries the data of a column command in cycle `time`.
+    """Return the channel's state after a column command that is issued in cycle `time`.
 
     The command is for `bank`; `writes` says whether it writes. `channel` is the state before the
     command.
@@ -201,8 +201,9 @@ def refreshes(
 ) -> tuple[int, int]:
     """Return the number of refreshes that were due by cycle `time`, and the end of the last one.
 
-    The bank has had `done` refreshes before. The next one may begin in cycle `start`. Each further
-    refresh begins when it is due, but not before the previous one has ended.
+    The number includes the `done` refreshes that the bank has had before. The next refresh begins
+    when it is due, but not before cycle `start`. Each further refresh begins when it is due, but
+    not before the previous one has ended.
     """
     while True:
         due = refresh_due(timings, geometry, bank, done)
@@ -230,7 +231,7 @@ def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
 
 
 def activation_commands(geometry: Geometry, banks: Sequence[int]) -> list[Sequence[int]]:
-    """Return the banks of each activation command that opens a row in all of `banks`.
+    """Return the banks of each of the activation commands that together open a row in all `banks`.
 
     `geometry` says how many banks one command activates. The list has the order of the commands.
     """

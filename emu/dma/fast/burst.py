@@ -128,7 +128,8 @@ class Burst:
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
     """Return the burst of beats over `route` that the dma could move from cycle `now` on.
 
-    The result is None if the beats would not be evenly spaced.
+    The result is None if no beat is left, if a beat would have to wait for the channel, or if the
+    beats would not be evenly spaced.
     """
     state, step = dma.state, dma.divider
     memory = route.src.memory

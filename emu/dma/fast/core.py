@@ -137,7 +137,7 @@ class FastDma(DmaCore):
     def _find_route(self) -> Route | None:
         """Return the route of the running transfer; transfers of the same shape share a route.
 
-        A transfer with few beats has no route.
+        The result is None if bursts cannot move the transfer, or if it is one row of few beats.
         """
         if self.rows == 1 and self.transfer.size <= self._least:
             return None
@@ -155,7 +155,7 @@ class FastDma(DmaCore):
         memory, transfer = self.device.memory, self.transfer
         for first, stride in (
             (transfer.src, transfer.src_stride),
-            # the first destination of a multicast must not be in these memories either
+            # `dst` of a multicast is on-chip, with the number of further units in it or without
             (transfer.dst, transfer.dst_stride),
         ):
             last = first + (transfer.rows - 1) * stride

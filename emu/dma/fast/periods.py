@@ -26,7 +26,7 @@ class _Present(NamedTuple):
     """A state of the dma before an act: the relative part, and numbers that grow in each period."""
 
     relative: tuple[object, ...]
-    ready: list[int]  # relative, too: from when the dma can write the beats in the buffer
+    ready: list[int]  # relative, too: the cycle from which the dma can write each buffered beat
     time: int
     position: int
     channel_free: int
@@ -46,7 +46,8 @@ class Periods:
         """Forget the earlier state: another core may have acted since."""
         self._earlier: _Present | None = None
         self._acts, self._until = 0, 1
-        # since the earlier state: the cycles of writes, and how long their beats were ready before
+        # since the earlier state: the cycles of writes, and for how long at least their beats were
+        # ready before
         self._writes: list[int] = []
         self._slack = NEVER
 

@@ -151,11 +151,11 @@ class BalancedState:
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
         number = (
             np.arange(giver.size) - (np.cumsum(gift_counts) - gift_counts)[giver]
-        )  # by PE: the index of the first load that it gives
+        )  # by given load: its number among the loads that its giver gives
         size = total + np.append(gift_counts[1:], 0)
         self.first = first = np.cumsum(size) - size
-        # A PE gives away the load after the moved one; its neighbour gets it after its own new
-        # loads.
+        # A PE gives away the load after the moved one; the neighbour gets it after the new loads
+        # that the neighbour's comparator finds.
         source = (first + q2)[giver] + counts.queue_moves[when, giver] + number
         target = (first + queue_counts)[giver - 1] + counts.effectual[when, giver - 1] + number
         own, stays = np.ones(int(size.sum()), np.bool_), np.ones(int(size.sum()), np.bool_)

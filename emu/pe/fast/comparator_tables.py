@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from macaw.isa.lazy_dataclass import dataclass
 
 OUTCOMES = 3  # the outcomes of a pair: none, one or both of its weights are effectual
-_MOST_PAIRS = 7  # the number of pairs of a block
+_MOST_PAIRS = 7  # the greatest number of pairs of a block
 _MOST_ROWS = 100_000  # the greatest number of rows of a table
 
 

@@ -44,7 +44,7 @@ class LockstepControls(ClusterControls):
     def act(self, now: int) -> bool:
         """Make the group and the control units act in cycle `now`.
 
-        Return whether one of them did anything. Raises `Fault`.
+        Return whether a control unit acted, or a group existed or formed. Raises `Fault`.
         """
         acted = False
         core, due = self.context.core, self.state.due
@@ -109,8 +109,8 @@ class LockstepControls(ClusterControls):
     def accepts(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free in all clusters of the packet.
 
-        If the packet is a config for clusters of the group, and their runs do not use its buffer,
-        this splits the group.
+        If the packet is a config for clusters of the group, and their runs do not use the packet's
+        buffer, this splits the group.
         """
         if self._meets_group(packet):
             assert self.group is not None  # the packet goes to its clusters
@@ -171,11 +171,12 @@ class LockstepControls(ClusterControls):
         return super().may_still_write(order, segment)
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether all clusters of the packet on the bus can take one of its segments.
+        """Return whether all clusters of a packet can take segment number `segment` now.
 
-        The packet may be for clusters of the lockstep group, although another packet started the
-        group. Then the method returns False if the group's runs certainly still use the space that
-        the segment needs. Otherwise it splits the group, and the control units decide.
+        The packet is on the bus. It may be for clusters of the lockstep group, although another
+        packet started the group. Then the method returns False if the group's runs certainly still
+        use the space that the segment needs. Otherwise it splits the group, and the control units
+        decide. Raises `Fault` if the bus may never send the segment.
         """
         if self.group is not None:
             if self.group.takes(packet):
@@ -284,9 +285,9 @@ class LockstepControls(ClusterControls):
             self.split(now)
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Return the element addresses at which the PEs store a dense segment.
+        """Return the element address at which each PE stores the first element of a dense segment.
 
-        They have shape (clusters, PEs); the first axis counts the clusters of the packet.
+        The shape is (clusters, PEs); the first axis counts the clusters of the packet.
         """
         if self.group is not None and self.group.takes(packet):
             shape = len(packet["clusters"]), self.shape.pes

@@ -72,7 +72,7 @@ class LockstepAccumulator:
         self.output = self.state.output[clusters]
         self.output_written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
-        self.output_writes = 0  # of each PE, by name
+        self.output_writes = 0  # results written to the queue of each PE
         self.output_reads = np.zeros((len(clusters), self.shape.pes), np.int64)
         self.macs: list[LockstepMac] = []
         self._total: MacOutcome | None = None
@@ -110,7 +110,7 @@ class LockstepAccumulator:
             self._add(number, sums[..., number])
 
     def load_from_queue(self, source: int) -> None:
-        """Accumulate up to four results from entry `source` of the output queues on.
+        """Add four entries of each output queue, from entry `source` on, to accumulators 0 to 3.
 
         Entries that were never written are left out. Raises `Unplannable` if a cluster has written
         none of them, or if a sum leaves its range.

@@ -205,7 +205,7 @@ class LockstepGroup:
         return True
 
     def _follows_queue(self, step: LockstepStep) -> bool:
-        """Return whether an earlier step of the iteration loads sums from the output queue."""
+        """Return whether a step before `step` in its iteration loads sums from the output queue."""
         earlier = self.steps[: self.steps.index(step)] if step in self.steps else ()
         return any(other.op["name"] == "ld_queue" for other in earlier)
 
@@ -272,7 +272,7 @@ class LockstepGroup:
                 self.ends[step.op["place"]] = times.end[-1, number]
                 self.retired += found.count
         run["iteration"] += found.count
-        self.steps = []  # the state contains none of their steps
+        self.steps = []  # the state contains no steps of the skipped iterations
         if found.stream is not None:
             self.stream = found.stream
             run["taken"] += found.count
@@ -391,7 +391,7 @@ class LockstepGroup:
         return next(step for step in self.steps if segment in step.op["segments"])
 
     def target(self, segment: int) -> int:
-        """Return the element address to which the ld of a segment writes."""
+        """Return the first element address to which the ld of a segment writes."""
         return self._operands(self.taker(segment).op)[0]
 
     def _operands(self, op: Op) -> list[int]:
@@ -444,7 +444,7 @@ class LockstepGroup:
     # The end
 
     def leave(self, now: int) -> None:
-        """Remove the clusters whose run has ended in cycle `now`, and write their state."""
+        """Remove the clusters whose run has ended by cycle `now`, and write their state."""
         if self.run_end is None or self._first > now:
             return
         self._first = NEVER

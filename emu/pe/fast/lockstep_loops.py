@@ -247,7 +247,8 @@ def repeated_sums(
 ) -> RepeatedSums:
     """Return the effect of `iterations` on accumulators and output queues.
 
-    `macs` has the macs of the iterations. The other arguments are those of `repeats`.
+    The function takes the macs of the iterations from `macs`. The other arguments are those of
+    `repeats`.
     """
     bases, rows = [], []
     for step in steps:

@@ -126,8 +126,8 @@ class LockstepMacs:
     def expect(self, bases: Sequence[int], targets: Sequence[int], elements: int) -> None:
         """Prepare to take the macs that `foresee` computed, which have these `bases`.
 
-        Between two macs the bus brings `elements` activations, which the PEs store from the next of
-        `targets` on.
+        After mac i the bus brings `elements` activations to each PE, which stores them from element
+        `targets[i]` of its input buffer on.
         """
         size = self.shape.input_block
         loaded, limits = self.state.block_loaded[self.clusters, 0], list[Ints]()

@@ -14,7 +14,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.typed_records import NamedTuple
 
 Ints = NDArray[np.int64]
-STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # the mnemonics of steps that a group can execute
+STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # the names of steps that a group can execute
 
 
 @dataclass(eq=False)

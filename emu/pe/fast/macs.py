@@ -21,7 +21,7 @@ class PlannedMacs:
         self.state, self.controls, self.plans = context.state, controls, plans
         self.by_cycle = CycleMacs(context, controls)
         self.unplanned: set[int] = set()  # clusters with a mac that cannot be planned
-        self.computed = 0  # the first cycle that the PEs of these clusters have not done
+        self.computed = 0  # the first cycle that the PEs of the row have not done
 
     def clear(self) -> None:
         """Drop all plans. The caller has set the declared state to the start of cycle `reached`."""

@@ -115,9 +115,9 @@ class QueueOccupancy:
         self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
-        """Simulate `cycles` cycles or a few more, and return their counts.
+        """Simulate cycles until no PE has work left, and return their counts.
 
-        With None, simulate until no PE has work left.
+        If `cycles` is not None, stop at the latest after `cycles` cycles or a few more.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
