@@ -121,7 +121,10 @@ class Transfer(NamedTuple):
         return self._asdict()
 
     def check(self, memory: Memory) -> None:
-        """Raise `Fault` unless each row is inside one memory, in the source and the destination."""
+        """Raise `Fault` unless each row is inside one memory, in the source and the destination.
+
+        All rows of a multicast must be in one half of a unit.
+        """
         if not self.size:
             return
         self._check_side(memory, "source", self.src, self.src_stride)

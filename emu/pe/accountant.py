@@ -4,8 +4,8 @@ The counters of the PEs give the causes for the cycles of a mac. For the other c
 stall report of the row says for what the cluster's oldest step waits. The report changes only when
 the row acts, so each report is valid until the next act. A wait for the bus has the cause `order`
 if the bus brings results of the same packet list, because the bus could not have brought these
-results earlier. While a store runs, the cause `lanes` has the cycles in which a bank writes another
-word of the same beat.
+results earlier. While a store runs, the cause `lanes` gets the cycles in which a bank writes its
+second or a later word of the same beat.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class RowAccountant(Accountant):
         return Charge(stall.cause or "issue", stall.address, stall.whom)
 
     def _brings_results(self) -> bool:
-        """Return whether the present segment on the bus has results of the same list."""
+        """Return whether the present segment on the bus has results of the present packet list."""
         packet = self.core.state.packet
         if packet is None or packet["segment"] >= len(packet["segments"]):
             return False

@@ -32,10 +32,11 @@ class Adder:
     """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
     `overflow` is the setting `pe.overflow`, the treatment of results outside the type's range:
-    `wrap`, `saturate` or `fault` (a mask of these results). Integer products are exact. If an
-    integer sum is outside the range, `saturate` gives the least or the greatest number. Each
-    floating-point product and sum is rounded to `sum_type`. If a result is too large, `wrap` gives
-    the infinity of IEEE 754, and `saturate` the greatest finite number, both with its sign.
+    `wrap`, `saturate` or `fault` (the methods return a mask of these results). Integer products are
+    exact. If an integer sum is outside the range, `saturate` gives the least or the greatest
+    number. Each floating-point product and sum is rounded to `sum_type`. If a result is too large,
+    `wrap` gives the infinity of IEEE 754, and `saturate` the greatest finite number, both with the
+    sign of the result.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:

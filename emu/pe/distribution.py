@@ -78,9 +78,9 @@ class Distribution:
             beat["data"] = b""  # only the command byte, which arrived with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
-        """Reserve the packet's buffers in cycle `now` if all are free; return whether they were.
+        """Reserve the packet's buffers in cycle `now` if all are free, unless it has them already.
 
-        For a marker, which needs no buffer, the result is True.
+        Return whether the packet has the buffers that it needs; a marker needs none.
         """
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:

@@ -32,10 +32,10 @@ def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
 
 
 def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of the accumulator `name` with this index.
+    """Return the origin of the accumulator with this index.
 
     The sources are its products and partial sums since the last move. The result is None if there
-    are none.
+    are no sources.
     """
     sources = records.products.sources_in(records.flat(*index))
     if not sources:

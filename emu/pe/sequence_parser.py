@@ -2,7 +2,7 @@
 
 Seed 000 ¶106: the parser writes the sequence to the buffer that the command names. It writes the
 operands of each instruction to the register file, one value for each PE: the operand in the
-sequence, plus its strides over PEs and clusters.
+sequence, plus its stride over PEs times the PE's number, and likewise for the cluster's number.
 """
 
 from __future__ import annotations

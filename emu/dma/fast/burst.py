@@ -25,7 +25,7 @@ class Burst:
     writes: int
     after: int  # cycles from a read until the dma can write its beat
     limit: int  # the first cycle in which the channel may not be free
-    free: int  # the first cycle in which the channel was free when the burst was planned
+    free: int  # `free` of the channel when the burst was planned, to find out whether it changed
 
     @property
     def last_write(self) -> int:

@@ -240,7 +240,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether each other use of the memories of `route` would interrupt the sleep."""
+        """Return whether any use of the memories of `route` by another core would end the sleep."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:

@@ -56,7 +56,7 @@ class Side:
         return self.memory.locate(address, 0)
 
     def overwrites_code(self) -> bool:
-        """Return whether a core has decoded some of these bytes as instructions."""
+        """Return whether a core has decoded some bytes of this side as instructions."""
         if self.pages is None:
             return any(pages.is_watched() for pages in self.all_pages())
         return self.pages.is_watched(self.low - self.base, self.end - self.base)

@@ -108,7 +108,7 @@ class LockstepGroup:
         self.last_loopback: Ints | None = None
         self.run_end: Ints | None = None  # the first cycle after the run
         self._first = NEVER  # the cycle in which the next cluster leaves the group
-        self.retired = 0  # instructions since the group formed
+        self.retired = 0  # instructions that ended since the group formed
         self.before: list[LockstepStep] = []  # steps of the previous iteration
         self._open_steps: list[LockstepStep] = []  # steps of `before` that may not have ended
         self.steps: list[LockstepStep] = []
