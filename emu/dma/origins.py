@@ -31,7 +31,7 @@ class TransferOrigins(Origins):
         self._reads: dict[int, tuple[list[int], list[int]]] = {}
         # by number of a write to a window: first byte in the transfer, and address
         self._pushes: dict[int, tuple[int, int]] = {}
-        # bytes moved so far, by ticket and direction ("read" or "write")
+        # by direction ("read" or "write") and ticket: bytes moved through windows so far
         self._progress: dict[tuple[str, int], int] = {}
         # By ticket: the number of announcements at its request, and the address of its description.
         self._requests: dict[int, tuple[int, int]] = {}

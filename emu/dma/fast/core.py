@@ -240,7 +240,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether any use of the memories of `route` by another core would end the sleep."""
+        """Return whether a sleeping dma learns of each use of `route`'s memories by other cores."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:

@@ -68,8 +68,8 @@ class LockstepMacs:
         """Compute the next macs, whose base addresses are `bases`.
 
         `coming` has the segments of activations that the bus has not delivered yet; the macs that
-        multiply them are predicted. A mac whose prediction is right is not computed again. Raises
-        `Unplannable` or `Fault`.
+        multiply them are predicted. If the predictions of all macs of `bases` are right, these macs
+        are not computed again. Raises `Unplannable` or `Fault`.
         """
         limits = self._find_limits(np.array(bases))
         activations = self.weights.gather(bases, limits)

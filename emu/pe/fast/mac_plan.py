@@ -290,7 +290,7 @@ class Plan:
         ready = np.concatenate([np.zeros((count.size, slots.size), np.int64), entry + 1], axis=1)
         before = np.cumsum(mask, axis=1) - 1  # the number of loads that move before this one
         ready = np.where(mask, ready - table.gap * before, _NEVER)
-        if table.gap > 1:  # the only entry of queue 2 is occupied in the first cycle
+        if table.gap > 1:  # a load in the only entry of queue 2 delays the first move by a cycle
             ready = np.maximum(ready, self.q2_count[rows, None])
         return np.maximum.accumulate(ready, axis=1) + table.gap * before, mask
 
