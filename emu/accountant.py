@@ -118,7 +118,7 @@ class Accountant:
         self.at = until
 
     def add(self, charge: Charge, cycles: int) -> None:
-        """Charge cycles that are already multiplied by the units; keep `self.at` and `self.log`."""
+        """Charge cycles that are already multiplied by the units; `self.at` does not change."""
         if not cycles:
             return
         if self._idle:

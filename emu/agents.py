@@ -111,7 +111,7 @@ class Agent(ABC):
         """Set the parameter `name` of the trace block. Raises `Fault` for a wrong name or value."""
 
     def areas_changed(self) -> None:
-        """React when the trace block of any core gets another memory area for its records."""
+        """React to a change of any trace block's parameters, such as the area for its records."""
         return
 
     @abstractmethod

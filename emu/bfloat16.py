@@ -1,9 +1,9 @@
 """The number type bfloat16, which NumPy does not have: its elements in memory, and its numbers.
 
 A bfloat16 number is the upper half of a binary32 number: 8 binary digits, and the exponents of
-binary32. Memory and registers hold elements of the type `BFLOAT16`. NumPy computes nothing with
-this type, so code that does not know it fails and gives no wrong number. The numbers of these
-elements are float32 arrays. The module imports nothing else of Macaw.
+binary32. Memory and registers hold elements of the type `BFLOAT16`. NumPy does not
+calculate with this type: code that handles only NumPy's numbers raises an error, and cannot give a
+wrong result. `numbers` converts elements to float32. The module imports nothing else of Macaw.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 def numbers_type(name: str) -> np.dtype[Any]:
-    """Return the NumPy type of arrays with the numbers of elements of the type `name`.
+    """Return the NumPy type of the array that `numbers` returns for elements of the type `name`.
 
     The result is float32 for bfloat16.
     """
@@ -79,7 +79,7 @@ def _as(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
 
 
 def _doubles(array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as binary64, each inexact one with an odd last bit or a bit far below 1."""
+    """Return numbers as binary64; each inexact one has a 1 below the digits of binary32."""
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         return _of_long_integers(array)
     wider = array.dtype.kind == "f" and array.dtype.itemsize > 8

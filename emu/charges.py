@@ -1,6 +1,6 @@
 """The charges of a core over time: a log that needs few bytes, because it stores only changes.
 
-The log of a core with several units also has one charge in each cycle: the charge of most units, or
+The log of a core with several units has only one charge in each cycle: the charge of most units, or
 the charge that `CoreLog.divide` chose. That method divides a span of cycles among the charges of
 the units.
 """

@@ -2,9 +2,9 @@
 
 A core may execute a copy of code that the program has for another core of the same kind. Rows of
 the array often execute such copies. Each row or island has its own address range for code: a row
-has its unit, an island its instruction memory. The starts of these ranges differ by a power of two.
-An address in one range gets the symbol and source line of the same offset in another range, if the
-bytes at both offsets are nearly equal.
+has its unit, an island its instruction memory. The starts of neighbouring ranges differ by a power
+of two. An address in one range gets the symbol and source line of the same offset in another range,
+if more than half of the bytes around both offsets are equal.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
 def _equal(core: Core, address: int, section: Section, at: int) -> float:
     """Return how much code of `core` around `address` equals the section's bytes around `at`.
 
-    The result is from 0 (no byte is equal) to 1 (all bytes are equal).
+    The result is from 0 (no byte is equal) to 1 (all bytes are equal). Bytes that are 0 in both do
+    not count.
     """
     begin = max(section.address, at - COMPARED // 2)
     data = section.data[begin - section.address :][:COMPARED]

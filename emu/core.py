@@ -24,8 +24,9 @@ it is `NEVER` while the core waits or idles. The clock always advances the core 
 So inside `advance` a core may read the present contents of memory, registers and other cores. For
 cp an act is the execution of an instruction, for vc the issue of an instruction, for the array a
 cycle. An instruction that executes in cycle t and takes c cycles has all its effects in t. The core
-sets `time` to t + c * divider. If a result may be used only later, the core's state contains that
-cycle (vc's scoreboard). An access to on-chip memory has its effect when the arbiter grants it.
+sets `time` to t + c * divider. If a result may be used only later, the core's state contains the
+first cycle in which it may be used (vc's scoreboard). An access to on-chip memory has its effect
+when the arbiter grants it.
 
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns earlier, right after an
 act because of which another core may act earlier than planned. Such acts are
@@ -45,7 +46,7 @@ core's state with the same name, unless the core overrides `read_register` and `
 its state is that of an earlier cycle. No other part of the device may notice the difference:
 
 - `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
-  had its turn. If another core faults, the device calls `sync` in the middle of that cycle.
+  had its turn. If another core faults, the device calls `sync` in the middle of the fault's cycle.
 - A fault is raised in its own cycle. With `listeners` every act is announced in its cycle.
 - A core that uses a half of on-chip memory without requests puts a callback into
   `memory.banks.exclusive`. The arbiter calls it when another core requests that half.
@@ -62,13 +63,14 @@ its state is that of an earlier cycle. No other part of the device may notice th
   alone does not determine which registers the instruction uses, the values `reads` and `writes` are
   masks of the registers of the core's one file. A value named as the plural of a level
   (`macaw.isa.model.Core.levels`) is a mask of the units that execute the instruction together.
-- "read" and "write" (address, size): a port announces them when bytes move. "blocked" (address): a
-  port announces it in each cycle in which a bank was taken.
+- "read" and "write" (address, size): a port announces them when bytes move. "blocked" (address,
+  of): the arbiter announces it in each cycle in which a bank was taken; `of` is
+  "reads_blocked" or "writes_blocked".
 - "begin" and "end": a core announces them for work that is longer than an instruction: a transfer
   of the dma and, in each cluster, an exe of the array. For an exe, `left` is the number of other
   clusters that have yet to end it. A chain and an island's block announce only their end.
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
-- "done" (until): a core announces it after an instruction of cp or vc. "beats" (of, begin, until,
+- "done" (until): cp, vc and islands announce it after an instruction. "beats" (of, begin, until,
   count) comes after an access to external memory, "swap" (mask) after an exchange of ping and pong.
 - "delayed" (block, since): a block of an island cannot execute its next word yet; the delay began
   in cycle `since`. "advanced" (block, address, since): a block did or tried a word, which it began
@@ -176,7 +178,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set the memory-mapped register `name`: the field of the state with this name.
 
-        This class does not use `time`, the cycle of the access. Raises `Fault`.
+        This class does not use `time`, the cycle of the access. Overrides may raise `Fault`.
         """
         setattr(self.state, name, value)
 

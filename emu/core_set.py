@@ -91,7 +91,7 @@ class CoreSet(Generic[A]):
         return not self._absent
 
     def _complete(self, number: int) -> None:
-        """Make the cores whose first core has this number, unless they exist."""
+        """Make the cores of the folder whose first core has this number, unless they exist."""
         build = self._absent.get(number)
         if build is not None:
             made = self._make(build)  # if this raises an error, the next use makes the cores again

@@ -2,9 +2,9 @@
 
 The path goes back from the end of the run. It follows a core as long as this core has something to
 do. Where the core waits for another core, the path continues with that core. Where it is idle, the
-path continues with the core that commands the others and has started this one. So work that
-overlaps other work is on the path only if the run could not have continued without it. Each cycle
-is on the path once.
+path continues with the first core that is not idle: mostly the core that commands the others and
+has started this one. So work that overlaps other work is on the path only if the run could not have
+continued without it. Each cycle is on the path once.
 """
 
 from __future__ import annotations

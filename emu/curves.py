@@ -82,9 +82,10 @@ def _exact_sigmoid(x: Decimal) -> Decimal:
 
 
 def _exact_tanh(x: Decimal) -> Decimal:
-    """Return tanh of `x` >= 0 in the precision of the decimal context.
+    """Return tanh of `x` >= 0, computed with the digits of the decimal context.
 
-    The result loses one digit of precision for each zero of `x` after the decimal point, at most 8.
+    The result has one correct digit less for each leading zero of `x` after the decimal point, at
+    most 8.
     """
     double = (-2 * x).exp()
     return (1 - double) / (1 + double)

@@ -79,7 +79,7 @@ class Device(System):
         return f"<device{name and ' '}{name}: {state}{stop}>"
 
     def _start_late(self, cores: Sequence[Core]) -> None:
-        """Reset `cores`, which are made after the device, and start or stop their traces."""
+        """Add new `cores` to the memory system, reset them, and start or stop their traces."""
         self.memory.add(cores)
         for core in cores:
             core.reset()
@@ -155,7 +155,7 @@ class Device(System):
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
     def counters(self, cores: Sequence[Core] | None = None) -> dict[str, dict[str, int]]:
-        """Return, by core name, the counters (by name) of each of `cores`; None: of all cores.
+        """Return the counters of `cores` (None: of all cores), by core name and counter name.
 
         The counters of the core's table come first, then the traffic of its ports.
         """

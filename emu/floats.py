@@ -210,7 +210,7 @@ def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int, type[np.floating[Any]]]:
-    """Return digits and least exponent of a type's normal numbers, and NumPy's type for them."""
+    """Return a type's digits, least exponent of normal numbers, and NumPy type for its numbers."""
     if dtype == BFLOAT16:
         return bfloat16.DIGITS, bfloat16.LEAST_EXPONENT, np.float32
     limits = np.finfo(dtype)

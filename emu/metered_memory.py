@@ -49,7 +49,7 @@ class MeteredMemory:
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
-        """Return the bytes that an access of a port moves, as a `Moved`.
+        """Return the bytes that an access of a port moves; count its words in on-chip banks.
 
         The access is to `size` bytes at `address`; `writes` says whether it writes. The result is
         None for a register, a window, or an access of 0 bytes.
@@ -122,7 +122,8 @@ class MeteredMemory:
     def label(self, address: int, size: int, tensor: str) -> None:
         """Record that the dma copied `size` bytes of `tensor` to the on-chip `address`.
 
-        An empty name means data that belong to no tensor.
+        An empty name means data that belong to no tensor. For an address outside of on-chip memory
+        the method does nothing.
         """
         if address >> REGION_SHIFT != ONCHIP:
             return

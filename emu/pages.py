@@ -174,9 +174,9 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Record a write to bytes `start` to `end` - 1 of a page.
+        """Record that a page was written by a write to the offsets `start` to `end` - 1.
 
-        If some of these bytes are watched, call the watchers.
+        If some of the page's bytes among them are watched, call the watchers.
         """
         first, last = page << _WORDS, page + 1 << _WORDS
         if page in self._watched_pages and not any(
@@ -212,8 +212,8 @@ class Pages:
     def watch(self, offset: int, length: int) -> None:
         """Watch `length` bytes of one page from `offset` on.
 
-        A write to these bytes calls the functions of `on_change`. A caller does so, for example, if
-        it has decoded instructions from the bytes.
+        A write to these bytes calls the functions of `on_change`. A core watches, for example, the
+        bytes from which it has decoded instructions.
         """
         page = offset >> SHIFT
         self._watched_pages.add(page)

@@ -2,8 +2,8 @@
 them.
 
 None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain values. So are
-tuples, lists and dicts of plain values; keys of dicts must be str or int. Equal values give equal
-bytes if the keys of their dicts have the same order.
+tuples, lists and dicts of plain values; keys of dicts must be str or int. Values give equal
+bytes if their types, their contents and the order of the keys in dicts are equal.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class Spill:
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
         """Write a record: `head`, then the counters.
 
-        `head` is core, group, loop, first instruction, number of instructions. If the area has no
-        room, the record counts as lost. Raises `Fault` if the area is not in memory.
+        `head` is core, group, loop, first instruction, number of instructions. If an area is set
+        but has no room, the record counts as lost. Raises `Fault` if the area is not in memory.
         """
         state = self._state
         place, end = state.trace_next, state.trace_spill_end

@@ -207,7 +207,7 @@ class State:
         """Set all fields to the values of a snapshot.
 
         Arrays change in place, so views of them stay valid. Raises `StateError` if the snapshot has
-        other fields.
+        other fields, or a value of another type or shape.
         """
         if snapshot.keys() != self._names:
             raise StateError("the snapshot has other fields than this state")

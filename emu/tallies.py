@@ -85,9 +85,10 @@ class Tally:
         values[counted] += count
 
     def add_passes(self, part: Part, time: int, last: int, passes: int) -> None:
-        """Count a part of each of `passes` passes. Callers pass ascending times.
+        """Count a part of each of `passes` passes through a loop.
 
-        The first pass begins in cycle `time`, the last one in cycle `last`.
+        The first pass begins in cycle `time`, the last one in cycle `last`. No call has an earlier
+        `time` than the previous call.
         """
         if self.begin < 0:
             self.begin = time + part.begin

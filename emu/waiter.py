@@ -2,10 +2,10 @@
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
 `next_address` unchanged. When one of `cores` calls the device's `changed` in cycle t, the waiting
-core's time becomes t + 1. The core tries the same instruction again, and may wait again. If the
-instruction succeeds, the core calls `proceed`. So when a core finishes in cycle t, the waiting
-cores continue in t + 1, independent of their numbers. A core that waits for its own port or window
-calls `wait(on)`. This core sets its time itself when the answer or the bytes arrive.
+core's time becomes t + 1, or the next cycle of its own clock. The core tries the same instruction
+again, and may wait again. If the instruction succeeds, the core calls `proceed`. So the cycle in
+which a core continues does not depend on the numbers of cores. A core that waits for its own port
+or window calls `wait(on)`. This core sets its time itself when the answer or the bytes arrive.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Waiter(Agent):
         self.on_wait: Callable[[Waiting, int], object] | None = None
 
     def wait(self, on: str, cores: int = 0) -> None:
-        """Wait until one of `cores` (a mask) changes; with 0, until the core's own port answers.
+        """Wait until one of `cores` (a mask) changes; with 0, for the core's own port or window.
 
         `on` describes, for messages, what would end the wait.
         """

@@ -80,7 +80,7 @@ class Window:
     def whole(self, time: int, address: int, size: int, what: str) -> None:
         """Raise `WindowNotReady` unless `size` bytes may pass the window in cycle `time`.
 
-        The access is at `address`; `what` is "read" or "write". Raises `Fault` if the window has
+        The access is at `address`; `what` is "load" or "store". Raises `Fault` if the window has
         the other direction.
         """
         self._check(address, what)
