@@ -29,7 +29,7 @@ Test = Callable[[], bool]
 Goals = Mapping[
     str, Mapping[int, Test]
 ]  # by core and address: a run ends at the address if the test is true
-PointTarget = tuple[Point, Target]  # the parts of a breakpoint at one address of one core
+PointTarget = tuple[Point, Target]  # a breakpoint, and one address of one core at which it is
 
 
 class Breakpoints:

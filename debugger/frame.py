@@ -185,8 +185,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Against:
-    """The part for two runs side by side: the items in which they differ.
+    """The part for two runs side by side: their positions, and the registers that differ.
 
+    Queues that differ have rows, too.
     `names` are the names of the runs. `message` says what is equal, or why there are no rows.
     """
 

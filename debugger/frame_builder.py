@@ -91,7 +91,8 @@ class FrameBuilder:
     def add_output(self, stream: str, data: bytes) -> None:
         """Add a piece of the program's output to the output panel.
 
-        If the last line of the panel is not complete, the piece continues this line.
+        If the last line of the panel is an incomplete line of the same stream, the piece continues
+        this line.
         """
         text = data.decode("utf-8", "replace")
         lines = text.splitlines()
@@ -160,7 +161,7 @@ class FrameBuilder:
         return cycle + self._past.apart
 
     def note_stop(self) -> None:
-        """React to a stop: from now on, ages and changes of counters count from this stop."""
+        """React to a stop: ages now count from it, changes of counters from the stop before it."""
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
         self.note_moment()
@@ -201,7 +202,7 @@ class FrameBuilder:
         if last is not None and last[0] == value:
             since = last[1]
         elif last is not None and last[2] >= self._stops - 1:
-            # the value was not read at the last stop, so the change may be older
+            # the value was read at the last stop, so the change is new; otherwise it may be older
             since = self._stops
         self._changes[key] = value, since, self._stops
         return min(OLD, self._stops - since)
@@ -250,7 +251,7 @@ class FrameBuilder:
         return levels
 
     def queues(self) -> tuple[Queue, ...]:
-        """Return the queues of the focused places."""
+        """Return the queues of the focused places, or else those of all cores without units."""
         session = self.interpreter.session
         rows = self._levels()
         several = {place for place, *_ in rows} != {session.focus[0]}
@@ -273,9 +274,9 @@ class FrameBuilder:
         return Output(tuple(self.log), first, self.arrangement.pages)
 
     def memory(self) -> tuple[MemoryRow, ...]:
-        """Return the bytes that the command `x` has shown last.
+        """Return rows of memory from the last bytes on that the command `x` has shown.
 
-        Before the first `x`, these are the bytes at the start of the program's first output tensor.
+        Before the first `x`, the rows begin at the program's first output tensor.
         """
         session = self.interpreter.session
         session.device.sync()
@@ -324,7 +325,7 @@ class FrameBuilder:
         return tuple(sorted(counter_rows, key=lambda row: row.core not in focus_cores))
 
     def stalls(self) -> tuple[Stall, ...]:
-        """Return the rows of the stall trees, followed by a row for each cause."""
+        """Return the rows of the stall trees; if a wait never ends, also a row for each cause."""
         session = self.interpreter.session
         stall_rows = rows(session.why_stalled(), session.device.cycle)
         return tuple(
@@ -332,7 +333,7 @@ class FrameBuilder:
         )
 
     def timeline(self) -> Timeline:
-        """Return the past states of the cores that were ever busy."""
+        """Return the past states of the cores that were not always idle."""
         tracks = []
         for core in self.interpreter.session.device.order:
             past = tuple(x.states.get(core.name, "idle") for x in self._past)
@@ -357,7 +358,7 @@ class FrameBuilder:
         return tuple(watch_rows)
 
     def against(self) -> Against:
-        """Return the items in which the two runs differ, with their texts in both runs."""
+        """Return the positions of both runs, and the registers and queues in which they differ."""
         context = self.interpreter.context
         return both_runs(context.session, context.other)
 

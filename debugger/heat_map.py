@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HeatMap:
-    """The values of an expression in the units of some cores of a session's device.
+    """The values of an expression in the units of all cores of one kind.
 
     The object compiles the expression again only when the expression, the units or the device
     change.
@@ -32,7 +32,7 @@ class HeatMap:
         self._cache: tuple[Hashable, list[Expression]] | None = None
 
     def grid(self, heat: str) -> Grid:
-        """Return the value of the expression `heat` in each unit of some cores of one kind.
+        """Return the value of the expression `heat` in each unit of all cores of one kind.
 
         The kind is that of the focused core or, if that kind has no units, the kind with the most
         levels of units. If `heat` is empty, the expression is the first counter of the units. If

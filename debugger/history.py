@@ -83,8 +83,8 @@ class History:
         If there is a checkpoint at this position, the new one replaces it. `cost` is the running
         time in seconds since the last checkpoint. `edits` are the changes that the user has just
         made; the edits of a replaced checkpoint remain in the new one. `number` is the user's
-        number for the checkpoint. None means the number of the replaced checkpoint, if there is
-        one. 0 means the same, or the next free number if that checkpoint has no number.
+        number for the checkpoint. None means the number of the replaced checkpoint, or no number.
+        0 means the number of the replaced checkpoint, or else the next free number.
         """
         position = device.position
         old = self.at(position)

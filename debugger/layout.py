@@ -319,8 +319,8 @@ def _first_panels(band: Band, count: int) -> Band:
 def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) -> list[int]:
     """Return the heights of the bands, changed so that the panel `GROWS` gets the rows it needs.
 
-    Only a band that consists of this panel is changed. `heights` are the heights before, `width` is
-    the width of the screen.
+    If this panel fills a column of a band, the band grows to at most `HIGHEST` of the screen, and
+    the other bands shrink. `heights` are the heights before, `width` is the width of the screen.
     """
     total = sum(heights)
     for at, band in enumerate(bands):

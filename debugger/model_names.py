@@ -39,7 +39,7 @@ def with_symbols(program: Program, text: str) -> str:
     """Return an expression in which symbols replace the model's names for layers and tensors.
 
     The name of a layer stands for the layer's result. If a symbol is shorter than the name, blanks
-    follow it, so that the positions of all other parts of the text do not change.
+    precede it, so that the positions of all other parts of the text do not change.
     """
     if program.network is None:
         return text

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core, Event
     from macaw.emu.device import Device
 
-StepTest = Callable[[Announcement], Hit | None]  # returns whether an announcement ends a step
+StepTest = Callable[[Announcement], Hit | None]  # returns a hit if an announcement ends a step
 NO_GOALS: Goals = MappingProxyType({})
 
 
@@ -177,7 +177,7 @@ class Monitor:
         self._arrivals.report(core, address, numbers)
 
     def check_next(self, core: Core) -> None:
-        """Add to `hits` the breakpoints at the next instruction of `core`, after a step there."""
+        """Add to `hits` the breakpoints at a core's next instruction, where a step has ended."""
         if self._device is self.debuggee.device:
             self._breakpoints.check_next(core)
 

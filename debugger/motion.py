@@ -252,9 +252,10 @@ class Motion:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to the moment before the last `count` ends of pieces (see `stepx`).
+        """Go back to right after the `count`-th last end of a piece (see `stepx`).
 
-        If a point stops on the way, go back to the latest such position and no further.
+        An end exactly at the present position does not count. If a point stops on the way, go back
+        to the latest such position and no further.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)

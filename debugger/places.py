@@ -26,7 +26,8 @@ class PlaceError(ValueError):
 class Place:
     """A core, or a unit of a core.
 
-    `units` has one index for each level of units. For pe these are (cluster, PE).
+    `units` has one index for each level of units down to the unit; it is empty for a core. For pe
+    these are (cluster,) or (cluster, PE).
     """
 
     core: str

@@ -21,7 +21,8 @@ class PointError(ValueError):
 class Point:
     """A breakpoint, watch or caught event.
 
-    `text` is the location, expression or event, as the user wrote it.
+    `text` is the location, expression or event as the user wrote it; when a breakpoint is set, its
+    location becomes independent of the focus (`Location.text`).
     """
 
     number: int
@@ -48,7 +49,7 @@ class Point:
     def plain(self) -> dict[str, Any]:
         """Return the fields to store in a file.
 
-        Empty fields, and fields that runs change, are left out.
+        Empty fields, the number, the hits and the addresses are left out.
         """
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def check_point(debuggee: Debuggee, point: Point) -> None:
     """Raise `PointError` unless all texts of a point have a meaning on the device.
 
-    Also set the addresses of a breakpoint and the focus of a watch.
+    Also set the text and the addresses of a breakpoint, the addresses of the event `layer`, and the
+    focus of a watch.
     """
     device = debuggee.device
     try:
@@ -91,7 +92,10 @@ def _check_condition(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_event(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event at a place at which it can never happen."""
+    """Reject an event at a place at which it can never happen.
+
+    Also set the addresses of the event `layer`.
+    """
     device = debuggee.device
     event = event_of(device, point.text)
     if event is LAYER:

@@ -71,8 +71,8 @@ class Points:
         for name, value in changes.items():
             setattr(point, name, value)
         try:
-            # Only a condition needs it. The text of a point that was set has a meaning, although
-            # its value may not exist now: a watched element depends on a register.
+            # Only a new condition needs the check. The text of a point that was set has a meaning,
+            # although its value may not exist now: a watched element depends on a register.
             if "condition" in changes:
                 check_point(self.debuggee, point)
         except PointError:

@@ -74,7 +74,11 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """Return a function that tests whether the stack pointer is not below its value now."""
+        """Return a function that tests whether the stack pointer is at or above its present value.
+
+        The present value is that at the call of `stack_test`. For a core without a stack pointer,
+        the function returns True.
+        """
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):

@@ -217,6 +217,9 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """Return the event `name` of a core, limited to the places `where`; None if impossible."""
+    """Return the event `name` of a core, limited to the places `where`.
+
+    The result is None for a name that is not in `STATE_EVENTS`.
+    """
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

@@ -145,7 +145,7 @@ class Members:
         if queue is None or len(steps) < 2 or steps[1] not in ("level", "capacity", "high"):
             return None
         text = f"{self.place}.{queue.name}.{steps[1]}"
-        if steps[1] == "capacity":  # the sum of the levels of all these queues
+        if steps[1] == "capacity":  # of all queues inside the place together, as `level` is
             capacity = int(self.device.config[queue.capacity]) * self._queues(queue.contents)
             return Access(text, lambda: capacity, whole=True)
         if steps[1] == "high":

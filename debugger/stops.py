@@ -56,7 +56,7 @@ class Hit:
     """A point (breakpoint, watch or event) that has stopped a run."""
 
     number: int
-    kind: str  # "breakpoint", "watch", "rwatch", "awatch", "catch"
+    kind: str  # an item of `macaw.debugger.point.KINDS`; at the end of a step "step" or ARRIVED
     text: str  # the point's location, expression or event
     hits: int = 0  # number of hits so far
     by: str = ""  # the core or place that caused it
@@ -114,10 +114,10 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value in types that JSON has: records as objects, arrays as lists.
+    """Return a value in types that JSON has: arrays as lists, records as objects.
 
-    NumPy's numbers become plain numbers; infinities and NaN become text; bytes become hexadecimal
-    text.
+    The objects lack the empty fields of the records. NumPy's numbers become plain numbers;
+    infinities and NaN become text; bytes become hexadecimal text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))

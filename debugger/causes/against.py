@@ -21,7 +21,7 @@ from macaw.debugger.causes.references import Comparison, Reference, Verdict
 if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
-MOST = 50_000  # the greatest number of causes that one walk visits
+MOST = 50_000  # the greatest number of causes that the search of one stage visits
 MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 
@@ -68,7 +68,7 @@ class Walk:
 
     stages: list[Stage]
     checked: Verdict | None = None  # the verdict on the value itself, if it is right
-    is_complete: bool = True  # False: the walk has visited the greatest number of causes
+    is_complete: bool = True  # False: the search of a stage has reached `MOST` causes
 
     @property
     def first(self) -> Stage:

@@ -16,7 +16,7 @@ ENDS = 8  # the greatest number of values without a reference that the text name
 
 
 def record(walk: Walk) -> dict[str, Any]:
-    """Return a walk as a plain record: the stages, and the steps between them."""
+    """Return a walk as a plain record: the stages, and the details of the first stage."""
     if walk.checked is not None:
         return {"agrees": _verdict(walk.checked)}
     first = walk.first
@@ -54,7 +54,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def lines(walk: Walk, text: str) -> Iterator[str]:
-    """Yield a walk as lines of text; `text` is the expression whose value was wrong."""
+    """Yield a walk as lines of text; `text` is the expression whose value was compared."""
     if walk.checked is not None:
         what = walk.checked.reference
         yield f"{text} agrees with {what.source}"

@@ -100,7 +100,7 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 
 
 def _is_copied(cause: Cause) -> bool:
-    """Return whether steps have only copied the value from the program, an input or an instruction.
+    """Return whether steps have only copied the value from an end of the search, such as an input.
 
     If the value has several pieces, this must be true for each piece.
     """

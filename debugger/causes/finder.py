@@ -27,7 +27,7 @@ from macaw.emu.copies import original
 from macaw.emu.faults import Fault
 from macaw.emu.origins import Extent, Origin, Place, Source, UnrecordedError
 
-Ask = Callable[[], "list[Cause]"]  # asks a question of a wider record
+Ask = Callable[[], "list[Cause]"]  # asks a question again, with a wider record
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Cause:
     """A value and the step that made it; `causes` are the values that the step read."""
 
     role: str  # the value's role for the step that read it: "weight", "rs1"; or the question
-    name: str  # the value's place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step
+    name: str  # the value's place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: no place
     value: Any = None
     how: str = ""  # the step: "mac", "transfer 3"; or an item of ENDS, which has no causes
     core: str = ""
@@ -60,8 +60,8 @@ class Cause:
     def causes(self) -> list[Cause]:
         """The values that the step read.
 
-        The property computes them at its first use. If the record of the run does not contain them,
-        it makes a record of more of the run. Raises `CauseError` if that fails.
+        The first use finds them. If the record does not contain them, the search makes a record of
+        a longer part of the run. Raises `CauseError` if that fails.
         """
         if self._causes is None:
             try:

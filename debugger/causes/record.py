@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Event
     from macaw.emu.snapshot import Snapshot
 
-MOST = 6_000_000  # the greatest number of announcements, and of steps that cores record
+MOST = 6_000_000  # the greatest number of announcements and of steps that cores record, together
 _LINE = 6  # accesses are indexed by lines of 2 ** so many bytes
 _GROWTH = 8  # the next longer partial record is at least so many times as long
 _REACH = 64  # so many lines are searched for neighbours of unwritten bytes
@@ -64,7 +64,8 @@ class RunRecord:
     ) -> None:
         """Record `run` from the last checkpoint in `run.starts` on. Raises `CauseError`.
 
-        The device calls `pause` repeatedly; if `pause` returns True, the recording fails.
+        If a core's record cannot be partial, record the run from its start. The device calls
+        `pause` repeatedly; if `pause` returns True, the recording fails.
         """
         self.debuggee = debuggee
         self.count = 0
@@ -106,7 +107,7 @@ class RunRecord:
         self._wider: RunRecord | None = None
 
     def _can_be_partial(self) -> bool:
-        """Return whether the record may be partial for all cores that have started instructions."""
+        """Return whether the record may be partial for all cores that have begun an instruction."""
         started = {core.name for core in self.debuggee.device.order if core.start_count}
         return all(
             core.origins is None or core.origins.can_be_partial

@@ -171,7 +171,10 @@ class Comparison:
         return None
 
     def _offset(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return the range of a cause's bytes in the array of `item`: first byte and length."""
+        """Return the range of a cause's bytes in the array of `item`: first byte and length.
+
+        The result is None if the bytes are not at the place of `item`.
+        """
         if cause.memory is not None:
             address, size = cause.memory
             if item.memory is not None:
@@ -251,7 +254,11 @@ class Comparison:
 
 
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
-    """Return the verdict on `data`, bytes of a reference from byte `inside` of element `low` on."""
+    """Return the verdict on `data`, found bytes that do not form whole elements.
+
+    They belong to the place of `item`, from byte `inside` of element `low` on. The result is None
+    if the array ends before.
+    """
     with np.errstate(all="ignore"):
         part = item.array.reshape(-1)[low:]
         flat = (encode(part) if item.dtype == BFLOAT16 else part.astype(item.dtype)).tobytes()

@@ -27,7 +27,7 @@ class Question:
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes; each call after the first uses a record of more of the run."""
+        """Return the causes; if `is_asked` is true, from a wider record than `record`."""
         record = self.record.wider() if self.is_asked else self.record
         while True:
             try:

@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """Return `count` rows of a listing, from the row at `address` on.
+    """Return `count` rows of a listing from the row at `address` on, or fewer if the section ends.
 
     Raises `CommandError` if the address is outside of the program. If the address is in a copy of a
     section, return the rows of the original section.

@@ -98,7 +98,10 @@ def _names(session: Session) -> list[str]:
 
 
 def _files(prefix: str) -> list[str]:
-    """Return the files and folders whose paths start with `prefix`."""
+    """Return the first `MOST_FILES` files and folders in the folder of the path `prefix`.
+
+    If `prefix` ends with `/`, it names this folder itself.
+    """
     path = Path(prefix or ".")
     folder = path if prefix.endswith("/") or not prefix else path.parent
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """Return a table with the present values of the enabled displays; no table without displays."""
+    """Return one table with the values of the enabled displays; an empty tuple without displays."""
     displays = context.displays
     numbers = [number for number in displays.rows if number not in displays.disabled]
     rows = [(number, *_row(context, number)) for number in numbers]
@@ -36,8 +36,9 @@ def _row(context: Context, number: int) -> tuple[str, Any]:
 
 
 def display_cell(context: Context, text: str, form: Format) -> Any:
-    """Return the value of the expression `text` in a format; with `i`, the instructions there.
+    """Return the value of the expression `text` in a format.
 
+    With the format `i`, the value is an address, and the result has the instructions there.
     Raises `CommandError`, `ExpressionError`.
     """
     session = context.session

@@ -112,8 +112,9 @@ def format_value(
     """Return a value in a format, as a value that JSON can represent. Raises `CommandError`.
 
     `symbol` returns the name of an address. If the format has neither letter nor type, numbers
-    remain numbers. `dtype` is the type of the value's elements in the device, if known: another
-    type shows the 16 bits of a bfloat16 number, not those of float32.
+    remain numbers. `dtype` is the type of the value's elements in the device, if known. If it is
+    bfloat16 and the format has a type, the result shows the 16 bits of the number in the device,
+    not the bits of the float32 number that `value` is.
     """
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol, dtype)

@@ -126,7 +126,7 @@ def _shell(context: Context, line: Line) -> Answer:
 
 
 def _run(context: Context, text: str) -> tuple[int, str]:
-    """Run a shell command; return its exit status and output.
+    """Run a shell command; return its exit status and the text of stdout followed by stderr.
 
     Raises `CommandError`, `SessionError`.
     """
@@ -151,7 +151,7 @@ def _run(context: Context, text: str) -> tuple[int, str]:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process and, if the system has process groups, the processes that it started."""
+    """End a process. If the system has process groups, also end the processes that it started."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:

@@ -28,7 +28,7 @@ WAITS = "waits for "
 class Group:
     """Units that are at the same instruction and in the same state."""
 
-    at: str  # the mnemonic; the address if it cannot be decoded; or `idle`
+    at: str  # the mnemonic; the address if it cannot be decoded; without an address, the state
     state: str  # "idle", "runs", "waits for ..."
     where: Where | None = None  # where the first unit is
     units: list[Place] = field(default_factory=list)

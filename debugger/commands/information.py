@@ -65,7 +65,11 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Return a table of registers: those in `text`, or all registers of the places in `text`."""
+    """Return a table of registers.
+
+    If `text` has names of registers, these are registers of the focus. Otherwise `text` has places,
+    and the table has all their registers; without `text`, all registers of the focus.
+    """
     session = context.session
     names = {
         name
@@ -103,9 +107,9 @@ def _named_registers(session: Session, names: Sequence[str]) -> Answer:
 
 
 def _values(members: Members, name: str) -> list[tuple[str, Any]]:
-    """Return (name, value) of a register; a register of bytes is an array of numbers.
+    """Return (name, value) of a register; for several units, one such pair for each unit.
 
-    Raises `CommandError`.
+    A register of bytes becomes numbers, as in `as_numbers`. Raises `CommandError`.
     """
     try:
         value = members.find((name,)).read()

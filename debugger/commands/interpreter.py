@@ -319,8 +319,8 @@ class Interpreter:
         """Execute the commands of the points that caused a stop, and return their answers.
 
         If a command leads to another stop, the commands of the points of that stop replace the
-        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution. The result
-        has the last `MOST_ANSWERS` answers.
+        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution; then the
+        result has all answers, otherwise the last `MOST_ANSWERS`.
         """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):

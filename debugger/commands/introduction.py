@@ -50,10 +50,10 @@ def introduction(session: Session) -> list[str]:
 
 
 def first_label(session: Session) -> str:
-    """Return a label of code, if possible not of the first core; an empty text if there is none.
+    """Return a label of code, if possible not of the core at which the program starts.
 
-    The label is of the type function, and its core has no units, because an instruction certainly
-    follows such a label.
+    Only labels of the type function in code of a core without units count, because an instruction
+    certainly follows such a label. The text is empty if there is none.
     """
     program, first = session.program, _first_core(session)
     kinds = {core.table.name for core in session.device.order if not core.table.levels}

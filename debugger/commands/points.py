@@ -48,7 +48,10 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def _places_of(context: Context, point: Point) -> str:
-    """Return a text with the addresses and the source lines at which a breakpoint is."""
+    """Return a text with a breakpoint's first address, its source line and the number of others.
+
+    The text is empty for a point without addresses.
+    """
     if not point.addresses:
         return ""
     where = context.session.where(address=point.addresses[0])
@@ -167,7 +170,7 @@ def _rbreak(context: Context, line: Line) -> Answer:
 
 
 def is_code(program: Program, symbol: Symbol) -> bool:
-    """Return whether a symbol is a label in a part whose instructions a core executes."""
+    """Return whether a symbol is a label of instructions or packets, which belong to a core."""
     section = program.section_at(symbol.value) if symbol.section else None
     return section is not None and section.core is not None
 
@@ -226,7 +229,7 @@ def _dprintf(context: Context, line: Line) -> Answer:
 
 
 def split_values(text: str) -> list[str]:
-    """Return the expressions in `text`, which commas outside of brackets separate."""
+    """Return the expressions in `text`; a comma outside of brackets stands before each of them."""
     parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")

@@ -83,7 +83,10 @@ def functions_table(context: Context, text: str | None) -> Answer:
 
 
 def variables_table(context: Context, text: str | None) -> Answer:
-    """Return a table of labels of data and of tensors; `text`, a regular expression, limits it."""
+    """Return a table of labels of data, tensors and arrays whose names match `text`.
+
+    `text` is a regular expression; None matches all names.
+    """
     return _labels(context, text, code=False)
 
 
@@ -115,7 +118,7 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
 
 
 def address_answer(context: Context, text: str | None) -> Answer:
-    """Return the address of the symbol or tensor `text`, and the memory that contains it."""
+    """Return the address of the symbol or tensor `text`, and the section at that address if any."""
     if text is None:
         raise CommandError("the name of a symbol is needed", "info address NAME")
     value = context.session.read(f"&{text}")

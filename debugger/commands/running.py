@@ -143,7 +143,7 @@ def _until(context: Context, line: Line) -> Answer:
 
 
 def _is_earlier(where: Where | None, here: Where) -> bool:
-    """Return whether `where` is on the line of `here`, or on an earlier line of the same file."""
+    """Return whether `where` has the file of `here` and an address up to the address of `here`."""
     if where is None or where.address is None or here.address is None:
         return False
     return where.file == here.file and where.address <= here.address

@@ -79,7 +79,7 @@ def _count(number: int, what: str) -> str:
 def point_lines(point: Point) -> Iterator[str]:
     """Yield the commands that set a point again, with all its properties."""
     condition, ignore = "", 0
-    # a dprintf or watch with `ignore` has it in its own command
+    # only `break` and `tbreak` have the word `ignore`; for others, the command `ignore` follows
     if point.kind not in ("break", "tbreak"):
         ignore = point.ignore
     if point.kind == "dprintf":

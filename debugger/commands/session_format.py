@@ -14,9 +14,9 @@ FORMAT_LINE = "# format "  # the start of the second line
 
 
 def check_version(lines: Sequence[str], name: str) -> None:
-    """Raise `CommandError` if the file's version of the format cannot be restored.
+    """Raise `CommandError` for a saved session in a version of the format that cannot be read.
 
-    `lines` are the lines of the file `name`.
+    `lines` are the lines of the file `name`. Files that are no saved sessions are accepted.
     """
     if len(lines) < 2 or not lines[0].startswith(HEAD) or not lines[1].startswith(FORMAT_LINE):
         return

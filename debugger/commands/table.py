@@ -35,8 +35,8 @@ GROUPS = {
 BOTH = frozenset({"run", "back", "stop", "look", "why", "where"})
 
 
-Act = Callable[["Context", Line], Answer]
-Check = Callable[["Context", Line], object]  # executes the command; raises `CommandError`
+Act = Callable[["Context", Line], Answer]  # executes the command; raises `CommandError`
+Check = Callable[["Context", Line], object]  # checks a line; raises `CommandError`
 
 
 @dataclass(frozen=True)

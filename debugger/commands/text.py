@@ -31,8 +31,8 @@ def answer_text(answer: Answer, line: str = "", table: TableLines | None = None)
 def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
     """Return the answers of two runs to the same line as one answer.
 
-    The result has the names of the runs. If the texts of both answers are equal except for these
-    names, the result has the text once.
+    If the texts of both answers are equal except for the names of the runs, return `this`.
+    Otherwise return `this` with the other answer in `answers`; both then name their runs.
     """
     same = answer_text(other).replace(other_name, this_name) == answer_text(this)
     if this.kind == other.kind and same:
@@ -127,7 +127,10 @@ def _event_text(values: Mapping[str, Any]) -> str:
 
 
 def _change_text(old: Any, new: Any) -> str:
-    """Return a text with the old and the new value; for arrays, with elements that differ."""
+    """Return a text with the old and the new value.
+
+    For arrays of one shape, the text has the number of elements that differ, and the first of them.
+    """
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
         differ = differences(old, new)
         if len(differ):
@@ -160,7 +163,7 @@ def where_text(where: Where) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return the text of a value, or of the value in a table's cell."""
+    """Return a value as text, for example `-` for None and `yes` for True."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Operands, each with the message for a missing one. An expression or a location ends before a word
-# of the usage, other operands end at white space.
+# Operands, each with the message for a missing one. Those in `LONG` end before a word of the usage,
+# those in `REST` at the end of the line, and others at white space.
 OPERANDS: Mapping[str, str] = {
     "N": "a number",
     "E": "an expression",
@@ -232,7 +232,8 @@ class _Matcher:
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
         """Return the offset at which the expression at the present offset ends.
 
-        An expression ends before a word in `ends` that is outside of brackets and strings.
+        An expression ends before a word in `ends` that is outside of brackets and strings. If the
+        operand FILE is in `ends`, it also ends before the last word of the arguments.
         """
         depth, quote = 0, ""
         stops = {word for word in ends if word not in OPERANDS}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALL_WORDS = "$arg*"  # an alias replaces it by all words of the call
+ALL_WORDS = "$arg*"  # in the line of an alias, stands for all arguments of the call
 _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
 
 
@@ -22,7 +22,8 @@ class UserCommand:
 def lines_of_call(command: UserCommand, text: str) -> list[str]:
     """Return the lines that a call of a user's command executes; `text` has the arguments.
 
-    `$argN` in a line is replaced by argument N. Raises `ValueError` if the call has no argument N.
+    In these lines, argument N (from 0) replaces `$argN`, the number of arguments replaces `$argc`,
+    and all arguments replace `$arg*`. Raises `ValueError` if the call has no argument N.
     """
     words = text.split()
     return [_filled(line, words, text) for line in command.lines]

@@ -28,9 +28,9 @@ MOST_CYCLES = 1 << 40
 class Difference:
     """The first difference of two runs. A side is None if its run has no more items.
 
-    `stream` is the stream with the difference; `number` is how many of its items are equal before
-    it. For memory, `offset` is the offset in the area of the first byte that differs. For
-    registers, `fields` has the fields that differ.
+    `stream` is the stream with the difference. `number` is the number of equal items before the
+    difference in this stream (for memory: of equal values of this byte). For memory, `offset` is
+    the offset of the byte in its area. For registers, `fields` has the fields that were compared.
     """
 
     subject: Subject
@@ -38,7 +38,7 @@ class Difference:
     number: int
     sides: tuple[Observation | None, Observation | None]
     offset: int = 0
-    fields: tuple[str, ...] = ()  # for registers: the fields of the core's state that differ
+    fields: tuple[str, ...] = ()  # for registers: the compared fields of the core's state
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Matcher:
         self._read = len(items)
 
     def extra(self) -> Difference | None:
-        """Return the first item that the second run has and the first run has not, or None.
+        """Return the difference for the first item that only the second run has, or None.
 
         Both runs must have ended.
         """
@@ -146,7 +146,8 @@ def first_difference(this: Session, other: Session, subjects: list[Subject]) -> 
     """Run both programs from their present positions to the first difference, or to their ends.
 
     `subjects` has for each run the data to compare. The positions of the sessions do not change.
-    Raises `CompareError` if the comparison is interrupted or takes too long.
+    Raises `CompareError` if both runs have already ended, or if the comparison is interrupted or
+    takes too long.
     """
     if this.device.stopped is not None and other.device.stopped is not None:
         raise CompareError("both runs have ended; `goto 0` goes back to their start")

@@ -49,12 +49,12 @@ class Observation:
     observation k of the same stream in the other run.
     """
 
-    stream: Any  # the core; for memory, the area (see `Write`)
+    stream: Any  # the core, also with the kind of the action; for memory, the area's name
     item: Any
     time: int
     core: str
     address: int | None  # the address of the instruction that the core was executing
-    position: Position  # the position at which a session is when the item is visible
+    position: Position  # the first position at which a session shows the effect of the action
 
 
 @dataclass(slots=True)
@@ -181,7 +181,11 @@ class ObservedRun:
         self._announced.clear()
 
     def _pieces(self, address: int, size: int) -> list[tuple[str, int, int, int]]:
-        """Return the parts of a write that are compared: (area, offset in it, address, bytes)."""
+        """Return the parts of a write that are compared.
+
+        Each item is (area, offset in the area, address, number of bytes). Without areas, the area
+        has an empty name, and the offset is the address.
+        """
         if not self.subject.areas:
             return [("", address, address, size)]
         pieces = []

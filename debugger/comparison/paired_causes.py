@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
 MOST = 2000  # the greatest number of steps back
-COPIES = 8  # steps between two values, of which the record has no values
+COPIES = 8  # the greatest number of copies in a row whose values the records do not contain
 
 
 @dataclass
 class PairedStep:
-    """A cause in one run, and the cause that matches it in the other run; None without one."""
+    """A cause in one run and the matching cause in the other run; None for a run without one."""
 
     this: Cause | None
     other: Cause | None
@@ -59,7 +59,7 @@ class _Runs:
     other: RunRecord
 
     def values(self, pair: PairedStep) -> tuple[object, object]:
-        """Return the values of both causes: as bytes if the records have them, else as they are."""
+        """Return the values of both causes: as bytes if both records have them, else `value`."""
         one, two = pair.this, pair.other
         assert one is not None
         assert two is not None
@@ -182,7 +182,10 @@ def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
 
 
 def _differs(runs: _Runs, pair: PairedStep) -> bool:
-    """Return whether the causes of a pair have different values, or one run lacks the cause."""
+    """Return whether the causes of a pair have different values, or one run lacks the cause.
+
+    If neither cause has a value, compare the steps and their instructions.
+    """
     if pair.this is None or pair.other is None:
         return True
     one, two = runs.values(pair)

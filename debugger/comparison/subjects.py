@@ -119,9 +119,9 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return for each run the tensors and arrays that both programs have with the same size.
+    """Return for each run a subject with the tensors and arrays of one size in both programs.
 
-    `text` is the user's text, which becomes the text of the subjects.
+    `text` is the user's text, which becomes the text of the subjects. Raises `CompareError`.
     """
     tables = [_areas(run.program) for run in runs]
     names = [

@@ -1,8 +1,9 @@
 """One connection to an editor: answers requests that need no program, loads the program, runs it.
 
-The reading thread calls `_notice` with each request. A `pause` stops the present run at once. Any
-other request that comes during a run after `continue` interrupts the run; the adapter answers the
-request and continues the run. A request that comes during a step waits for the end of the step.
+The reading thread calls `_notice` with each request. A `pause` stops the present run at once, and
+so does a request of `ENDINGS`. Any other request that comes during a run after `continue`
+interrupts the run; the adapter answers the request and continues the run. If such a request comes
+during a step, the adapter answers it after the step.
 """
 
 from __future__ import annotations
@@ -257,7 +258,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the run that the last request has planned; a new request interrupts it."""
+        """Do the run that the last request has planned; answer new requests during the run."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:

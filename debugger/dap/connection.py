@@ -125,7 +125,8 @@ class Connection:
 def parse_request(data: bytes) -> Request | None:
     """Return the request in `data`, the body of a message.
 
-    The result is None for a message that is not a request, such as a response or an event.
+    The result is None for a response or an event. For any other message that is not a request, the
+    result has an `error`.
     """
     try:
         message = json.loads(data.decode("utf-8"))

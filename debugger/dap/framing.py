@@ -41,7 +41,10 @@ class MessageReader:
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """Return the body of the next message, or None at the end of the stream."""
+        """Return the body of the next message, or None at the end of the stream.
+
+        Raises `FramingError`.
+        """
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # the greatest number of variables in one response; an editor requests arrays in parts
 MOST_CHILDREN = 1000
-ADDRESS = 1 << 16  # numbers outside of memory from here on are also shown as addresses
+ADDRESS = 1 << 16  # a number that is not in memory is from here on also shown as an address
 MOST_TEXT = 4000  # the greatest number of characters of a value
 _ERRORS = (ExpressionError, PlaceError, SessionError, AccessError, CommandError)
 _SCOPES = {REGISTERS: "Registers", TENSORS: "Tensors", QUEUES: "Queues", COUNTERS: "Counters"}

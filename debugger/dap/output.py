@@ -11,7 +11,7 @@ _CATEGORIES = {"stdout": "stdout", "stderr": "stderr"}
 
 
 class Output:
-    """Sends the output of one program: a line when it is complete, incomplete lines at a stop."""
+    """Sends the output of one program when a line ends, when much text waits, and at each stop."""
 
     def __init__(self, notify: Callable[[str, Mapping[str, Any]], object]) -> None:
         self.notify = notify
@@ -19,7 +19,10 @@ class Output:
         self._waiting: dict[str, str] = {}  # by stream
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add `data` to the output of a stream, and send the lines that are now complete."""
+        """Add `data` to the output of a stream.
+
+        If the text of this stream that waits then ends a line or is long, call `flush`.
+        """
         decoder = self._decoders.get(stream)
         if decoder is None:
             decoder = self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("replace")
@@ -29,7 +32,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Send the incomplete lines of all streams."""
+        """Send the text of all streams that waits to be sent."""
         waiting, self._waiting = self._waiting, {}
         for stream, text in waiting.items():
             if text:

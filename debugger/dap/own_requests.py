@@ -38,7 +38,7 @@ def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict
 
 
 def grid(heat: HeatMap, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value that an expression has in each unit of some cores.
+    """Return the value that an expression has in each unit of the cores that `heat` chooses.
 
     Raises `RequestError`.
     """

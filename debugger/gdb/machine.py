@@ -54,7 +54,7 @@ class Machine:
         return (running or cores)[0].number + 1
 
     def _ended_at(self, core: Core) -> int | None:
-        """Return the address of the instruction with which an idle core has ended the program."""
+        """Return the address of the instruction with which a core ended the program, or None."""
         stop = self.session.last_stop
         is_end = stop.where is not None and stop.where.core == core.name and stop.reason in ENDS
         return stop.where.address if is_end and stop.where is not None else None

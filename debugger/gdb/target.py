@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KILLED = "gdb has killed the program"
 OK, UNKNOWN, ERROR = "OK", "", "E01"
-# first letters of packets to which gdb shows no sentence; to `m` it wants data or a number
+# first letters of packets to which gdb shows a sentence; to `m` it wants data or a number
 _SAY_ERRORS = "cCsSbvgGpPMXZzH"
 TEXT_BYTES = MOST_BYTES // 2 - 16  # bytes of text in one packet, in hexadecimal
 GENERAL = 33  # number of registers in `g` and `G`, each of 4 bytes

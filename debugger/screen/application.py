@@ -367,7 +367,7 @@ class Screen:
         self.arrangement.zoom("")
 
     def _scroll_page(self, way: int, event: KeyPressEvent) -> None:
-        """Scroll the active panel by its height; if none is active, scroll the output panel."""
+        """Scroll the active panel by its height less one row; without one, the output panel."""
         panel = self.arrangement.active or "output"
         area = self.composer.area(panel)
         self._scroll_panel(panel, way * max(1, (area.height if area is not None else 10) - 1))

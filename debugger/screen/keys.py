@@ -82,7 +82,8 @@ def bar(width: int) -> str:
 def bar_keys(width: int) -> list[tuple[Key, str]]:
     """Return the keys that a bar of `width` columns shows, with their texts.
 
-    Two blanks separate the texts. If not all texts fit, the last keys have short texts (`^P`).
+    Two blanks separate the texts. If not all texts fit, the last keys have short texts (`^P`). If
+    the short texts do not fit either, the last keys are left out.
     """
     keys = [key for key in KEYS if key.word]
     texts = [f"{key.label} {key.word}" for key in keys]

@@ -129,8 +129,8 @@ class Worker:
 
     def _execute(self, line: str, number: int, quiet: bool) -> None:
         leaves = False
-        # A request to stop an earlier line. `stop` first drops lines, then requests: the request
-        # that this takes away may be for this line, which is then dropped.
+        # Take back a request to stop an earlier line. If the request was for this line, the line is
+        # dropped below, because the screen drops lines before it requests a stop.
         self.interpreter.session.interrupts.take()
         if number <= self._drop_limit:
             self._last_finished += 1
