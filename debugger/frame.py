@@ -185,10 +185,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Against:
-    """The part for two runs side by side: their positions, and the registers that differ.
+    """The part for the against panel: the positions of two runs, and what differs between them.
 
-    Queues that differ have rows, too.
-    `names` are the names of the runs. `message` says what is equal, or why there are no rows.
+    `rows` has the positions, and the registers and queues that differ. `names` are the names of the
+    runs. `message` says what is equal, or why there are no rows.
     """
 
     names: tuple[str, str] = ("", "")

@@ -274,7 +274,7 @@ class FrameBuilder:
         return Output(tuple(self.log), first, self.arrangement.pages)
 
     def memory(self) -> tuple[MemoryRow, ...]:
-        """Return rows of memory from the last bytes on that the command `x` has shown.
+        """Return rows of memory, beginning with the last bytes that the command `x` has shown.
 
         Before the first `x`, the rows begin at the program's first output tensor.
         """

@@ -27,7 +27,7 @@ class Interrupts:
         return self._event.is_set()
 
     def request(self) -> None:
-        """Request that the present run or command stops soon, or else the next run or command."""
+        """Request that the present run or command stops soon; if there is none, the next one."""
         self._event.set()
         thread = self._user_thread
         if thread is not None and not self.running:

@@ -23,7 +23,7 @@ class LayerState:
     `state` is "done", "running", "to come" or "not seen". "not seen" means that the session has
     jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles` is
     the number of cycles from `begin` to the start of the next layer, or to now. It is None if the
-    session has jumped over one of the two starts.
+    layer has not begun, or if the session has jumped over one of the two starts.
     """
 
     number: int

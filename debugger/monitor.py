@@ -68,7 +68,7 @@ class Monitor:
         return any(hit.kind in ("step", ARRIVED) for hit in self.hits)
 
     def needs_reference(self) -> bool:
-        """Return whether a fast engine would report events of a point too late."""
+        """Return whether a fast engine could report hits of an enabled point too late."""
         for point in self.points.active:
             if point.kind == "catch" and self._catchpoints.is_late(point):
                 return True

@@ -229,7 +229,7 @@ class Session(Motion):
         return compile_expression(self._debuggee, text, focus)
 
     def read(self, text: str) -> Any:
-        """Return the present value of an expression, a number or an array.
+        """Return the present value of an expression: a number or an array.
 
         Raises `ExpressionError`.
         """

@@ -114,9 +114,9 @@ def step_announcements_back(
 
     It is right after the `count`-th last of these acts; an act that ends exactly at the present
     position does not count. If a run has stopped between this act and the next one, the last such
-    stop is the position. The second result is the positions right after the last `count` acts, or
-    after fewer acts if the run has fewer. Afterwards the device is at some position before the
-    present. Raises `Interruption`.
+    stop is the position. If the run has fewer acts, the position is the last stop before the first
+    of them, or the start of the run. The second result is the positions right after these acts.
+    Afterwards the device is at some position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

@@ -33,7 +33,7 @@ class Answer:
     - "table": `columns`, `rows`
     - "text": `lines`; `data` has the same content as a record
     - "done": `lines`
-    - "error": `message`, `mark`, `hint`; if a script failed, `answers` has its earlier answers
+    - "error": `message`, `mark`, `hint`; for a script, `answers` has the answers to earlier lines
     """
 
     kind: str

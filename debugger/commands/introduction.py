@@ -75,9 +75,10 @@ def _first_core(session: Session) -> str | None:
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core with a part of the program, except the core at which it starts.
+    """Return the first core that has a part of the program, without the cores of one kind.
 
-    Return an empty text if there is none.
+    That kind is the one of the core at which the program starts. Return an empty text if there is
+    no such core.
     """
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))

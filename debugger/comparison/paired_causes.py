@@ -59,7 +59,7 @@ class _Runs:
     other: RunRecord
 
     def values(self, pair: PairedStep) -> tuple[object, object]:
-        """Return the values of both causes: as bytes if both records have them, else `value`."""
+        """Return the values of both causes: bytes if both records have them, else `Cause.value`."""
         one, two = pair.this, pair.other
         assert one is not None
         assert two is not None

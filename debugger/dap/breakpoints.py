@@ -44,10 +44,10 @@ class Spec(NamedTuple):
 
 @dataclass
 class EditorPoint:
-    """A breakpoint that the editor has sent.
+    """A breakpoint, watch or caught event that the editor has sent.
 
-    `number` is the number of the session's point for this breakpoint, or None if the session could
-    not set a point.
+    `number` is the number of the session's point for it, or None if the session could not set a
+    point.
     """
 
     id: int

@@ -19,9 +19,9 @@ class Output:
         self._waiting: dict[str, str] = {}  # by stream
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add `data` to the output of a stream.
+        """Add `data` to the waiting text of a stream.
 
-        If the text of this stream that waits then ends a line or is long, call `flush`.
+        If this text then ends with a line end or is long, call `flush`.
         """
         decoder = self._decoders.get(stream)
         if decoder is None:
@@ -32,7 +32,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Send the text of all streams that waits to be sent."""
+        """Send the waiting text of all streams."""
         waiting, self._waiting = self._waiting, {}
         for stream, text in waiting.items():
             if text:

@@ -37,8 +37,8 @@ class Hit(NamedTuple):
 class Composer:
     """Composes the rows of the screen.
 
-    It draws a panel again only if the panel's part of the frame, rectangle or scrolling has
-    changed.
+    It draws a panel again only for a new frame, or if the panel's rectangle or scrolling has
+    changed, or if the panel has become active or inactive.
     """
 
     def __init__(self, arrangement: Arrangement, signs: Signs = UNICODE) -> None:
