@@ -20,10 +20,11 @@
 | `raw_state` | registers as bits; changes of registers and memory as commands |
 | `session` | the public session: all of the above as one class |
 
-Except for `monitor`, each module imports only modules that are listed above it or in its row.
-docs/debugger-internals.md describes the design. Front ends (`commands`, `screen`, `views`) use only
-records and the public members of `Session` (tests/contract/test_front_ends.py). A front end calls
-`Session` from one worker thread; `Session.interrupt` is the only method that another thread may
-call. The debugger has no code for particular cores: it takes names from the tables of `isa` and
-from the state that `emu` declares.
+Most modules import only modules that are listed above them or in their row; no imports form a
+circle (tests/contract/test_imports.py). The table omits small modules, and those that make the data
+of the screen. docs/debugger-internals.md describes the design. Front ends (`commands`, `screen`,
+`views`) use only records and the public members of `Session` (tests/contract/test_front_ends.py). A
+front end calls `Session` from one worker thread; `Session.interrupt` is the only method that
+another thread may call. The debugger has no code for particular cores: it takes names from the
+tables of `isa` and from the state that `emu` declares.
 """

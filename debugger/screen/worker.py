@@ -1,7 +1,7 @@
 """The worker: executes command lines in a thread of its own, and builds a frame after each line.
 
-Only this thread uses the session. The screen's thread calls `submit`, `refresh` and `interrupt`,
-and reads `frame`, `busy` and `progress`. The worker never changes these three objects: it replaces
+Only this thread executes commands on the session. The screen's thread calls the public methods, and
+reads `frame`, `busy` and `progress`. The worker never changes these three objects: it replaces
 them.
 """
 
