@@ -53,7 +53,7 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "len": np.size,
     "abs": lambda values: np.abs(_widen(values)),
 }
-"""Functions on sets of places and on arrays: of all values together; `abs`: of each value."""
+"""Functions of all values of their arguments together: sets of places, and arrays."""
 _EACH = ("abs",)
 MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
 _numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
