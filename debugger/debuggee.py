@@ -55,7 +55,8 @@ class Debuggee:
     ) -> None:
         """Build the device. Raises `DeviceError`.
 
-        `engine` is the name of the engine that runs whenever no point needs the reference engine.
+        `config` has the settings of the device. `engine` is the name of the engine that runs
+        whenever no point needs the reference engine. `on_output(stream, data)` gets the output.
         """
         self.program = program
         self.config = config

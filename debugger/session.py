@@ -65,10 +65,11 @@ class Session(Motion):
     ) -> None:
         """Load the program and its inputs. Raises `DeviceError`.
 
-        `inputs` has an array of the declared shape for all or some of the named inputs. `engine` is
-        the name of the engine that runs unless a point needs the reference engine. The session
-        calls `on_output(stream, data)` with the program's output. During a run, it calls
-        `on_progress(what, cycle)` repeatedly; `what` is "running", "replaying" or "going back".
+        `config` has the settings of the device. `inputs` has an array of the declared shape for all
+        or some of the named inputs. `engine` is the name of the engine that runs unless a point
+        needs the reference engine. The session calls `on_output(stream, data)` with the program's
+        output. During a run, it calls `on_progress(what, cycle)` repeatedly; `what` is "running",
+        "replaying" or "going back".
         """
         super().__init__(Debuggee(program, config, inputs or {}, engine, on_output))
         self.on_progress = on_progress

@@ -105,7 +105,11 @@ class WatchTarget:
     def probes(
         self, core: Core, condition: Expression | None, on_probe: OnProbe
     ) -> Iterator[Probe]:
-        """Yield the probes for instructions of a core that access the watched registers."""
+        """Yield the probes for instructions of a core that access the watched registers.
+
+        `condition` is the compiled condition of the watch, or None. A probe reports an access by
+        `on_probe(self, access, address)`.
+        """
         about = frozenset((file, at) for _, file, at in self.registers.get(core.name, ()))
         if core.name not in self.probe_cores:
             return
@@ -124,9 +128,10 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """Return Python text that tests in a core's translated code whether the watch has a hit.
+        """Return Python text that tests in a core's translated code whether the value has changed.
 
-        The result is empty if the code cannot compute the watched value.
+        If the code can compute the watch's condition, `live` is its text, and the result tests it,
+        too. The result is empty if the code cannot compute the watched value.
         """
         value, number = _live(self.expression, core), self.point.number
         if not value:

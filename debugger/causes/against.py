@@ -160,7 +160,8 @@ def _between(
     """Fill `stage` with the causes between its value and the nearest values that can be compared.
 
     The search begins at `start`; `judge` compares a cause with the references and returns None if
-    it cannot. Return the nearest cause that differs, with its verdict; None if none differs.
+    it cannot. Return the nearest cause that differs, with its verdict; None if none differs. After
+    `MOST` causes the search ends, and `walk` is marked as not complete.
     """
     steps: dict[Any, Step] = {}
     agreements: dict[str, Agreement] = {}

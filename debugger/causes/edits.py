@@ -31,7 +31,10 @@ class Edits:
         self._of: dict[tuple[str, str], list[Edit]] = {}  # by core and field
 
     def add(self, core: Core, change: Change, number: int, cycle: int, command: str) -> None:
-        """Add an edit that the user made in `cycle`, after `number` announcements."""
+        """Add an edit that the user made in `cycle`, after `number` announcements.
+
+        `change` is the change of the state of `core`, `command` the command that made it, or empty.
+        """
         place = Place(change.field)
         values = getattr(core.state, change.field)
         if isinstance(values, np.ndarray):

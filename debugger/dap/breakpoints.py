@@ -147,7 +147,10 @@ class Breakpoints:
 
 
 def break_spec(location: str, condition: str = "", hits: str = "", message: str = "") -> Spec:
-    """Return a breakpoint, or with a `message` a dprintf, from texts that the user has typed."""
+    """Return a breakpoint, or with a `message` a dprintf, from texts that the user has typed.
+
+    `hits` is a hit condition (`ignore_of`). If it is wrong, the result has an `error`.
+    """
     try:
         ignore = ignore_of(hits)
     except RequestError as error:

@@ -204,9 +204,10 @@ class Inspection:
         return self.text(value, is_hexadecimal)
 
     def _pointer(self, value: int, text: str, is_hexadecimal: bool) -> str:
-        """Return the number `value` as text; if it may be an address, with the symbol there.
+        """Return the number `value` as text and in hexadecimal, with the symbol at this address.
 
-        `text` is the number as text without the symbol.
+        `text` is the number as text, in hexadecimal if `is_hexadecimal` is true. Without a symbol
+        at or before the address, the result has only the number.
         """
         symbol = self._symbol(value)
         number = text if is_hexadecimal else f"{text}  {value:#010x}"

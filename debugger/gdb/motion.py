@@ -97,7 +97,7 @@ class Motion:
         return self._after(stop)
 
     def go_back(self, thread: int, is_step: bool) -> str:
-        """Go back by one instruction of a thread, or to the last stop at a point.
+        """Go back by one instruction of a thread if `is_step`, else to the last stop at a point.
 
         Return the stop reply.
         """
