@@ -215,8 +215,8 @@ class IslandAccountant(Accountant):
         """Write the charges of the blocks to the log, without the operations that the host sent.
 
         The log of the host has the cycles of its operations. Each span of cycles is divided among
-        the charges of the blocks, by their numbers of banks. Charges that are waits for data
-        (`Charge.is_wait`) count only if there are no other charges in the span.
+        the charges of the blocks, in proportion to the banks of each block. Charges that are waits
+        for data (`Charge.is_wait`) get cycles only if the span has no other charges.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

@@ -1,9 +1,9 @@
 """The ALU of a circuit: it computes the results of operations for many circuits at once.
 
-Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n), with
-one number for each of n lanes. The mode selects the number format. Each sum and product is rounded
-to this format, half to even by IEEE 754. All NaNs have the same bits. A sum of products is added as
-a tree of adjacent pairs.
+Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of n numbers, of shape
+(..., n); n depends on the arrangement and the number format. The mode selects the number format.
+Each sum and product is rounded to this format, half to even by IEEE 754. All NaNs have the same
+bits. A sum of products is added as a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -152,9 +152,9 @@ def _round_once(operation: np.ufunc, *operands: Host) -> Host:
     The roundings are to binary32, then to the lanes' format. For fp16 and bf16 the two roundings
     give the same result as one rounding, because binary32 has 24 binary digits: at least twice the
     11 of fp16 or the 8 of bf16, plus two. A bf16 quotient below 2**-126 has fewer digits in
-    binary32, but the two roundings still give the same result as one: the quotient is a number
-    half-way between two bf16 numbers, or differs from each such number by at least 2**-142, and the
-    rounding to binary32 changes it by at most 2**-150.
+    binary32, but the two roundings still give the same result as one. The quotient is half-way
+    between two bf16 numbers, or differs from each half-way number by at least 2**-142, and the
+    rounding to binary32 changes the quotient by at most 2**-150.
     """
     with np.errstate(all="ignore"):
         wide = np.asarray(operation(*(widened(np.ascontiguousarray(x)) for x in operands)))

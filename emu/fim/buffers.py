@@ -51,9 +51,9 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which an `mmr` of a pointer may execute in a block.
+    """Return the first cycle in which a block may execute an `mmr` that sets a pointer.
 
-    `values` are the operands of the `mmr`.
+    `values` are the operands of the `mmr`. The result is 0 if the `mmr` sets another register.
     """
     target = pointer(values["register"])
     if target is None:
@@ -106,7 +106,7 @@ def move_pointer(island: Island, block: Block, number: int, part: str, value: in
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if no word has set the pointer `low` of `buffer`, buffer `number`, yet.
+    """Raise `Fault` if the pointer `low` of `buffer`, which has the number `number`, is not set.
 
     The message starts with `what`.
     """
@@ -193,7 +193,8 @@ def _check_push(island: Island, block: Block, number: int) -> None:
 def register_ready(island: Island, block: Block, values: Values) -> int:
     """Return the first cycle in which the block can read the register that it pushes.
 
-    `values` are the operands of the word `push`.
+    `values` are the operands of the word `push`. The function also counts the cycles until then as
+    waits.
     """
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))

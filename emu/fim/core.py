@@ -102,7 +102,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute operation `number` of the circuits, which the host sent in cycle `time`.
 
-        Return the cycle of the operation's column command. The host sent the operation to the
+        Return the cycle of the operation's command. The host sent the operation to the
         column with the byte `offset` of `memory`, which must be the banks. `mask` selects the
         banks; 0 selects the bank of the column. Raises `Fault`, and `WindowNotReady` while a block
         uses one of the banks.
@@ -190,7 +190,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return tuple(block.pc for block in self._starting_blocks())
 
     def _starting_blocks(self) -> Iterator[Block]:
-        """Yield the blocks that start a word in the island's next cycle."""
+        """Yield the blocks that start a word in cycle `self.time`, the island's next act."""
         for block in self.blocks:
             if block.running and block.time == self.time and not block.repeat and not block.waiting:
                 yield block
@@ -272,7 +272,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace no longer records, drop the data of words that have not ended."""
+        """If the trace no longer records, forget which words have begun but not ended."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:

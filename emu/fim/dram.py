@@ -229,10 +229,10 @@ class Dram:
             time = free
 
     def command(self, time: int, step: int, banks: int = 1) -> int:
-        """Occupy the command bus of a DIMM for one command to each of `banks` banks; return the
-        cycle.
+        """Occupy the command bus of a DIMM for one command; return the cycle.
 
-        This is the first of the cycles `time`, `time` + `step`, ... in which the bus is free.
+        `banks` is the number of banks to which the command goes, for the count of waits. The cycle
+        is the first of the cycles `time`, `time` + `step`, ... in which the bus is free.
         """
         at = time
         while at in self.commands:

@@ -1,10 +1,10 @@
-"""Computes dot products and running sums of fp16 numbers in binary32, without conversions to fp16.
+"""Computes dot products of fp16 numbers, without conversions to fp16, and their running sums.
 
 A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
-small. So these functions round the significand of a binary32 number by operations on whole arrays,
-which are several times as fast as conversions. A function returns None if a number may be too large
-for fp16 or is not finite; `arithmetic` then computes the results. The results have the same bits as
-those of `arithmetic`.
+small. So `dots` rounds the significands of binary32 numbers by operations on whole arrays, which
+are several times as fast as conversions to fp16. A function returns None if a number may be too
+large for fp16 or is not finite; `arithmetic` then computes the results. The results have the same
+bits as those of `arithmetic`.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
 
 
 def _compute(island: Island, block: Block, repeats: Repeats) -> None:
-    """Compute the results of repeats of a block; if origins are tracked, record them as well."""
+    """Compute the results of repeats of a block; if the island records origins, record theirs."""
     origins = island.island_origins
     if origins is not None:
         origins.begin_operation(block, repeats.operation, int(repeats.columns[0]), repeats.slots[0])
@@ -117,7 +117,7 @@ def _count_waits(island: Island, block: Block, arrived: int, there: int, begin: 
 
 
 def _count_repeats(island: Island, block: Block, operation: Operation, count: int) -> None:
-    """Count `count` repeats of an operation that the block has done in all its banks."""
+    """Count `count` repeats that the block has done in all its banks; advance `block.repeat`."""
     island.counts["operations"] += count * len(block.banks)
     if operation.has_column:
         kind = "column_writes" if operation.to == IOSA else "column_reads"
@@ -216,7 +216,8 @@ def _batch(
     The first repeat is the one in cycle `at`. `busy` is the time that the ALU needs for a repeat,
     in cycles of the island. There are at most `most` repeats, all requested before cycle `limit`.
     Return the number of repeats, the cycles from one repeat to the next, and how many of these
-    cycles each repeat after the first waits for memory.
+    cycles each repeat after the first waits for memory. The function also counts the waits of the
+    repeats after the first, and records their column commands.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)

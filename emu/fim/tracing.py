@@ -2,8 +2,8 @@
 
 For the trace, an instruction is a word of any block. Words are numbered in the order in which they
 start. The uses of a word are the difference between the island's counters before and after the
-word. The fast engine may do repeats of a `fim` before words of other blocks that come earlier in
-time. It reports these repeats only when the other blocks have done those words.
+word. The fast engine may do repeats of a `fim` although other blocks have yet to do words of
+earlier cycles. It reports these repeats only when the other blocks have done those words.
 """
 
 from __future__ import annotations

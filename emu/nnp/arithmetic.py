@@ -20,8 +20,7 @@ Host = NDArray[np.floating[Any]]  # host values
 class Arithmetic(Protocol):
     """The arithmetic of chains.
 
-    Host values are arrays of shape (..., N). The N values along the last axis are one block of the
-    block floating point.
+    Host values are arrays of shape (..., N). The N values along the last axis are a native vector.
     """
 
     dtype: np.dtype[Any]  # the NumPy type of host values

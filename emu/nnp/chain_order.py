@@ -187,7 +187,7 @@ class ChainOrder:
         return present.done - min(ends)
 
     def cycles_of_issue(self) -> int:
-        """Return how many cycles sooner all chains would end if chains of one vector were joined.
+        """Return how many cycles sooner all chains would end with joined chains of one iteration.
 
         Neighbouring chains with the same instructions are joined if none needs results of another
         one, and if their addresses have equal distances. Only the first of them takes the cycles in
@@ -206,7 +206,7 @@ class ChainOrder:
         return present.done - other.done
 
     def _joined(self) -> set[int]:
-        """Return the numbers of the pieces that can be joined to the piece before."""
+        """Return the numbers of the pieces that can be joined to the piece right before them."""
         found: set[int] = set()
         run = {0}
         steps: tuple[int, ...] = ()

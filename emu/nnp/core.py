@@ -39,7 +39,7 @@ class NnpCore(ChainCore, Breakable):
 
     @property
     def next_addresses(self) -> tuple[int, ...]:
-        """The address of the next instruction that nnp will try; empty while a chain executes."""
+        """The address of the next instruction; empty while a chain executes or the program ends."""
         return () if self.state.launched or self.state.ending else super().next_addresses
 
     def current(self) -> tuple[str, int | None]:
@@ -83,7 +83,7 @@ class NnpCore(ChainCore, Breakable):
             self._chain = self.decoder.chain(tuple(word for _, word in state.chain))
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return, for each vector register file by name, a mask of the NaNs in it."""
+        """Return, for each register file of host values by name, a mask of the NaNs in it."""
         return {name: np.isnan(getattr(self.state, x)) for name, x in HOST_FILES.items()}
 
     @property

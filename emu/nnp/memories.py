@@ -68,7 +68,7 @@ class Memories:
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
         """Write `values`, of shape (..., N), to `addresses` of a register file or Dram.
 
-        The register file stores host values.
+        `memory` is Dram or a register file that stores host values, not quantised numbers.
         """
         if memory.setting:
             self.state.host_file(memory)[addresses] = values

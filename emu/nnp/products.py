@@ -64,8 +64,9 @@ class Tiles:
 
     `quantised` has codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
     `matrix`; `vector` is the quantiser of the vectors. In the kind mx a native vector may have
-    several blocks, and the exponents have shape (rows, cols, N, blocks); `cols` is then the number
-    of columns of blocks. The tiles are copied: later changes of `quantised` have no effect.
+    several blocks, and the exponents have shape (rows, cols, N, blocks); the attribute `cols` is
+    then the number of columns of blocks. The tiles are copied: later changes of `quantised` have no
+    effect.
     """
 
     def __init__(self, quantised: Quantised, matrix: Quantiser, vector: Quantiser) -> None:
@@ -118,9 +119,10 @@ class Tiles:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def long(self, vectors: Quantised) -> Long:
-        """Return the exact accumulators of the product with `vectors`: (iterations, rows, N).
+        """Return the accumulators of the product with `vectors`, of shape (iterations, rows, N).
 
-        `times` rounds these same numbers. Raises `OutOfRange` if an accumulator overflows.
+        `times` returns the same numbers, rounded to the host type. Raises `OutOfRange` if an
+        accumulator overflows.
         """
         return self._long(self._split_vectors(vectors))
 

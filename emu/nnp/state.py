@@ -2,8 +2,8 @@
 
 The vector register files of the multi-function units store host values. MatrixRf and InitialVrf
 store quantised numbers: a code of 16 bits for each element, and an exponent for each block. The
-arrays contain exponents plus a bias (docs/numbers-nnp.md). The fields `ready_*` have the cycles from
-which entries can be read.
+arrays contain exponents plus a bias (docs/numbers-nnp.md). The fields `ready_*` have the cycles
+from which entries can be read.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 
 class NnpState(State):
-    """The declared state of nnp, with properties that return MatrixRf as arrays.
+    """The declared state of nnp; `tile_codes` and `tile_exponents` are MatrixRf as arrays.
 
     The codes have shape (tiles, N, N), the exponents (tiles, N), or (tiles, N, blocks) if a row has
     several blocks.

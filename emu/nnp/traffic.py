@@ -38,7 +38,7 @@ class Traffic:
         return int(self.timing.beats(*self.runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many beats of a chain's write to Dram, `access`, are narrower than the memory.
+        """Return how many beats of `access`, a chain's write to Dram, carry less than a full beat.
 
         The result is for all `count` iterations from number `first` on.
         """

@@ -36,7 +36,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 
 
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
-    """Return the register `name` of the trace block, whose number is `address`.
+    """Return the trace block's register `name`, which has the CSR address `address`.
 
     For the trace, the instruction that reads the register has started.
     """

@@ -27,9 +27,9 @@ class VectorAccountant(ScalarAccountant):
     These cycles have three parts, in this order: the first cycle of the instruction, the cycles
     until memory accepted its access or until the target of its branch was fetched, and the wait of
     the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
-    the bytes of the previous store, and one store of a vector register could write the bytes of
-    both stores. If one store replaces both, the first cycle of the narrow store vanishes, and with
-    it the cycles that `_store` names.
+    the bytes of the previous store, and one wider store could write the bytes of both stores. If
+    one store replaces both, the first cycle of the narrow store vanishes, and with it the cycles
+    that `_store` names.
 
     If an instruction waits for a result, the cycles since the issue of the instruction that makes
     the result are hidden. A hidden cycle costs nothing: without it, the wait would be one cycle

@@ -150,7 +150,7 @@ def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uin
 
 
 def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
-    """Return the function for many pmac of a format of floats; sources have the type `source`."""
+    """Return the function that does a pmac of floats for many passes at once; see `_floating`."""
 
     def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
         sums = _sum_groups(first.view(source), second.view(source), order)
@@ -163,7 +163,7 @@ def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
 
 
 def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
-    """Return the function for many pmac of a format of integers, with sources of the type `source`.
+    """Return the function that does a pmac of integers for many passes at once; see `_integers`.
 
     It multiplies matrices of floats: a product of two pieces of 16 bits has 32 bits, so the sum of
     up to 2**19 groups of products is exact.

@@ -173,7 +173,7 @@ def tanh(a: Number) -> Number:
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
     """Return the codes of a block of numbers and their shared exponent.
 
-    The exponent is 0 except in the kinds bfp and mx of `quantiser`.
+    The exponent is 0 unless the kind of `quantiser` is bfp or mx.
     """
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)

@@ -33,7 +33,7 @@ class Schedule(NamedTuple):
 
 
 class Progress(Protocol):
-    """The results of earlier chains that a scheduler needs; all times are device cycles."""
+    """What a scheduler needs of nnp's state after earlier chains; all times are device cycles."""
 
     base: int  # address at which Dram begins
     asked: int  # first cycle in which the chain could start if its entries were ready

@@ -105,9 +105,9 @@ class Timing:
         return (int(self.passes(chain).max()) + 1) * self.pass_cycles
 
     def beats(self, addresses: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """Return how many beats of external memory accesses of `length` bytes at `addresses` take.
+        """Return the beats that an access of `length` bytes at each of `addresses` takes.
 
-        The result has the shape of `addresses`.
+        The addresses are in external memory. The result has the shape of `addresses`.
         """
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 

@@ -1,4 +1,4 @@
-"""Writes the accesses of a block to one memory, with one test for several accesses.
+"""Writes the text of a block's accesses to one memory, with one test for several accesses.
 
 Accesses with the same base register form a group if no instruction between them writes this
 register. The first access of a group tests the base for the whole group: that all accesses are
@@ -122,7 +122,10 @@ def find_window(pages: Pages, group: Group, least: int, most: int, at: int) -> t
 
 
 class AccessWriter:
-    """Writes the lines of a block's accesses to the memory `pages`, which starts at `base`."""
+    """Writes the text of the loads and stores with which a block accesses one memory.
+
+    `pages` is this memory, and `base` is its first address.
+    """
 
     def __init__(
         self, pages: Pages, base: int, groups: Sequence[Group], names: dict[str, Any]

@@ -73,7 +73,7 @@ def _hull(values: Iterable[int]) -> tuple[int, int]:
 def _combined(
     op: ast.operator, left: tuple[int, int], right: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return the least and the greatest result of the operation `op` on two spans.
+    """Return bounds of the results of the operation `op` on two spans; None if they are unknown.
 
     The operands are any numbers in the spans `left` and `right`.
     """

@@ -30,10 +30,10 @@ class Steps:
                 self._writers.setdefault(register, []).append(place)
 
     def of(self, register: int, place: int) -> Step | None:
-        """Return by how much a register changes in each pass, and in a pass before `place`.
+        """Return by how much a register changes in a whole pass, and in the part before `place`.
 
-        `place` is the index of an instruction. The result is None if the change is not the same in
-        each pass, or if the instruction is not part of the loop.
+        `place` is the index of an instruction in the pass. The result is None if the change is not
+        the same in each pass, or if the instruction is not part of the loop.
         """
         if place >= len(self._loop):
             return None

@@ -1,4 +1,4 @@
-"""The times of a block whose passes all take the same time: the tally of any of its instructions.
+"""The times of a block whose passes all take the same time, for the tally of its instructions.
 
 Such a block counts nothing for the trace while it executes. Afterwards the block reports the number
 of complete passes and the position in the last pass. From this report `PassTimes` computes the

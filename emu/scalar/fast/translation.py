@@ -399,7 +399,7 @@ def _wrap_once(lines: Sequence[str]) -> list[str]:
     """Return the lines, but leave out the wrap of a sum if the next instruction only adds to the
     sum.
 
-    A sum of three registers wraps as two sums do.
+    For a sum of three registers, one wrap at the end gives the same result as two wraps.
     """
     kept = []
     for place, line in enumerate(lines):
