@@ -1,9 +1,9 @@
 """Accountants: each charges every cycle of one core to a cause (`macaw.isa.causes`).
 
 An accountant listens to its core, so a run without accountants costs nothing. It charges the cycles
-in their order: `at` is the first cycle that is not charged yet. So the charges always add up to the
-cycles of the run, times the core's units. Cores announce different things, so each core's folder of
-`emu` has an accountant of its own, in the module `accountant`.
+in their order: `at` is the first cycle that is not charged yet. So at the end of a run the charges
+add up to the cycles of the run, times the core's units. Cores announce different things, so each
+core's folder of `emu` has an accountant of its own, in the module `accountant`.
 """
 
 from __future__ import annotations

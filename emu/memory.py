@@ -176,8 +176,8 @@ class Memory(MemorySystem):
     def spill(self, address: int, data: bytes) -> None:
         """Write `data`, a trace record, to `address`, in no time and without a notice to listeners.
 
-        The address must be in external memory or in a core's own memory, because the banks of
-        on-chip memory have no port for records. Raises `Fault` otherwise.
+        No byte may be in on-chip memory, whose banks have no port for records. Raises `Fault`
+        otherwise, or if no memory contains all bytes.
         """
         offset = address - EXTERNAL
         if 0 <= offset <= self.external_bytes - len(data):

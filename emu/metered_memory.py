@@ -1,4 +1,4 @@
-"""Divides the address space of a device for meters: memories, activities, tensors, banks."""
+"""Finds, for meters, to which memory, activity, tensor and bank an access belongs."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def meter(core: Core, memory: MeteredMemory) -> Meter:
 def run(
     device: Device, max_cycles: int | None = None
 ) -> tuple[Stop, dict[str, Meter], MeteredMemory]:
-    """Run a loaded device to its end. Return the stop, the meters by core name, and the memory.
+    """Run a loaded device to its end. Return the stop, the meters by core name, and their memory.
 
     The run has at most `max_cycles` cycles. The device must not have run before. The device keeps
     its listeners, so it must not be used for another run. In a compiled network, each count has the

@@ -60,7 +60,7 @@ class Port(Endpoint):
     # For cores that work on single values (cp, vc)
 
     def load(self, time: int, address: int, size: int) -> tuple[int, int] | None:
-        """Read `size` (1, 2, 4, 8) bytes at `address` as an unsigned number.
+        """Read `size` bytes, a power of two, at `address` as an unsigned number.
 
         Return (value, ready). For an on-chip address the method only requests a beat and returns
         None; later `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range

@@ -22,8 +22,8 @@ The seed leaves some questions open. Macaw decides them so:
   occurrence that never happened, time and count are 0.
 - In mark mode markers are not recorded themselves. If a group still records, its `trace_begin`
   first ends that record. If a group does not record, its `trace_end` has no effect.
-- Records are written to external memory or to a core's own memory; a record for on-chip memory is a
-  fault.
+- Records are written to external memory, local memory or a core's own memory; a record for on-chip
+  memory is a fault.
 - A record is written as a whole, or not at all if the area has no room for it. In the second case a
   flag is set, and nothing in the area changes until the program sets the area again.
 """
@@ -60,7 +60,7 @@ class TraceBlock(Groups):
     # The timer
 
     def start(self, time: int) -> None:
-        """Start the timer in cycle `time`, and number instructions from 0."""
+        """End all records, start the timer in cycle `time`, and number instructions from 0."""
         self.stop()
         self.state.trace_origin = time
         self.state.trace_counting = True

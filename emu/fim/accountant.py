@@ -69,7 +69,8 @@ class _Progress:
 class IslandAccountant(Accountant):
     """Charges each cycle of each bank of an island to a cause.
 
-    A word that computes or moves columns is at work for one cycle for each of its commands.
+    A word that computes or moves columns is at work for one cycle of the island for each of its
+    commands.
     """
 
     core: IslandCore

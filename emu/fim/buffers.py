@@ -32,7 +32,7 @@ from macaw.isa.fim_circuit import (
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """Return the visible end of a buffer at cycle `time`, which other blocks and the host read."""
+    """Return the visible end of a buffer, which other blocks and the host read in cycle `time`."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 

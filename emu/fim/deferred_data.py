@@ -68,9 +68,9 @@ class _Group:
 
 
 class DeferredData(CircuitData):
-    """Records loads of rows and products with columns. It executes them in `settle` at the latest.
+    """Records loads of rows, and products with columns; executes them in `settle` at the latest.
 
-    It executes all other operations at once, but first the recorded work on which they depend. The
+    All other operations execute at once, after the recorded work on which they depend. The
     recorded work reads memory later. So code that writes to the banks of a block without this
     object must call `settle` first.
     """

@@ -1,11 +1,11 @@
 """The execution of chains: their iterations, their vectors from NetInQ, and their tiles.
 
-An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
-vector from NetInQ is also one act. All effects of an iteration happen in its act. The state also
-records later cycles: when the results can be used (`ready_*`), when units become free (`free`), and
-when vectors leave NetOutQ (`net_out`). The next instruction follows `nnp.issue_cycles` after the
-start of the last iteration, or after the push of the iteration's last vectors if these had to wait
-for room in NetOutQ.
+An iteration is one act of the core, in the cycle in which its first vector is read or, if the chain
+reads NetInQ, its last vector is popped. Popping another vector is also one act. All effects of an
+iteration happen in its act. The state also records later cycles: when the results can be used
+(`ready_*`), when units become free (`free`), and when vectors leave NetOutQ (`net_out`). The next
+instruction follows `nnp.issue_cycles` after the act of the last iteration, or after the push of the
+iteration's last vectors if these had to wait for room in NetOutQ.
 
 After an iteration the core announces "used" for each kind of thing that it has used, with the
 fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain", with the address of the chain's first
@@ -329,8 +329,8 @@ class ChainCore(WindowCore):
     def _continue(self, chain: Chain, last: int) -> None:
         """Continue with the next iteration, or end the chain after its last iteration.
 
-        `last` is the cycle in which the iteration that was just executed started, or in which its
-        last vectors were pushed if these had to wait for room in NetOutQ.
+        `last` is the cycle of the act of the iteration that was just executed, or the cycle in
+        which its last vectors were pushed if these had to wait for room in NetOutQ.
         """
         state = self.state
         if state.iteration < chain.iterations:

@@ -21,7 +21,7 @@ Addresses = NDArray[np.int64]
 
 
 class Memories:
-    """The register files of nnp, and Dram, which is external memory from the base register on."""
+    """The register files of nnp, and Dram: external memory from the address in `base` on."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Memories:
     # Dram
 
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
-        """Return external memory from the base register on, in rows of `elements` host values.
+        """Return external memory from the address in `base` on, in rows of `elements` host values.
 
         `addresses` are row numbers; negative ones are ignored. `what` is "read" or "write", for the
         message. Raises `Fault` if a row is outside external memory.

@@ -51,7 +51,7 @@ def bind_run(
     code: Callable[[int], bytes],
     single: bool,
 ) -> Run:
-    """Bind instructions from `address` on to a run, up to the first one that cannot be part of it.
+    """Make a run of the instructions from `address` on, up to the first that cannot be part of it.
 
     `code` returns the given number of bytes from `address` on. An instruction cannot be part of a
     run if it waits or calls a service. An instruction with probes can be part of a run only if

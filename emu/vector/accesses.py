@@ -31,7 +31,8 @@ class Accesses:
     def execute(self, found: Decoded) -> None:
         """Execute the load or store `found`.
 
-        Raises `Fault` or `WindowNotReady`, in both cases before any change.
+        Raises `Fault` before any change, or `WindowNotReady`. In the second case, lanes of a
+        strided store may have been stored already; the next attempt stores them again.
         """
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core

@@ -28,7 +28,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Translate instructions from `address` on to a block; `code` has their words.
+        """Translate the instructions from `address` on into a block; `code` has their words.
 
         `edition` says what the block counts for the trace.
         """
