@@ -36,19 +36,20 @@ class Accountant:
         self.charges: dict[Charge, int] = {}
         # by cause: the cycles that the core's work takes even without any cycle of this cause
         self.least: dict[str, int] = {}
-        # By address of a step that the units of a cluster take together, and by packet list, place
-        # of the weights and cluster: the work of each unit of the cluster.
+        # By address of a step that the units of a cluster take together, then by (packet list,
+        # place of the weights, cluster): the work of each unit, for a mac its number of weights.
         self.steps: dict[int, dict[tuple[int, int, int], list[int]]] = {}
         # the number of its pieces of work that other cores of its row could do instead
         self.pieces = 1
-        # by charge: its cycles in which the core would have waited for something else without it
+        # by charge: those of its cycles in which the core, without this charge, would have waited
+        # for something else
         self.hidden: dict[Charge, int] = {}
-        # addresses of instructions that a program also needs if it follows the advice
+        # addresses of instructions that a program needs even if it follows the advice
         self.needed: set[int] = set()
         # By charge: the cycles of other charges of the core that vanish together with its cycles.
         self.along: dict[Charge, Counter[Charge]] = defaultdict(Counter)
-        # by address of an instruction that commands another core's work: by address, the share of
-        # the executions of the core's instructions that only serve this work
+        # By address of an instruction that commands another core's work, then by address of any
+        # instruction of this core: the share of its executions that only serve this work.
         self.errands: dict[int, dict[int, float]] = {}
         # the core's transfers, and the other cores that announced a read
         self.moves: list[Move] = []

@@ -4,8 +4,9 @@ An instruction that cannot finish because another core is busy calls `wait(on, c
 `next_address` unchanged. When one of `cores` calls the device's `changed` in cycle t, the waiting
 core's time becomes t + 1, or the next cycle of its own clock. The core tries the same instruction
 again, and may wait again. If the instruction succeeds, the core calls `proceed`. So the cycle in
-which a core continues does not depend on the numbers of cores. A core that waits for its own port
-or window calls `wait(on)`. This core sets its time itself when the answer or the bytes arrive.
+which a core continues does not depend on the order of the cores' numbers. A core that waits for its
+own port or window calls `wait(on)`. This core sets its time itself when the answer or the bytes
+arrive.
 """
 
 from __future__ import annotations

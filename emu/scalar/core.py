@@ -67,7 +67,8 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing: Decoded | None = None
         self.tally = Tally()
         self.is_marker = False  # whether the instruction is a marker, which is not recorded
-        # The fault of a record that could not be written; the block has yet to raise it.
+        # The fault of a trace record that could not be written while a translated block ran. The
+        # engine raises it after the block.
         self.spill_fault: Fault | None = None
 
     # What the device calls

@@ -191,7 +191,7 @@ class AccessWriter:
                 ends.append(f"t + (({high} - 1 - ({at})) // {by} + 1) * {self.steady}")
             elif by < 0:
                 ends.append(f"t + (({at} - {low}) // {-by} + 1) * {self.steady}")
-        if len(ends) > 1:  # many loops end after one pass, so that the first one is not counted
+        if len(ends) > 1:  # many loops end after one pass: compute the end only before the second
             lines.append(f"near = min({', '.join(ends)}) if near else t + {self.steady}")
         else:
             lines.append("near = bound")

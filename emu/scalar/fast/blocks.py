@@ -27,7 +27,7 @@ class Block(NamedTuple):
     # instructions up to the next border. It returns True if the interpreter must execute the
     # instruction at `pc`.
     function: Callable[..., bool]
-    lead: int  # the function does nothing if fewer device cycles are left before the limit
+    lead: int  # the function does nothing if only so many device cycles are left before the limit
     code: bytes  # the words that were translated
     source: str  # the function's text, for readers
     length: int  # number of instructions
