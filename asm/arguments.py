@@ -1,7 +1,8 @@
 """Splits the operands of macros and repetitions at commas and blanks, as GNU as does.
 
-A blank remains only if it separates words, strings or characters: `1 + 2, x y` gives `1+2`, `x` and
-`y`. A character becomes its number, and a string loses its quotes.
+A blank remains only between a word or string and a following word, string, character or backslash:
+`1 + 2, x y` gives `1+2`, `x` and `y`. A character becomes its number, and a string loses its
+quotes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class OperandText:
 
     def __init__(self, text: str, offset: int) -> None:
         """Read the operands `text`, which begin at offset `offset` in their source line."""
-        self._runs = [(0, offset)]  # (offset in `text`, in the line) at each change
+        self._runs = [(0, offset)]  # (offset in `self.text`, offset in the line) of each piece
         self._end = offset + len(text)
         self.text = self._without_blanks(text, offset)
 

@@ -129,7 +129,7 @@ class Assembly:
     """One run of the assembler.
 
     The caller calls the methods for its phases in this order: `read_source`, `complete`, `lay_out`,
-    `encode`, `program`.
+    `encode`, and then `program` or, for an object, `relocatable`.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Assembly:
         self._parts.leave()
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
-        """Define the symbol `name` of the option `-D` in `text`, the file that the run reads."""
+        """Define the symbol `name` of the option `-D` for the file `text`, which the run reads."""
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:

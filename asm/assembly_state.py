@@ -52,9 +52,8 @@ class AssemblyState:
     tensor_slots: TensorSlots = field(default_factory=TensorSlots)
     commons: list[CommonSymbol] = field(default_factory=list)
 
-    # The functions to call after the layout. The target of each `%pcrel_hi`, by the id of the area
-    # and the offset of the instruction.
-    fixups: list[Callable[[], None]] = field(default_factory=list)
+    fixups: list[Callable[[], None]] = field(default_factory=list)  # to call after the layout
+    # The target of each `%pcrel_hi`, by the id of the area and the offset of the instruction.
     pcrel_targets: dict[tuple[int, int], tuple[Node, Context]] = field(default_factory=dict)
 
     # The position in the source: the file's symbols, the area for bytes, the statement's number.

@@ -89,7 +89,7 @@ class CorePart:
 
     # Whether the part accepts any statement without an error.
     accepts_anything = False
-    # The part needs the position of each line, so no expansion in it is replayed.
+    # Whether the part needs the position of each line, so that no expansion in it is replayed.
     reads_expansions = False
 
     def __post_init__(self) -> None:
@@ -211,7 +211,8 @@ class CorePart:
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
         """Return the section plans for tensors of this core's windows, by the name that `at=` uses.
 
-        These tensors are in external memory; the default program copies them through the window.
+        These tensors are in external memory; the default program copies them into or out of the
+        window.
         """
         return {
             name: SectionPlan(

@@ -32,7 +32,7 @@ class CoreParts:
         self.has_reported_no_part = False  # an instruction outside of all parts was reported
         self._is_gnu = False
         self._previous: Area | None = None
-        self._groups: dict[str, str] = {}  # by group, the file from which its sections are included
+        self._groups: dict[str, str] = {}  # by COMDAT group, the file whose sections are included
         self._pushed: list[tuple[Area, Area | None]] = []  # (current, previous) section
         self._enter_data()
 
@@ -145,8 +145,9 @@ class CoreParts:
     def check_tensor_memories(self, default: CorePart | None) -> None:
         """Warn of each tensor in a core's memory if the program has no part for that core.
 
-        If the program has a part with instructions, there is no warning, because instructions can
-        load from any memory. `default`, the part of the default program, does not count.
+        If the program has a part whose core fetches instructions, there is no warning, because
+        these instructions can load from any memory. `default`, the part of the default program,
+        does not count.
         """
         if any(part.core.executable and part is not default for part in self):
             return

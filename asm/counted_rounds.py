@@ -44,7 +44,8 @@ class CountedRounds:
         self._data = data
         self._fields = [item for item in trace if isinstance(item, Field)]
         self._waiting = [item for item in trace if isinstance(item, Waiting)]
-        # The name whose value at the start of a round determines each assigned symbol, or None.
+        # By assigned symbol: the symbol whose value at the start of the round determines the new
+        # value, or None.
         self._sources: dict[str, str | None] = {}
         self._before: dict[str, int] = {}  # values at the start of the round
         self._field_sources: list[str | None] = []
@@ -80,7 +81,7 @@ class CountedRounds:
         """Return whether every number of the later rounds grows by a constant step.
 
         Each symbol that a round reads and sets must get its own old value plus a constant. No line
-        may set a symbol whose value is known only after the layout.
+        may set a symbol for whose value other bytes of the round wait until after the layout.
         """
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)
@@ -92,7 +93,8 @@ class CountedRounds:
     def most(self, rounds: int, watch: Callable[[], None]) -> int:
         """Return for how many of the next `rounds` rounds all numbers fit into their fields.
 
-        The method calls `watch` from time to time, so that the caller can interrupt it.
+        Return 0 if some numbers do not grow by a constant step. The method calls `watch` from time
+        to time, so that the caller can interrupt the method.
         """
         if not rounds or not self._is_counted():
             return 0
@@ -114,9 +116,9 @@ class CountedRounds:
     def add(self, rounds: int) -> Iterator[partial[None]]:
         """Append the bytes of the next `rounds` rounds, at most as many as `most` has returned.
 
-        Give the symbols their values after these rounds. If the bytes of some symbols are known
-        only after the layout, yield a function that the caller calls then. It copies these bytes
-        from the first round to the others.
+        Give the symbols their values after these rounds. If some bytes get the value of a
+        symbol only after the layout, yield a function that the caller calls then. The function
+        copies these bytes from the first round to the others.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)

@@ -1,8 +1,8 @@
 """Reads arrays from .npy files without NumPy.
 
-The module parses the header as a Python literal and never executes the header, so arrays of objects
-are impossible. It accepts only C-ordered little-endian arrays of a known element type. For any
-other array, the error gives the reason.
+The module parses the header as a Python literal, without executing code. It accepts only C-ordered
+little-endian arrays of a known element type, so never arrays of Python objects. For any other
+array, the error gives the reason.
 """
 
 from __future__ import annotations

@@ -72,7 +72,8 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
     """Return the `size` bytes of a number whose value is known only after the layout.
 
-    Raises the errors of `evaluate`.
+    If only a linker knows the value, add a relocation and return zeros. Raises the errors of
+    `evaluate`.
     """
     if size == WORD and relocate_number(context, node):
         return bytes(WORD)
@@ -133,7 +134,8 @@ def _leb128(signed: bool, context: StatementContext, statement: Statement) -> No
 def _org(context: StatementContext, statement: Statement) -> None:
     """Carry out `.org`: append bytes up to an offset in the section.
 
-    The operand is the offset as a number, or a label of the section.
+    The first operand is the offset as a number, or a label of the section. The second one is the
+    value of the bytes.
     """
     if not 1 <= len(statement.operands) <= 2:
         raise wrong_operands(statement, ".org OFFSET [, fill]")
@@ -265,7 +267,7 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Return the array that the only operand without a name names, for example `"file.npy"[0:8]`.
+    """Return the array that the only positional operand describes, for example `"file.npy"[0:8]`.
 
     All other operands have the form `name=value`, with a name in `options`. Raises `Mistake` if the
     operands are wrong (the message shows `syntax`), or if the array cannot be read.

@@ -19,7 +19,7 @@ from macaw.asm.symbols import Scope
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.typed_records import NamedTuple
 
-# `NAME` has no word such as `.4byte`, which could begin like a number.
+# `NAME` does not match words such as `.4byte`, which begin like a number (`.4`).
 _DIRECTIVE = "|".join(re.escape(name) for name in NUMBER_SIZES if name[1].isdigit())
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 LINE = lazy_pattern(
@@ -56,8 +56,8 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 class DeferredFixups:
     """The words and numbers whose simple lines contain a symbol that has no value yet.
 
-    Each entry of `items` has the offset in the area of a word or number, its known bits, its symbol
-    and its line.
+    Each entry of `items` is for one word or number: its offset in the area, its known bits, its
+    symbol and its line.
     """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
@@ -76,7 +76,7 @@ class DeferredFixups:
         self._area = area
         self._part = part
         # Offset, known bits, encoder, %hi or %lo, symbol, offset of the line. For a number as data:
-        # its place in the line instead of the bits, its size instead of the encoder.
+        # the index of its operand instead of the bits, its size instead of the encoder.
         self.items: list[tuple[int, int, OperandEncoder | int, str, str | LocalReference, int]] = []
 
     def apply(self) -> None:

@@ -253,7 +253,7 @@ def _device(program: Program) -> list[str]:
 
 
 def _own_device(own: config.Configuration) -> list[str]:
-    """Return the lines for a device that is not a preset: its preset, and the settings that differ.
+    """Return the lines for a device that is no preset: a preset, and the settings that differ.
 
     The preset is the one with the device's name, else the one with the fewest differences.
     """

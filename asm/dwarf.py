@@ -1,8 +1,8 @@
 """Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF.
 
 The line table has version 4, because more tools read it than version 5. The compile unit and its
-address ranges have version 5, as compilers write them, because readelf 2.40 misreads a file that
-has ranges of both versions.
+address ranges have version 5, like those of compilers: if Macaw's ranges had version 4, readelf
+2.40 would misread a file that also has ranges of a compiler.
 
 One compile unit covers the whole assembly, as with `as -g`; each section is one sequence of the
 line table. The addresses of PE parts are the addresses that the array uses. File names are written

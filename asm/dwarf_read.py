@@ -290,7 +290,7 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
         )
         for place in range(256 - first)
     ]
-    # The address advance of DW_LNS_const_add_pc; there may be no opcode 255 of that kind.
+    # The address advance of DW_LNS_const_add_pc, which is that of the special opcode 255.
     constant = machine.step * ((255 - first) // machine.line_range)
     data, limit, files = reader.data, reader.limit, machine.files
     sequence = _Sequence()

@@ -1,6 +1,6 @@
 """Reads those headers of a RISC-V ELF file that executables and objects have in common.
 
-It checks every offset, size, count and string in the file before use.
+The module checks every offset, size, count and string in the file before use.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def foreign_flags(flags: int) -> str:
 def core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    If the section's name is a core's own section name, or begins with it and a point, return this
+    If the section's name is a core's own section name, or begins with it and a dot, return this
     core. Otherwise return the core of `_base_core`.
     """
     if section.flags != "ax":

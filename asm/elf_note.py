@@ -39,7 +39,7 @@ OWNER = b"Macaw\0"
 TYPE = 1
 LIMIT = 1 << 24  # bytes of a description that we read
 TOP = 1 << 32  # one past the last address
-_MAX_DIMENSIONS = 32  # NumPy's own limit
+_MAX_DIMENSIONS = 32  # the limit of NumPy 1; NumPy 2 has 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads ELF executables: Macaw's own, and freestanding RV32 executables of other tools.
 
-It checks every offset, size, count, link and string in the file before use. The message of an error
-names the segment, section or symbol that is wrong, if the error concerns one.
+The module checks every offset, size, count, link and string in the file before use. The message of
+an error names the segment, section or symbol that is wrong, if the error concerns one.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
     if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
         raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
     if segment.kind != elf.PT_LOAD or not (segment.size or segment.file_size):
-        return  # GNU ld leaves such a segment of a script without sections
+        return  # GNU ld keeps an empty segment of a linker script
     if segment.offset + segment.file_size > len(data) and segment.file_size:
         raise ElfError(
             f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"
@@ -77,7 +77,7 @@ def with_bare(
         if gaps != [(segment.address, segment.address + segment.size)]:
             flags = "a"  # bytes beside code, such as file headers, are not executable
         for start, end in gaps:
-            # The parts of the gap that the file fills, and that it leaves zero.
+            # The part of the gap that the file fills, then the part that it leaves zero.
             for low, high in ((start, min(end, filled)), (max(start, filled), end)):
                 offset = low - segment.address + segment.offset
                 contents = data[offset : offset + high - low] if low < filled else b""

@@ -5,8 +5,8 @@ it has no mistake. Simple lines are: a label; an instruction whose operands are 
 numbers or one symbol; numbers or a string as data; `.balign` of data; `.text`, `.data`, `.bss`;
 `.set` of a number or of a symbol plus or minus a number.
 
-`take` stops at the first other line, which the reader parses. If a symbol's value does not fit its
-field, the grammar assembles that line again and reports the mistake.
+`take` stops at the first line that is not simple, which the reader parses. If a symbol's value does
+not fit its field, the grammar assembles that line again and reports the mistake.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from macaw.asm.symbols import Scope
 from macaw.asm.syntax import Name
 
 _NO_WORDS = SectionWords()
-_MOST_MISSES = 8  # after so many consecutive other lines, not every line is tried;
-_MOST_UNASKED = 8  # then at most so many lines between two tries
+_MOST_MISSES = 8  # after more consecutive tries that take no line, not every line is tried;
+_MOST_UNASKED = 8  # then at least one of so many lines is tried
 _PIECE = 1 << 16  # characters between two calls of `watch`
 _LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it
 _BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1` and in a string
@@ -35,7 +35,7 @@ _BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1` and in a string
 class FastPath:
     """Assembles the simple lines of a run."""
 
-    enabled = True  # tests compare both ways
+    enabled = True  # tests compare runs with and without the fast path
 
     def __init__(self, state: AssemblyState, parts: CoreParts) -> None:
         self._state = state
@@ -110,7 +110,7 @@ class FastPath:
         """Carry out the directive `name` (`.text`, `.data`, `.bss`) at the source offset `place`.
 
         Return the encoders of the new area. Return None if no line can be simple in this area, or
-        if the rest of the text may not fit into external memory. Raises `Mistake`.
+        if the rest of the text might not fit into external memory. Raises `Mistake`.
         """
         self._parts.enter_section(
             LogicalLine(source, place, name), Name(0, len(name), name), _NO_WORDS
@@ -138,7 +138,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """Return an offset in `text` up to which all bytes certainly fit into external memory."""
+        """Return an offset in `text` up to which all lines certainly fit into external memory."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -19,8 +19,8 @@ class FileError(MacawError, ValueError):
 def find(name: str, folders: Iterable[Path]) -> Path:
     """Return the path of the regular file `name` in the first of the folders that contains it.
 
-    Raises `FileError` if no folder contains the file, or if a symbolic link in the path leads out
-    of all folders.
+    Raises `FileError` if no folder contains the file, or if `..` or a symbolic link in the path
+    leads out of all folders.
     """
     return find_named(name, folders)[0]
 

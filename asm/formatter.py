@@ -19,8 +19,8 @@ from macaw.isa import registry
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
 
-_LONGEST_LABEL = 24  # a longer label does not affect the column of adjacent statements
-_LAST_COMMENT = 56  # a comment from this column on does not affect adjacent comments
+_LONGEST_LABEL = 24  # a label of this length or more does not affect adjacent statements
+_LAST_COMMENT = 56  # a comment after this column does not affect adjacent comments
 _CONTINUED = 24  # a comment alone from this column on continues the one above it
 _STEP = 8  # step of the columns of comments
 
@@ -185,7 +185,7 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
     `blank` is true if the source has a blank there.
     """
     if before == "\\(":
-        return blank  # `\()` is something else
+        return blank  # `\()` is one token of macros, `\( )` is not
     if after in (",", ")", "]") or before in ("(", "["):
         return False
     if before == ",":

@@ -44,7 +44,7 @@ _MAY_OMIT = frozenset(
     (".align", ".balign", ".p2align", ".comm", ".lcomm", ".fill", ".space", ".skip", ".org")
 )
 
-# States of the parser in a wrong line. If there are more, the accepted tokens are not cached.
+# The most states on the parser's stack for which the accepted tokens are cached.
 _DEEPEST_KEPT = 100
 
 _Child = Token | Node | list[Node]
@@ -53,7 +53,8 @@ _Child = Token | Node | list[Node]
 def _integer(token: Token) -> int:
     """Return the value of a number's token.
 
-    A number of up to 64 bits becomes a signed number; a larger number is unchanged.
+    A number of up to 64 bits becomes a signed number. For a larger number, the result is `WORD` or
+    more.
     """
     start, end = _place(token)
     text = token.lower()

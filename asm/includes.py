@@ -25,7 +25,7 @@ def _include(stack: TextStack, command: Command) -> None:
         message = f"'{node.value.decode()}': byte {error.start} is not UTF-8 text"
         raise Mistake(message, node) from None
     caller = command.caller("included from here")
-    # Its own includes are found from the folder of the run's file, as in GNU as.
+    # An `.include` in the included file starts from the folder of the run's source, as in GNU as.
     source = SourceText(text, printable_name(name), command.line.source.folder, caller)
     folders.included.setdefault((source.name, len(stack.state.symbols.table.scopes) - 1), source)
     stack.include(source, caller)

@@ -21,7 +21,7 @@ DROPPED = ".dropped"  # the section of bytes that no program loads, such as thos
 
 
 class LayoutError(ValueError):
-    """The error for bytes that do not fit into their memory; the message gives size and memory."""
+    """The error for data that are not zero in an area of zeros; the message names the section."""
 
 
 @dataclass(eq=False)
@@ -96,7 +96,8 @@ class SectionPlan:
     element: str = ""  # type of its tensors; empty: any
     direction: str = ""  # of its tensors: "in" or "out"; empty: both are possible
     align: int = 1
-    # Of tensors: the section of the part that works with them. A UNIT section follows it.
+    # Of tensors: the section of the part that works with them. In a unit, the tensors follow this
+    # section.
     part_section: str = ""
 
     def area_named(self, name: str, number: int) -> Area:

@@ -74,7 +74,7 @@ class LineTableBuilder:
         inner = [run for run in self._runs if run[0] > first]
         if not inner:
             self._blocks.append(Block(first, len(offsets), rounds + 1))
-        else:  # each round has the runs of the recorded one, of which the first may be older
+        else:  # each round has the runs of the recorded one, whose first run may begin before it
             start = next(run for run in reversed(self._runs) if run[0] <= first)
             self._runs += [
                 (begin + len(offsets) * number, area, source)
@@ -113,7 +113,7 @@ class LineTableBuilder:
             places.extend(self._places[begin:stop])
         name, *found = source.places(places)
         lines, columns = (array("I", values) for values in found)
-        for number in range(len(blocks) - 1, -1, -1):  # from the last one on, as offsets move
+        for number in range(len(blocks) - 1, -1, -1):  # backwards: later indices move
             block = blocks[number]
             at = sum(stop - begin for begin, stop in once[: number + 1])
             for column in (lines, columns):

@@ -17,7 +17,7 @@ from macaw.isa.typed_records import NamedTuple
 
 _ALIGN = 16  # of the sections after the object's sections, in bytes
 _FLAGS = {"ax": 5, "aw": 6, "a": 4}  # PF_* of a segment
-STACK = 4096  # bytes that stay free below the end of local memory, unless `__stack_size` says more
+STACK = 4096  # bytes that stay free at the end of local memory; `__stack_size` overrides it
 
 
 class Output(NamedTuple):
@@ -133,6 +133,6 @@ def _outputs(outputs: Iterable[Output], start: int) -> Iterator[str]:
     """Yield the lines of output sections that follow each other; `start` is the first address."""
     yield f"  . = {start:#010x};"
     for name, segment, patterns in outputs:
-        # Without an address of its own, or ld.lld would not align the section to its contents.
+        # The section has no address: with one, ld.lld would not align the section to its contents.
         where = f": AT(ADDR({name}))"
         yield f"  {name} {where} {{ *({' '.join(patterns)}) }} :{segment}"

@@ -21,7 +21,7 @@ _LINES = ".debug_line"
 _TEXTS = (".debug_str", ".debug_line_str")
 _FIRST, _GAP = 0x1000, 0x1000  # the address of the first section; bytes between two
 
-# By the number of a relocation: how many bytes the linker changes. `_ADD` and `_SUB` add to the old
+# By the type of a relocation: how many bytes the linker changes. `_ADD` and `_SUB` add to the old
 # value or subtract from it, `_SET` replaces it. In `_SIX_BITS`: -1 subtracts, 0 replaces.
 _ADD = {33: 1, 34: 2, 35: 4, 36: 8}
 _SUB = {37: 1, 38: 2, 39: 4, 40: 8}

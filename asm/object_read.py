@@ -141,7 +141,10 @@ def _symbol(item: _NamedEntry, section: str) -> Symbol:
 def _relocations(
     file: ElfFile, entries: dict[int, _NamedEntry]
 ) -> dict[int, list[tuple[int, int, int, int]]]:
-    """Return the relocations (address, kind, symbol number, addend) by number of their section."""
+    """Return the relocations by the number of the section that they change.
+
+    A relocation is (address, kind, symbol number, addend).
+    """
     result: dict[int, list[tuple[int, int, int, int]]] = {}
     for number, header in enumerate(file.headers):
         if header.kind != elf.SHT_RELA:

@@ -232,7 +232,7 @@ class OperandEncoder:
         self.base = base  # the operand in brackets
         self._accepts = accepts
         self.needs_address = any(use.needs_address for use in uses)
-        # Whether the bits of a symbol follow from its distance alone, without a modifier.
+        # Whether the bits of a symbol without a modifier follow from its distance alone.
         self.by_distance = all(
             (isinstance(use.node, Name) and use.operand.kind.relative) or use.to_address is not None
             for use in uses
@@ -267,7 +267,7 @@ class OperandEncoder:
         return self.words[outer] | self.base.closed[inner]
 
     def _before_bracket(self, text: str) -> int | None:
-        """Return the bits of an operand that ends with brackets, such as `8(sp)`."""
+        """Return the bits of the operand in `text`, the text after an opening bracket: `sp)`."""
         return self.bits[text[:-1]] if text[-1:] == ")" else None
 
     def _resolve(self, text: str) -> int | None:

@@ -118,7 +118,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 def similar(word: str, known: tuple[str, ...]) -> str:
     """Return a hint that suggests the mnemonic or macro in `known` that is most similar to `word`.
 
-    If `word` with a point in front is a directive, the hint names the directive.
+    If `word` with a dot in front is a directive, the hint names the directive.
     """
     if f".{word}" in known:
         return f"did you mean '.{word}'?"
@@ -127,7 +127,7 @@ def similar(word: str, known: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=16)  # thousands of wrong lines are compared with the same names
 def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
-    """Return the names with this number of points, except those that begin with a point."""
+    """Return the names with `points` dots, except those that begin with a dot."""
     return frozenset(
         name for name in known if not name.startswith(".") and name.count(".") == points
     )
@@ -135,7 +135,7 @@ def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the names that contain points, by their beginnings: the texts before each point.
+    """Return the names that contain dots, by their beginnings: the texts before each dot.
 
     For example, `vadd.b` and `vadd.h` are listed under `vadd`.
     """

@@ -2,7 +2,8 @@
 
 This is possible if the expansion is pure: its bytes depend only on its text. A pure expansion uses
 no symbol, no address and no number of a macro call, and it defines and reports nothing. So the same
-text gives the same bytes at each position with the same alignment.
+text gives the same bytes at each position with the same alignment. A round that is not pure can be
+repeated if its symbols grow by a constant number (`asm/counted_rounds.py`).
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class Recording:
     """The effects of an expansion: its bytes, its rows of the line table, and its cost, `spent`.
 
     `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
-    `spent` is the greatest depth of nested texts. The expansion is pure if its `trace` is empty.
+    `spent` is the greatest depth of nested texts, counted from the depth at the start. The
+    expansion is pure if its `trace` is empty.
     """
 
     data: bytes
@@ -80,7 +82,7 @@ class Expansion:
 class Replay:
     """The recordings of expansions in one source.
 
-    `takes_words` returns whether the next statement can be an instruction.
+    `takes_words` returns whether expansions can be recorded and repeated at the current position.
     """
 
     state: AssemblyState
@@ -193,8 +195,8 @@ class Replay:
         """Return how many of the next `rounds` rounds `repeat` can add after the recorded round.
 
         Return 0 if a round would begin at another alignment than the recorded one, or if `rounds`
-        rounds do not fit into external memory. A round in which the number of a symbol does not fit
-        its field ends the rounds that can be added.
+        rounds do not fit into external memory. The result ends before the first round in which a
+        number does not fit its field.
         """
         data = recording.data
         keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions

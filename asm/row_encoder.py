@@ -44,7 +44,7 @@ class RowEncoder:
     base: int
     encoders: tuple[OperandEncoder, ...]
     encode: Callable[[str], int] | None
-    chooses: bool  # whether a known value must select the alternative
+    chooses: bool  # whether an operand's value selects this alternative, so it must be known
 
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
@@ -367,8 +367,9 @@ def _row_encoders(
 Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
 
 
-# For a row whose alternative a number chooses (`li`): the place of its operand, and the words by
-# the texts of all operands and the number, or None if they are not certain.
+# For a row whose alternative a number chooses (`li`): the index of the operand with this number,
+# and a function from the texts of all operands and the number to the words. The function returns
+# None if the words are not certain.
 Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
 
 

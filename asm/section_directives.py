@@ -37,7 +37,7 @@ def push_section(parts: CoreParts, context: StatementContext, statement: Stateme
     try:
         parts.enter_section(context.line, name, _words(context, operands, number))
     except Mistake:
-        parts.enter_dropped()  # so that the `.popsection` finds its place
+        parts.enter_dropped()  # the bytes up to `.popsection` are discarded
         raise
 
 

@@ -1,6 +1,6 @@
-"""Chooses the section of a part into which the bytes of a GNU as section go.
+"""Chooses the section of a part into which the bytes of a section of the source go.
 
-The choice depends on the name and the flags of the section in the source.
+The choice depends on the name and the flags in the `.section` line of GNU as.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from macaw.isa.lazy_dataclass import dataclass
 
 # The names that compilers and linkers know, by the section of a part that takes them; with each
-# name go those that begin with it and a point, such as `.text.startup`.
+# name go those that begin with it and a dot, such as `.text.startup`.
 _FAMILIES: Mapping[str, Sequence[str]] = {
     ".text": (".text",),
     ".rodata": (".rodata", ".srodata"),
@@ -41,7 +41,7 @@ class SectionWords:
 
 
 def section_of(name: str, words: SectionWords) -> str | None:
-    """Return the section of a part that receives the bytes of the GNU as section `name`.
+    """Return the section of a part that receives the bytes of the section `name` of a source.
 
     The result is `.text`, `.rodata`, `.data` or `.bss`, or `DROPPED` if no program loads the
     section. Return None for an unknown name without flags.

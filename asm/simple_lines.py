@@ -45,7 +45,8 @@ from macaw.isa.lazy_pattern import lazy_pattern
 
 _LABEL = lazy_pattern(rf"{NAME}|0|[1-9][0-9]{{0,8}}")
 _STRING = lazy_pattern(r"[ \t]*\"([^\"\\\r\n]+)\"[ \t]*(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)")
-_STEP = lazy_pattern(" *(?:1|2|4|8|16|32) *")  # few bytes for each character
+# The steps of `.balign` whose padding has few bytes for each character of the line.
+_STEP = lazy_pattern(" *(?:1|2|4|8|16|32) *")
 _DIGITS = frozenset("0123456789")
 _SECTIONS = frozenset((".text", ".data", ".bss"))
 _FEW_LINES, _MANY_LINES = 16, 1 << 10  # that are taken from the lists of a source at once
@@ -103,7 +104,7 @@ class SimpleLines:
         self._deferred = deferred.items
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
-        """Assemble lines from `start` up to `end`; return the offset of the first other line.
+        """Assemble simple lines from `start`, at most up to `end`; return the offset after them.
 
         A line whose first word is in `macros` is not simple.
         """

@@ -148,7 +148,7 @@ class SimpleSymbols:
         from round to round of a repetition.
         """
         state = self._state
-        # A linker needs an item for each place, and an error in a macro is reported in each round.
+        # A linker needs a relocation for each place. An error in a macro is reported in each round.
         is_same = not depends_on_place and state.linkage is None and self._source.is_repeated
         if state.trace is None or not is_same:
             self.varies = True

@@ -49,7 +49,7 @@ class SourceText:
     repetition.
     """
 
-    is_repeated = False  # it is a round of a repetition, whose diagnostics are reported once
+    is_repeated = False  # whether the text is rounds of a body, whose diagnostics are reported once
 
     def __init__(
         self, text: str, name: str, folder: Path | None = None, caller: Caller | None = None
@@ -158,8 +158,8 @@ class LogicalLine(NamedTuple):
     text: str
 
 
-# Texts in which `;` and `#` mean nothing, then separators and comments. Long
-# strings and comments match in few steps, because `re` stores each step of a group.
+# The patterns of texts in which `;` and `#` mean nothing, and of comments. They match a long text
+# in few repetitions of a group, because `re` stores each repetition.
 STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # the grammar refuses one without its end
 CHARACTER = r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"
 COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|(?:\#|//)[^\n]*"

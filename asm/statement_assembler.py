@@ -158,7 +158,8 @@ class StatementAssembler:
         """Return whether the first word of a statement is probably a label without its colon.
 
         The word is a label if an instruction or a directive follows it. It is also a label if it is
-        the only word, at the start of a line, and no other core has a mnemonic of this name.
+        the only word, at the start of a line, no core has a mnemonic of this name, and no mnemonic
+        or macro has a similar name.
         """
         head, part = statement.head, self._parts.current
         assert head is not None

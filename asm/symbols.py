@@ -126,7 +126,7 @@ class Scope:
     table: SymbolTable
     file: str = ""  # its name without folder
     symbols: dict[str, Definition] = field(default_factory=dict)
-    first: dict[str, Definition] = field(default_factory=dict)  # if set several times
+    first: dict[str, Definition] = field(default_factory=dict)  # of symbols set several times
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)

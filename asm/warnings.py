@@ -55,7 +55,8 @@ def check_name(name: str) -> None:
 def choice_of(words: Iterable[str]) -> WarningChoice:
     """Return the choice of warnings that the values of -W options, `words`, describe.
 
-    A later option overrides an earlier one. Raises `WarningNameError`.
+    Of `NAME` and `no-NAME`, the later one counts. `no-NAME` has priority over `error` and
+    `error=NAME`. Raises `WarningNameError`.
     """
     silent: set[str] = set()
     errors: set[str] = set()

@@ -10,7 +10,7 @@ from macaw.asm import columns
 from macaw.asm.program import Program, Section, Symbol, natural_sizes
 from macaw.isa.lazy_pattern import lazy_pattern
 
-# Names that the grammar accepts. Local symbols are those that the assembler does not store.
+# Names that the grammar accepts without quotes.
 _NAME = lazy_pattern(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
 _QUOTABLE = lazy_pattern(r"[ !#-\[\]-~]+")  # characters that need no escape in quotes
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as names them

@@ -31,7 +31,7 @@ _PART = ".core"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of lines, from offset `start` of its first line to offset `end` of its last line.
+    """A block of lines, from offset `start` in its first line to offset `end` in its last line.
 
     `statement` is the block's first statement; it is empty if the block is a comment.
     """

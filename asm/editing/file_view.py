@@ -67,7 +67,7 @@ class FileView:
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The symbols that the file can use: one scope for each source that includes it."""
+        """The symbols that the file can use: its scope, or those of the sources that include it."""
         return [self.program.scope(number) for number in self.file.scopes]
 
     def symbol(self, name: str) -> Definition | None:

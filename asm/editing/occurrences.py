@@ -318,7 +318,8 @@ def _owner(bodies: Sequence[blocks.Block], offset: int, defines: bool) -> blocks
     """Return the macro or repetition to whose parameter an occurrence at an offset refers, or None.
 
     `bodies` are all macros and repetitions that have a parameter with the name. If several of them
-    contain the offset, the occurrence belongs to the outermost, which replaces the name first.
+    contain the offset, a use belongs to the outermost, which replaces the name first, and a
+    definition (`defines`) to the innermost.
     """
     around = [x for x in bodies if x.start <= offset <= x.end]
     return next(iter(reversed(around) if defines else around), None)

@@ -28,7 +28,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A way to write a statement: `label` is its syntax."""
+    """A way to write a statement: `label` is its syntax.
+
+    `active` is the index of the parameter at the cursor; None if no parameter is there.
+    """
 
     label: str
     meaning: str

@@ -1,7 +1,7 @@
 """Colours source text for terminals: returns its words with the style of their kind.
 
-Listings and the debugger's code panel use it. The styles are words that rich and other libraries
-for terminals share: 16 colours, `bold` and `dim`.
+Listings and the debugger's code panel use this module. The styles are words that rich and other
+libraries for terminals share: 16 colours, `bold` and `dim`.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Scan:
 
     def __init__(self, text: str, core: str | None) -> None:
         self.text, self.core = text, core
-        self.head: str | None = None  # the mnemonic or directive of these operands, or None
+        self.head: str | None = None  # the statement's first word, `=` or `<-`; None before it
         self.depth = 0  # depth of brackets in the statement
         self.indices = 0  # the number of open square brackets
         self.named = ""  # `data=` while its value comes

@@ -44,7 +44,7 @@ def _rule(match: str, *scopes: str) -> dict[str, Any]:
 
 
 def _statement(begin: str, scope: str) -> dict[str, Any]:
-    """Return a pattern for a statement, from its first word to its end; comments are excluded."""
+    """Return a pattern for a statement, from its first word up to `;` or the line's end."""
     return {
         "begin": begin,
         "beginCaptures": {"1": {"name": f"{scope}.macaw"}},

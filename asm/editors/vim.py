@@ -70,7 +70,8 @@ def _syntax() -> str:
         "",
         *_operands(),
         "",
-        # A match, no region: the operands in front of it end with the line.
+        # Comments are a match, not a region, so that the region of operands before a comment ends
+        # with the line.
         r"syntax match macawComment +\%(#\|//\).*+",
         r"syntax region macawComment start=+/\*+ end=+\*/+",
         "syntax sync ccomment macawComment",
@@ -103,7 +104,8 @@ def _statements() -> list[str]:
         f"syntax match macawCalled /{_NAME}\\ze[ \\t]*(/ contained",
         r"syntax region macawIndices start=/\[/ end=/\]/ oneline contained"
         " contains=@macawOperand",
-        # An item that ends with the line hides its end; the next line then ends the operands.
+        # An item that reaches the end of the line hides this end from the region of operands. Then
+        # the start of the next line (`/^/`) ends the region.
         r"syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained"
         " contains=@macawOperand,macawComment",
         *_keywords("Directive", directives),

@@ -26,8 +26,10 @@ class Record(NamedTuple):
     address: int
     size: int  # bytes
     text: str  # its description, in columns
-    target: int | None = None  # the address that it means
-    begins: int | None = None  # address of the packet, sequence or instruction that contains it
+    target: int | None = None  # the address to which it refers
+    # The address from which the core executes the record: that of its packet, of the first
+    # instruction of its sequence, or of the instruction itself.
+    begins: int | None = None
 
 
 class PartPrinter:

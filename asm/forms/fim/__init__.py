@@ -71,7 +71,7 @@ class FimPart(CorePart):
         )
         self.last: Row | None = None  # the row of the part's last word
         # `_lost`: a wrong statement has no word, so words up to the next block are not checked.
-        # `_refused`: the current statement is wrong, but its word is in the part.
+        # `_refused`: an error in the current statement does not prevent checks of later words.
         self._lost = self._refused = False
 
     # --- statements ---

@@ -1,4 +1,4 @@
-"""Sections for data in the banks of an island, to which the loader writes their bytes.
+"""Sections for data that the loader writes to the banks of an island.
 
 `.section .fim.0.bank3.row12` begins or continues a section of island 0. The section's first byte is
 the first byte of row 12 of bank 3. All bytes of a section are in one bank.

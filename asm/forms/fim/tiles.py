@@ -14,8 +14,8 @@ from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:
     """Return the shape (rows, columns) of a matrix, rounded up to whole groups of tiles.
 
-    `layout` and `side` ("a", "b" or "c") determine the shape of a tile; `lanes` are the elements of
-    a column of memory.
+    `layout` and `side` ("a", "b" or "c") determine the shape of a tile; `lanes` is the number of
+    elements in a column of memory.
     """
     height, width = (GROUP_SIDE * x for x in tile_shape(layout, side, lanes))
     return -(-shape[0] // height) * height, -(-shape[1] // width) * width
@@ -41,7 +41,7 @@ def tiled(
 ) -> bytes:
     """Return the tiles of a row-major matrix as bytes.
 
-    `item` is the size of an element in bytes, `lanes` the elements of a column of memory.
+    `item` is the size of an element in bytes, `lanes` the number of elements in a column of memory.
     """
     rows, columns = shape
     tiles = bytearray()

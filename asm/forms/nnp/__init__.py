@@ -23,7 +23,7 @@ class NnpPart(CorePart):
 
     reads_expansions = True  # each error of a chain names its expansion
 
-    missing: set[int] = field(default_factory=set)  # offsets of words missing by an error
+    missing: set[int] = field(default_factory=set)  # offsets of words that an error left out
 
     def statement_failed(self) -> None:
         self.missing.add(self.area().size)

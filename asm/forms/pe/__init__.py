@@ -1,7 +1,7 @@
 """The parts of pe: packet lists, instruction sequences and data, which make the image of a row.
 
-Each statement appends to one of four areas, which follow one another in the image: packet lists,
-sequences, data, slots of tensors.
+The image consists of four areas in this order: packet lists, sequences, data, slots of tensors. A
+statement appends to one of the first three.
 
 In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE,
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or

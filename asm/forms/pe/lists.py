@@ -12,9 +12,13 @@ from macaw.isa.pe import END_OF_LIST, PACKET_ALIGN
 
 
 class Lists:
-    """The packet lists of a row's part. `line` is the `.list` line of the open list, or None."""
+    """The packet lists of a row's part.
+
+    The attribute `line` is the `.list` line of the open list, or None.
+    """
 
     def __init__(self, image: RowImage, line: LogicalLine) -> None:
+        """Create the lists of the part that begins with the `.core` line `line`."""
         self._image, self._state, self._area = image, image.state, image.lists
         self._part_line = line
         self.line: LogicalLine | None = None  # the line of the open .list

@@ -61,8 +61,8 @@ class Results:
         part = context.fold(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
         if isinstance(part, Indexed):
             self.part = part
-        self.target: Definition | None = None  # the tensor, if it is one
-        self.written_range = (0, 0)  # its bytes that may be written
+        self.target: Definition | None = None  # the tensor that `out=` names, if any
+        self.written_range = (0, 0)  # bytes (first, end) of `target` that may be written
         self._options: Mapping[str, Node] = {
             key: item.value if key == "type" else context.fold(item.value)
             for key, item in options.items()
@@ -179,10 +179,10 @@ class Results:
     ) -> None:
         """Raise `Mistake` if the results would extend past the end of the symbol.
 
-        If the operand names a range such as `y[0:4]`, the results must not extend past its end.
-        Otherwise store the bytes that they may occupy in `written_range`. `place` is where the
-        results begin, `values` are the members of the out record, and `size` is the size of an
-        element in bytes.
+        If the operand names a range such as `y[0:4]`, the end of this range counts instead. If
+        there is no error, store in `written_range` which bytes the results may occupy. `place` is
+        where the results begin, `values` are the members of the out record, and `size` is the size
+        of an element in bytes.
         """
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size

@@ -79,7 +79,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step`, `.stride` or `.types` line: its target (operand or first word) and its options."""
+    """A `.step`, `.stride` or `.types` line: its target (operand, or `.types`) and its options."""
 
     kind: Structure
     context: StatementContext

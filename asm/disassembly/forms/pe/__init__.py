@@ -100,7 +100,8 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
                 line = with_comment(line, f"# {', '.join(filter(None, names))}")
             lines.append(line)
         lines.append(directive(".endlist"))
-    # Other names of lists and sequences are defined by the name before them.
+    # The further names of a list or sequence, and names inside of it, are defined relative to its
+    # first name.
     places = labels.addresses()
     for place in places[: bisect_left(places, start + image.data)]:
         base = max(address for address in ends if address <= place)

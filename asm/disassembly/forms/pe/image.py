@@ -89,7 +89,7 @@ def read(section: Section, labels: Labels) -> Image:
     if image_bytes(image) != data[:at]:
         raise Unlike
     if section.align > pe.SLOT_ALIGN and not lists:
-        raise Unlike  # no list at the start that `.align` could precede
+        raise Unlike  # no list at the start, in which `.balign` could be
     return image
 
 
