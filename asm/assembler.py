@@ -146,7 +146,7 @@ class Assembly:
         self._defines = defines
         self._budget = budget
         self._is_gnu = is_gnu
-        self._default: CorePart | None = None  # the control core's part, if the sources have none
+        self._default: CorePart | None = None  # the part of the default program, if the run has one
 
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
         """Read one source file.

@@ -7,7 +7,7 @@ BODY = 10  # column of the instructions in a directive's body
 OPERANDS = 16  # column of operands after short mnemonics
 COMMENT = 40  # column of a comment after a short statement
 ARROW = "<-"  # after the target of a move
-GAP = 2  # least blanks before a comment
+GAP = 2  # the fewest blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:

@@ -372,7 +372,7 @@ NUMBER_SIZES = {
     for name in names.split()
 }
 STRING_ENDS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
-# Directives that only add bytes, which follow from their operands.
+# Directives that only add bytes, and whose bytes follow from their operands alone.
 PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .bfloat16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
     *(D(name, f"{name} value, ...", f"Store numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")

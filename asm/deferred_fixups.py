@@ -54,7 +54,7 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 
 
 class DeferredFixups:
-    """The words and numbers whose simple lines contain a symbol that has no value yet.
+    """The words and numbers of simple lines that contain a symbol whose address the layout gives.
 
     Each entry of `items` is for one word or number: its offset in the area, its known bits, its
     symbol and its line.

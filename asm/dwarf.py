@@ -18,7 +18,7 @@ from macaw.asm.lines import LineTable, Rows
 from macaw.asm.program import Section
 from macaw.isa.typed_records import NamedTuple
 
-PREFIX = ".debug_"  # of all sections here
+PREFIX = ".debug_"  # of the names of all debug sections
 
 # DW_TAG_*, DW_AT_*, DW_FORM_*, DW_LANG_*, DW_LNCT_*, DW_LNS_*, DW_LNE_*: as the standard has them.
 TAG_COMPILE_UNIT = 0x11

@@ -272,7 +272,7 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
 class _Machine:
     """The numbers in a unit's header that say what the line-number opcodes mean."""
 
-    step: int  # bytes that an address advance counts
+    step: int  # bytes for each unit of an address advance
     line_base: int
     line_range: int
     operands: Sequence[int]  # numbers of operands of the standard opcodes

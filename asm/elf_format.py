@@ -25,7 +25,7 @@ SHF_MERGE, SHF_STRINGS, SHF_INFO_LINK = 0x10, 0x20, 0x40
 SHN_UNDEF, SHN_LORESERVE, SHN_ABS = 0, 0xFF00, 0xFFF1
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE, STT_TLS = 0, 1, 2, 3, 4, 6
-LAYOUT = "macaw_layout_"  # a number follows: the symbol of objects with one layout
+LAYOUT = "macaw_layout_"  # begins the symbol that objects of one layout define; a checksum follows
 R_RISCV_32, R_RISCV_CALL_PLT = 1, 19
 EF_RISCV_RVC, EF_RISCV_FLOAT_ABI = 0x1, 0x6
 

@@ -16,7 +16,7 @@ from macaw.asm.elf_builder import ElfBuilder, NamedSymbol
 from macaw.asm.program import Program
 from macaw.asm.relocatable import PREFIX, Relocatable, Relocation
 
-_HIGH_PART = ".Lpcrel_hi"  # a number follows: the instruction that has the high part
+_HIGH_PART = ".Lpcrel_hi"  # begins the symbol of an instruction with a high part; a number follows
 
 
 def _object_symbols(

@@ -155,7 +155,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
     """Return the labels at the start of a line as one text, then the line's statements."""
     pieces = [""]
     gap = ""  # the blanks before the token
-    before = ""  # the token before in the statement
+    before = ""  # the previous token of the statement
     letters = False
     for token in tokens:
         text = token[0]

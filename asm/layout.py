@@ -189,9 +189,10 @@ class Layout:
     def _place_memory(self, memory: str, position: int) -> int:
         """Place the sections of one memory after each other, beginning at `position`.
 
-        Return the end of the last section. Sections of zeros come last, in the order of their
-        names. A disassembly declares all tensors at the top of the source; because of this order
-        the tensors get the same addresses again.
+        Return the end of the last section. In external memory, the images of PE rows get their load
+        addresses between the other sections and those of zeros. Sections of zeros come last, in the
+        order of their names. A disassembly declares all tensors at the top of the source; because
+        of this order the tensors get the same addresses again.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)

@@ -171,7 +171,7 @@ def _macro(stack: TextStack, command: Command) -> None:
     name = definition.name
     if not name:
         raise Mistake("a macro needs a name", command.name, f"write {_SYNTAX}")
-    if name[0] == "." and name in stack.directives():  # as the names of all directives begin
+    if name[0] == "." and name in stack.directives():  # all directives begin with a dot
         message = f"'{name}' is a directive; the macro is never called"
         stack.state.report.warning(command.line, definition.place, message, name="macro")
         return

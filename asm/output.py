@@ -106,7 +106,7 @@ def _copies(state: AssemblyState) -> Iterator[Tensor]:
 
 
 def _typed(program: ProgramSymbols) -> Iterator[Typed]:
-    """Yield all data with a declared element type, with or without a symbol."""
+    """Yield the data of each `.npy` and `.array`, with or without a symbol."""
     for item in program.data:
         base, line, datum = item.area.base, item.line, item.datum
         if datum.what == "array" and base is not None:

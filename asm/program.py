@@ -143,7 +143,7 @@ class Hint:
     core: str
     name: str
     memory: str  # by the name that the core's table gives it
-    address: int  # as the core's instructions count
+    address: int  # in the unit that the core's instructions use
     rows: int
     cols: int
 

@@ -92,7 +92,7 @@ class Replay:
         # By macro, values, area, and the offset modulo a word at which the expansion starts.
         self._recordings: dict[tuple[Macro, tuple[str, ...], Area, int], Recording] = {}
         self._bytes = 0
-        self._counted: CountedRounds | None = None  # the result of `rounds_again`
+        self._counted: CountedRounds | None = None  # made by `rounds_again`, for `repeat`
 
     def _effects(self) -> int:
         return self.state.effects + self.state.report.events
@@ -219,6 +219,6 @@ class Replay:
         elif rounds:
             assert self._counted is not None
             state.fixups += self._counted.add(rounds)
-            state.effects += 1  # a round around these cannot be repeated
+            state.effects += 1  # an outer round that contains these cannot be repeated
         self._counted = None
         state.line_table.repeat(mark.rows, rounds, len(data))

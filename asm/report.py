@@ -31,7 +31,7 @@ class Report:
     """Collects diagnostics, so that the assembler can continue after errors."""
 
     def __init__(self) -> None:
-        self.errors = 0  # errors so far, including those that are only counted
+        self.errors = 0  # errors of lines so far, including those that are only counted
         self._items: list[Diagnostic] = []
         self._failed: set[tuple[SourceText, int]] = set()  # the identities of lines with an error
         self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}

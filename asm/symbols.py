@@ -42,7 +42,7 @@ class Deferred:
     line: LogicalLine
 
 
-PRIVATE = ".L"  # how the names of symbols begin that the symbol table of the object file omits
+PRIVATE = ".L"  # begins the names that the symbol table of the object file omits
 
 
 @dataclass(slots=True, eq=False)

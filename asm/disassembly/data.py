@@ -8,7 +8,7 @@ from macaw.asm.disassembly.labels import Labels, directive
 from macaw.asm.program import Section
 from macaw.isa.lazy_pattern import lazy_pattern
 
-_ZEROS = 16  # least zero bytes that become a `.space`
+_ZEROS = 16  # the fewest zero bytes that become a `.space`
 _STRING = lazy_pattern(rb"[\t\n\r\x20-\x7e]{3,200}\0")
 _TEXT = lazy_pattern(rb"[\t\n\r\x20-\x7e]{6,}")  # a text without a zero byte at its end
 _LINE = lazy_pattern(rb"[^\n]{1,64}\n?|\n")  # a piece of such a text that becomes a `.ascii`

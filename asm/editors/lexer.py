@@ -110,7 +110,7 @@ class Scan:
         self.head: str | None = None  # the statement's first word, `=` or `<-`; None before it
         self.depth = 0  # depth of brackets in the statement
         self.indices = 0  # the number of open square brackets
-        self.named = ""  # `data=` while its value comes
+        self.named = ""  # `data=` while the scan is in the value of this operand
 
     def tokens(self) -> Iterator[Token]:
         text, at = self.text, 0

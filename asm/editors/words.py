@@ -15,7 +15,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
 CORE = ".core"  # the directive that selects the core whose mnemonics follow
-_PLACES = ("all",)  # words of packets that are in no table
+_PLACES = ("all",)  # words that packets accept and no table has
 
 
 @dataclass(frozen=True)
