@@ -303,7 +303,7 @@ class UnknownPart(CorePart):
         """Accept any instruction.
 
         An unknown word that begins with a dot may be a directive that defines a symbol. Therefore
-        its first operand becomes a symbol, so that uses of the symbol cause no further errors.
+        the statement's first operand becomes a symbol, whose uses cause no further errors.
         """
         assert statement.head is not None
         first = statement.operands[0] if statement.operands else None

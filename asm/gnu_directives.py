@@ -29,7 +29,7 @@ _OF_COMPILERS = (".addrsig", ".file", ".ident", ".cfi_startproc")
 
 
 def _ignore(stack: TextStack, command: Command) -> None:
-    """Ignore a directive. If only compilers use it, note that a compiler wrote the source.
+    """Ignore a directive. If only compilers use it, record that a compiler wrote the source.
 
     Unused labels of such a source cause no warnings.
     """

@@ -192,7 +192,7 @@ class Layout:
         Return the end of the last section. In external memory, the images of PE rows get their load
         addresses between the other sections and those of zeros. Sections of zeros come last, in the
         order of their names. A disassembly declares all tensors at the top of the source; because
-        of this order the tensors get the same addresses again.
+        of the order by name, the tensors get the same addresses again.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)

@@ -1,8 +1,8 @@
 """Records what the lines of a repetition's round do with symbols.
 
-While the assembler reads the first round, it adds an `Entry` for each such use of a symbol to
-`AssemblyState.trace`, in the order of the lines. From the entries the assembler can compute the
-later rounds without reading them.
+While the assembler reads the first round, it adds an `Entry` for each assignment and each use of a
+symbol to `AssemblyState.trace`, in the order of the lines. From the entries the assembler can
+compute the later rounds without reading them.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _parameter(view: FileView, span: Span) -> Span | None:
 
 
 def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:
-    """Return the span of the word that the message of `item` names; it is inside of `span`.
+    """Return the span, inside of `span`, of the word that the message of `item` names.
 
     Return None if the word is not there.
     """
