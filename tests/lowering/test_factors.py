@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from hypothesis import strategies as st
 import macaw
 from macaw.isa.config import load
 from macaw.lowering import reference
+from macaw.lowering.candidates import plans
 from macaw.lowering.choose import choose
 from macaw.lowering.convolution import convolution
+from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
+from macaw.lowering.row_program import shifts_products
 from tests.fuzzing import sessions
 from tests.lowering.running import made
 
@@ -72,6 +76,30 @@ def test_results_and_bytes(data: st.DataObject) -> None:
     np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
     traffic = choice.selection.cost.traffic
     assert run.counters["dma"]["bytes"] == traffic.total
+
+
+@pytest.mark.parametrize("mapping", ["input", "output"])
+def test_several_tiles_of_inputs(mapping: str) -> None:
+    """Only the last of several tiles of inputs loads factors; cp finds the packets in both lists.
+
+    The plans have one or two packets with weights in a list.
+    """
+    rng = np.random.default_rng(5)
+    config = load("tiny").changed({"pe.input_buffer": 64})
+    product = replace(
+        Product(8, rng.integers(-8, 9, (8, 40)).astype(np.int8)),
+        scales=np.linspace(0.01, 0.1, 8, dtype=np.float32),
+    ).validated(config)
+    x = rng.integers(-128, 128, product.shapes[0]).astype(np.int8)
+    groups = set()
+    for plan in plans(product, config, MAPPINGS[mapping], "b", (2, 2), 1.0, inf, False):
+        if not shifts_products(plan) or plan.products in groups:
+            continue
+        groups.add(plan.products)
+        run = macaw.run(made(layer_source(plan, "p")), x=x)
+        np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
+        assert run.counters["dma"]["bytes"] == cost(plan).traffic.total
+    assert groups == ({1} if mapping == "output" else {1, 2})
 
 
 def test_a_scale_by_hand():

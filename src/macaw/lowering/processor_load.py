@@ -7,7 +7,12 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_registers import INDEX, START
-from macaw.lowering.row_program import finishing_lists, has_entry_part, list_names
+from macaw.lowering.row_program import (
+    finishing_lists,
+    has_entry_part,
+    list_names,
+    shifts_products,
+)
 from macaw.lowering.slab_padding import padded_slabs, write_padded_loads, write_padded_rows
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
@@ -281,11 +286,23 @@ def _load_weights(out: Listing, plan: ProductPlan) -> None:
 8:
         """
     )
-    _more, last = list_names(plan)
+    more, last = list_names(plan)
     for group in range(plan.products):
+        if shifts_products(plan):
+            out.block(
+                f"""
+        li t6, {more}_product{group} - {more} + WEIGHT_BYTES
+        lw t0, STORE(s8)
+        addi t0, t0, -RESULTS
+        bnez t0, 9f
+        li t6, {last}_product{group} - {last} + WEIGHT_BYTES # after the factors' packet
+9:
+                """
+            )
+        else:
+            out.block(f"li t6, {last}_product{group} - {last} + WEIGHT_BYTES")
         out.block(
-            f"""
-        li t6, {last}_product{group} - {last} + WEIGHT_BYTES
+            """
         add t6, t6, a4
         sw t1, 0(t6)
             """

@@ -209,6 +209,16 @@ def factor_loads(plan: ProductPlan) -> int:
     return plan.count("M") * plan.count("N") * (plan.count("K") if always else 1)
 
 
+def shifts_products(plan: ProductPlan) -> bool:
+    """Return whether the exes with weights have other offsets in the last list than in the others.
+
+    They do if only the last list has the packet that loads the factors of results.
+    """
+    more, last = list_names(plan)
+    names = finishing_lists(plan)
+    return factor_bytes(plan) > 0 and last in names and more not in names
+
+
 def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
     """Return the number of exes at the start of a list that some iterations leave out."""
     return int(has_entry_part(plan) and packets.name != "merge")
