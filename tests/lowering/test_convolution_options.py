@@ -125,7 +125,7 @@ def test_one_kernel_of_zeros_between_weights_costs_no_products() -> None:
     [
         ({"groups": 3}, "4 outputs in 3 groups"),
         ({"padding": 1, "pads": (1, 1, 1, 1)}, "pads and padding both give the padding"),
-        ({"dilation": 9}, "a kernel of 19 × 19 is larger than the image, 8 × 8 with its padding"),
+        ({"dilation": 9}, "a kernel of 19 × 19 with its dilation is larger than the image"),
         ({"pads": (1, 0, 0)}, "pads is four whole numbers from 0, not (1, 0, 0)"),
     ],
 )

@@ -307,5 +307,5 @@ def test_the_message_of_a_turned_image_names_its_own_sides() -> None:
     found = convolution(np.ones((1, 1, 3, 1), np.int8), (1, 20), stride=(1, 2), padding=(0, 1))
     assert found.turned
     assert found.describe() == (
-        "convolution 1 × 3, stride 1 × 2, padding 0 × 1, of 1 × 20 × 1 to 1 channels"
+        "convolution 1 × 3, stride 1 × 2, padding 0 × 1, of 1 × 20 × 1 to 1 channel"
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.operation import Product
+from macaw.lowering.operation import Product, counted
 
 # Memory layouts of an image, its axes outermost first. Sliding windows take images column first.
 LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)"}
@@ -166,8 +166,9 @@ class Convolution(Product):
             words.append(f"{self.groups} groups,")
         words.append(f"padding {padding}, of")
         if self.images:
-            words.append(f"{self.images} images of")
-        return " ".join([*words, f"{image} × {self.channels} to {self.n} channels"])
+            words.append(f"{counted(self.images, 'image')} of")
+        results = counted(self.n, "channel")
+        return " ".join([*words, f"{image} × {self.channels} to {results}"])
 
     def _sides(self, pair: tuple[int, int]) -> str:
         return " × ".join(map(str, pair[::-1] if self.turned else pair))
@@ -249,7 +250,7 @@ def convolution(
     weights = _grouped(_dilated(weights, dilation), groups)
     kernel = (int(weights.shape[1]), int(weights.shape[2]))
     spans = (image[0] + padding[0] + after[0], image[1] + padding[1] + after[1])
-    _check_kernel(kernel, spans)
+    _check_kernel(kernel, spans, dilation)
     product = Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
         weights.reshape(outputs, -1),
@@ -337,11 +338,14 @@ def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
         raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
 
 
-def _check_kernel(kernel: tuple[int, int], sides: tuple[int, int]) -> None:
-    """Raise `LowerError` if the kernel is larger than the padded image of size `sides`."""
+def _check_kernel(
+    kernel: tuple[int, int], sides: tuple[int, int], dilation: tuple[int, int]
+) -> None:
+    """Raise `LowerError` if the dilated kernel is larger than the padded image of size `sides`."""
     if sides[0] < kernel[0] or sides[1] < kernel[1]:
+        dilated = " with its dilation" if dilation != (1, 1) else ""
         raise LowerError(
-            f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
+            f"a kernel of {kernel[0]} × {kernel[1]}{dilated} is larger than the image,"
             f" {sides[0]} × {sides[1]} with its padding"
         )
 

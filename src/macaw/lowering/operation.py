@@ -33,6 +33,11 @@ def operand_dtypes(config: Configuration) -> tuple[str, ...]:
     return tuple(DTYPES[name] for name in available(config))
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun in a description: "1 row", "2 rows"."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 @dataclass(frozen=True)
 class Elements:
     """The element types with which the sequences of an operation compute, by NumPy's names."""
@@ -172,8 +177,8 @@ class Product:
 
     def describe(self) -> str:
         """Return a description of the product for messages."""
-        what = "a vector" if self.vector else f"{self.m} rows"
-        return f"{what} of {self.k} inputs through {self.n} outputs"
+        what = "a vector" if self.vector else counted(self.m, "row")
+        return f"{what} of {counted(self.k, 'input')} through {counted(self.n, 'output')}"
 
     def types(self, config: Configuration) -> Types:
         """Return the element types on a device."""

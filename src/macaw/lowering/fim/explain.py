@@ -115,7 +115,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
     if step.option.residency is not None:
         residency = step.option.residency
-        yield f"its constants stay in {residency.rows:,} rows of each bank (resident)"
+        rows = f"{residency.rows:,} row{'s' * (residency.rows != 1)} of each bank"
+        yield f"its constants stay in {rows} (resident)"
     yield from _constants(plan, step)
     if plan.separate_end[step.number]:
         yield f"as steps of their own they {_ends(plan, plan.separate_end[step.number])}"
