@@ -12,9 +12,16 @@ from collections.abc import Mapping
 from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
+from zlib import crc32
 
 MARK = "==== "
 SHOWN_LINES = 40
+
+
+def summary(text: str, shown: int = 0) -> str:
+    """The number of a text's lines with the CRC-32 of the text, then its first `shown` lines."""
+    lines = text.splitlines()
+    return "\n".join([f"{len(lines)} lines, {crc32(text.encode()):08x}", *lines[:shown]])
 
 
 def check(path: Path, outcomes: Mapping[str, str]) -> None:

@@ -132,7 +132,7 @@ def _place(bench: Bench, number: int) -> tuple[int, int]:
     raise AssertionError(number)
 
 
-def _damage(bench: Bench, lines: list[str]) -> None:
+def damage(bench: Bench, lines: list[str]) -> None:
     """Make the damage of the lines in both devices."""
     for line in lines:
         where, _, what = line.partition(" ")
@@ -191,7 +191,7 @@ def _check(example: Example[str]) -> str:
     if core not in BENCHES or not seed.isdecimal():
         return "no program"
     bench = BENCHES[core](int(seed))
-    _damage(bench, lines)
+    damage(bench, lines)
     if not _begin(bench):
         return "refused"
     chance, cycle = Random(int(seed)), 0
