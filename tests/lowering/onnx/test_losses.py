@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import macaw
+from tests.lowering.onnx.models import NODE, model
 
 
 def padded_and_expanded(mode: str) -> onnx.ModelProto:
@@ -42,3 +43,25 @@ def test_integers_between_two_moves_have_the_loss_of_their_real_values(mode: str
     losses = {loss.name: loss for loss in made.losses}
     assert losses["product"].own > 30
     assert losses["product"].whole > 30
+
+
+def test_moved_integers_and_first_constants() -> None:
+    """A Gather between layers on integers is no float layer; a constant has no type in the table."""
+    random = np.random.default_rng(2)
+    weights = random.normal(size=(6, 6)).astype(np.float32)
+    nodes = [
+        NODE("MatMul", ["x", "w"], ["a"], "first"),
+        NODE("Sigmoid", ["a"], ["b"], "sigmoid"),
+        NODE("Gather", ["b", "places"], ["c"], "gather", axis=1),
+        NODE("MatMul", ["c", "w"], ["d"], "second"),
+        NODE("Tanh", ["d"], ["t"], "tanh"),
+        NODE("Mul", ["factor", "t"], ["e"], "mul"),
+        NODE("Softmax", ["e"], ["y"], "softmax"),
+    ]
+    places, factor = np.array([5, 0, 1, 2, 3, 4]), np.full(6, 0.5, np.float32)
+    found = model(nodes, {"x": (2, 6)}, {"y": ((2, 6), 1)}, w=weights, places=places, factor=factor)
+    made = macaw.quantise(found, random.normal(size=(4, 2, 6)).astype(np.float32))
+    types = {row.name: (row.input, row.output) for row in made.losses}
+    assert types["gather"] == types["mul"] == ("int8", "int8")
+    assert made.floats == ("softmax",)
+    assert made.table()[-1] == "6 layers on integers, 1 floating-point: softmax"

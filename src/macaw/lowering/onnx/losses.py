@@ -29,7 +29,7 @@ class LayerLoss:
 
     name: str
     operator: str
-    input: str  # the element type of the first input
+    input: str  # the element type of the first input that is no constant
     output: str  # the element type of the result
     scale: float | None  # None: the result has no scale
     own: float
@@ -114,7 +114,7 @@ def _real(tensor: Tensor, array: NDArray[Any]) -> NDArray[np.float64]:
 
 def _loss(network: Network, layer: Layer, sums: _Sums) -> LayerLoss:
     tensor = network.tensors[layer.outputs[0]]
-    first = network.tensors.get(layer.inputs[0])
+    first = next((network.tensors[name] for name in layer.inputs if name in network.tensors), None)
     root = (sums.signal / sums.count) ** 0.5 or 1.0
     return LayerLoss(
         name=layer.name,

@@ -71,7 +71,10 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
     quantised = model_of(draft.made.graph, draft.name)
     check(quantised)
     losses = layer_losses(network_of(quantised), draft.plain, draft.made.sources, draft.runs)
-    return QuantisedResult(quantised, tuple(losses), draft.floats)
+    # A node that only moves integers for others joins them when the quantised model is read.
+    whole = {row.name for row in losses}
+    floats = tuple(name for name in draft.floats if name not in whole)
+    return QuantisedResult(quantised, tuple(losses), floats)
 
 
 def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
