@@ -294,7 +294,7 @@ REFUSALS = [  # islands, settings, message, hint
     (["Attention"], {}, "no layer and no operator is called 'Attention'", CHOICES),
     (
         ["/q/Conv"], {},
-        "node /q/Conv (Conv): beside other cores, islands compute products of two tensors alone",
+        "node /q/Conv (Conv): beside other cores, islands compute only products of two tensors",
         CHOICES,
     ),
     (

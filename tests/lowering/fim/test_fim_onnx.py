@@ -241,7 +241,7 @@ REFUSED = [
     (model_of_node("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": random_numbers(2, 4)}), "two rows go to one place"),
     (model_of_node("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": random_numbers(2, 4)}, reduction="add"), "the reduction add"),
     (model_of_node("Conv", ("x", "z"), (1, 1, 4, 4)), "its weights depend on an input"),
-    (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2), {"w": random_numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) over an image"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2), {"w": random_numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) does not fit into an image"),
     (model_of_node("Conv", ("x", "w"), (1, 3, 4, 4), {"w": random_numbers(1, 1, 3, 3)}), "in 1 groups for the image"),
     (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2, 2), {"w": random_numbers(1, 1, 1, 1, 1)}), "an image of the shape"),
     (model_of_node("GRU", ("x", "z", "z"), (1, 3, 3), hidden_size=1), "its weights depend on an input"),

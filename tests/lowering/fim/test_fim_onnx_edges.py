@@ -111,7 +111,7 @@ def test_an_index_outside_its_axis(index):
     """
     node = NODE("GatherElements", ["x", "i"], ["y"], axis=1, name="it")
     made = model([node], {"x": (2, 3)}, i=np.array([[0], [index]]))
-    message = r"node it \(GatherElements\): an index is outside of -3 to 2, axis 1's"
+    message = r"node it \(GatherElements\): an index is outside of -3 to 2, the range of axis 1"
     with pytest.raises(LowerError, match=message):
         read(made)
     check_outputs(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))

@@ -214,7 +214,7 @@ REFUSED = [
     (case("LSTM", (5, 2, 3), inputs=["x0", "w", "r", "b", "n"], constants={**cells(4), "n": np.array([5, 2], np.int32)}, hidden_size=4), "sequences of different lengths"),
     (case("Gather", (5, 3), constants={"i": np.array([5])}), "an index is outside of -5 to 4"),
     (case("Det", (3, 3)), "the reference evaluator does not compute it"),
-    (case("Conv", (1, 1, 2, 2), constants={"w": numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) over an image of \(2, 2\)"),
+    (case("Conv", (1, 1, 2, 2), constants={"w": numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) does not fit into an image of \(2, 2\)"),
 ]  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def check_names(model: Network, names: frozenset[str]) -> None:
             layer = layers[0]
             raise LowerError(
                 f"node {layer.name} ({layer.operator}): beside other cores, islands compute"
-                " products of two tensors alone",
+                " only products of two tensors",
                 _choices(model),
             )
 

@@ -134,7 +134,7 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
         raise LowerError(f"there is no axis {axis} of {data.ndim}")
     size = data.shape[axis]
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
-        raise LowerError(f"an index is outside of -{size} to {size - 1}, axis {axis}'s")
+        raise LowerError(f"an index is outside of -{size} to {size - 1}, the range of axis {axis}")
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
