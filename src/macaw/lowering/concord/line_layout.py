@@ -55,7 +55,10 @@ def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[st
 
 
 def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
-    """Return the lines that `lay_out` returns, but without brackets if all fits on one line."""
+    """Return the lines of `start`, a group and `end`, if possible one line without brackets.
+
+    The brackets are only needed around a single item, or if there are several lines.
+    """
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
         return [line]
@@ -73,7 +76,7 @@ def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
 
 
 def numbers(rows: Sequence[int]) -> str | Group:
-    """Return a short Python expression for row numbers: a range if possible, else a list."""
+    """Return a Python expression for row numbers: a range or another short form, else a list."""
     steps = {after - before for before, after in pairwise(rows)}
     first, count = rows[0], len(rows)
     if len(steps) == 1:

@@ -186,7 +186,7 @@ class _LoopMaker:
         self.nodes: list[Node] = []
         self.loops: dict[int, Loop] = {}
         self.new: dict[int, Node] = {}  # by the number of the old node: the new node
-        # loop, its node, number of the round, index in the round
+        # by the number of the old node: loop, its node, number of the round, index in the round
         self.inside: dict[int, tuple[Loop, Node, int, int]] = {}
         self.collect_nodes: dict[tuple[int, int], Node] = {}
         self.bodies: dict[int, list[Node]] = {}

@@ -329,7 +329,7 @@ class Tracer:
             if group[0].memory.queue:
                 self._push(owner, index, places)
                 continue
-            # The iterations are written one by one, because the last write to a cell counts.
+            # Later iterations come later in the arrays, because the last write to a cell counts.
             starts = [[access.begin(turn, window) for access in group] for turn in self.turns]
             addresses = np.add.outer(np.array(starts, np.int64), np.arange(group[0].count))
             shape = addresses.shape

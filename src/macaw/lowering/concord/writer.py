@@ -59,7 +59,7 @@ class LayerWriter:
         self.users: dict[int, Node] = {}
         self.live: set[int] = set()
         layer = self.layer_nodes
-        self.scope: dict[int, int] = {}  # by node of a loop: the loop
+        self.scope: dict[int, int] = {}  # by node: 0, or place of its loop + 1
         groups = [layer.nodes, *(loop.body for loop in layer.loops.values())]
         for scope, group in enumerate(groups):
             for node in group:

@@ -1,8 +1,8 @@
 """Converts operations of vc to depthwise convolutions, which the array computes with equal results.
 
 For a mean all weights are 1, and the factor of the mean is the scale of the results. For a product
-by channels the weights are the second input. The operation and the convolution both round
-f32(sum) · m once, with the same m.
+by channels the weights are the second input. In both cases, the operation and the convolution
+multiply f32(sum) by the same factor and round once.
 
 An operation on single elements treats all channels alike. So any image with the same bytes may
 stand for its tensors: here the image has as many channels as a cluster has PEs. For a sum of two
@@ -41,8 +41,8 @@ _WIDEST = 64  # the most columns of an image of single elements
 def array_product(operation: VectorOperation, config: Configuration) -> Convolution | None:
     """Return the depthwise convolution that is equal to an operation, or None if there is none.
 
-    An image of single elements may be a few bytes longer than the tensors: it ends where the next
-    tensor may begin.
+    The image of an operation on single elements may be a few bytes longer than the tensors, because
+    each tensor counts up to the next multiple of `ALIGN` bytes.
     """
     if operation.dtype != "int8" or "int8" not in operand_dtypes(config):
         return None
@@ -136,7 +136,8 @@ def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
 def _mean(operation: VectorOperation, images: int = 0) -> Convolution | None:
     """Return a mean of each image as a convolution, or None if the operation is not a mean.
 
-    The result is also None if the number of elements that count differs from window to window.
+    `images` is the number of images in the batch, 0 for a single image. The result is also None if
+    the number of elements that count differs from window to window.
     """
     if isinstance(operation, GlobalAveragePool):
         kernel, stride, pads = operation.image[:2], (1, 1), (0, 0, 0, 0)

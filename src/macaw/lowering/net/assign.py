@@ -45,13 +45,13 @@ _ELEMENTS = ("int8", "int16", "float32")  # element types of inputs
 
 @dataclass(frozen=True)
 class Edge:
-    """An input or output of a model, and the tensor of the device that has its integers.
+    """An input or output of a model, and the tensor of the device that stores it.
 
     `name` is the name in the model, `tensor` the name of that tensor, `integers` its element type.
     `shape` and `dtype` are those of the model. `quantisation` says which real numbers the integers
-    stand for; it is None if the model has integers too. If the tensor has sums of the array,
-    `multipliers` are the factors that convert these sums to real numbers. An integer of the model
-    is the device's integer plus `offset`.
+    stand for. It is None for integers of the model, for real numbers on the device, and for sums of
+    the array. For sums, `multipliers` are the factors that convert them to real numbers. An integer
+    of the model is the device's integer plus `offset`.
     """
 
     name: str
@@ -211,7 +211,7 @@ class _Assigner:
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
     def read(self, name: str) -> NetTensor:
-        """Return the tensor `name`; `LowerError`: it is not on the device, or of a wrong type."""
+        """Return tensor `name`, if necessary made of a constant or input. Raises `LowerError`."""
         if name not in self.tensors:
             if name in self.model.constants and name in self.model.tensors:
                 self.constants[name] = to_device(self.model.constants[name])

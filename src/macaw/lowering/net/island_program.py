@@ -20,8 +20,8 @@ def island_subroutine(
 ) -> SourceFiles:
     """Return the source ENTRY.s of a subroutine of cp that lets islands compute a layer.
 
-    `inputs` and `output` are the symbols of its tensors. Raises `LowerError` if something does not
-    fit into the islands or cp's memory.
+    `inputs` and `output` are the symbols of the layer's tensors. Raises `LowerError` if something
+    does not fit into the islands or cp's memory.
     """
     symbols = dict(zip((LEFT, RIGHT, RESULT), (*inputs, output), strict=True))
     title = f"{entry}.s - {describe(layer)}. Written by macaw compile."
@@ -43,8 +43,9 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
     The prediction is for a time in which no other core uses the dma.
     """
-    # A subroutine returns instead of the last instructions of a program. A call is an instruction
-    # for its address and a jump, the return is a jump.
+    # The makespan is that of a program with its last instructions, `LAST`. A subroutine has a
+    # return in their place. The call is an instruction for the address and a jump, the return is
+    # a jump.
     alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
     cycles = alu + 2 * jump - LAST * alu
     return layer.product.plan.makespan + cycles * int(config["cp.divider"])
@@ -56,7 +57,7 @@ def products(tasks: Sequence[Task]) -> int:
 
 
 def products_a_cycle(config: Configuration, form: int) -> float:
-    """Return how many products of two numbers all islands together can compute in a cycle.
+    """Return how many products of two numbers all islands can compute in a device cycle.
 
     Only islands with the number format `form` count.
     """

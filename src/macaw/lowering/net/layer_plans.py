@@ -192,7 +192,8 @@ def _choice(layer: ProductLayer, config: Configuration, known: Known, density: f
 def _shape(product: Product) -> Hashable:
     """Return a key of a product: products with equal keys may share a plan.
 
-    The key has all fields of the product. For arrays it has only type and shape, not the numbers.
+    The key has the fields of the product: of an array only type and shape, not the numbers, and of
+    `shift` only whether it is None.
     """
     values = ((field.name, getattr(product, field.name)) for field in fields(product))
     return type(product), tuple(

@@ -18,8 +18,8 @@ def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
     The squares get frames of zero channels. A slice for each neighbour shifts them, and the slices
     are added in the order of the definition. The last layer is an LRN that gets the sums as its
-    second input. Raises `LowerError` for an exponent without roots, a size below 1, and a tensor
-    without channels.
+    second input. Return False, without new layers, if the input is no tensor of the network. Raises
+    `LowerError` for an exponent without roots, a size below 1, and a tensor without channels.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:

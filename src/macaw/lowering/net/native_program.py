@@ -32,8 +32,8 @@ def native_subroutine(
 ) -> SourceFiles:
     """Return the source ENTRY.s of a subroutine of cp that lets nnp compute a layer.
 
-    `inputs` and `output` are the symbols of its tensors. Raises `LowerError` if something does not
-    fit into nnp.
+    `inputs` and `output` are the symbols of the layer's tensors. Raises `LowerError` if something
+    does not fit into nnp.
     """
     out = Listing()
     out.extend([f"{entry}.s - {describe(layer)}. Written by macaw compile."])

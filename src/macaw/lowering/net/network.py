@@ -1,7 +1,7 @@
-"""Describes a network as the device computes it: tensors of integers, and layers in their order.
+"""Describes a network as the device computes it: its tensors, and its layers in their order.
 
-Images are stored as (height, width, channels). All quantisation is in the layers: a product has its
-integer weights, biases and shift.
+Images are stored as (height, width, channels), batches of images as (batch, height, width,
+channels). All quantisation is in the layers: a product has its integer weights, biases and shift.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class Network:
     # tensors without bytes of their own: for each, the tensor that has its bytes
     aliases: dict[str, str] = field(default_factory=dict)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of constant tensors
-    # by tensor: the share of its elements that are not 0; of other tensors it is 1
+    # by tensor: the share of its elements that are not 0; it is 1 for tensors without an entry
     densities: dict[str, float] = field(default_factory=dict)
-    # aliases that are only some columns of their tensor: the first one and the number of each
+    # by alias that is only some columns of a tensor: the first column and the number of columns
     columns: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def home(self, name: str) -> str:

@@ -62,7 +62,7 @@ class _Region:
             return False
         if result.shape[: len(self.positions)] != self.positions or not rule(self, layer):
             return False
-        # more axes come in front, so the positions would be other axes than those of the index
+        # Broadcasting adds axes in front. The positions would then be other axes than in the index.
         ranks = {len(self.model.tensors[name].shape) for name in inputs}
         if layer.operator not in _RENAMES and ranks != {len(result.shape)}:
             return False
@@ -72,7 +72,7 @@ class _Region:
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Return whether a node computes each position from the same position of its inputs alone.
+        """Return whether a node's result at a position depends on no other position of its inputs.
 
         The integers of the index may only be moved, or compared by Equal with a constant that is
         the same at all positions.
@@ -108,8 +108,9 @@ class _Region:
     def replaced(self) -> Network:
         """Return the model with lookups in tables in place of the region's layers.
 
-        The model is unchanged if no layer of the region compares integers, or if the device has no
-        such tables: their element types are limited, and so are the compared integers.
+        The model is unchanged if no layer of the region compares integers, if a compared integer is
+        not in the range 0 to `_MOST` - 1, or if a result has an element type that is not in
+        `_RESULTS`.
         """
         model = self.model
         if not self.compared:

@@ -31,9 +31,10 @@ _OPSET = 14
 class RecurrentLayer(Layer):
     """A recurrent node of the model, as nnp computes it.
 
-    Inputs and output are native vectors, (1, vectors, N). The program of `native` takes and gives
-    them in this order. Elements of the output that are False in `elements` are padding, which may
-    have any values.
+    Inputs and output are native vectors, (1, vectors, N). The program of `native` takes the vectors
+    of the first input, then those of the second, and so on, and gives those of the output, in the
+    order of the second axis. Elements of the output that are False in `elements` are padding, which
+    may have any values.
     """
 
     node: Node = field(compare=False)

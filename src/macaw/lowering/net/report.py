@@ -28,10 +28,11 @@ class LayerReport:
     """One layer of a compiled network: its core, its amount of work, and its cost.
 
     `name` is the name of the node in the model, `tensor` the name of its result. `symbol` is the
-    name of the layer's subroutine in the program. `macs` counts the products of nonzero weights.
-    `bound` is the least number of cycles that the device needs: for `macs` if all PEs work, or for
-    moving the bytes, whichever is greater. `limiter` names the part of the device that needs the
-    most cycles in the prediction.
+    name of the layer's subroutine in the program. `macs` counts multiplications: in the array and
+    nnp those by nonzero weights, in islands all; it is 0 for an operation of vc, even if the array
+    does it. `bound` is the least number of cycles that the device needs: for `macs` if all
+    multipliers of the core work, or for moving the bytes, whichever is greater. `limiter` names the
+    part of the device that needs the most cycles in the prediction.
     """
 
     name: str

@@ -309,7 +309,8 @@ class _Rewriter(Rewriting):
     def _pair(self, layer: FloatLayer) -> bool:
         """Append a function of two tensors, both expanded to the result's shape.
 
-        Return False if they already have this shape.
+        Return False, without new layers, if each tensor already has this shape and each constant is
+        a single number.
         """
         shape = self.tensors[layer.outputs[0]].shape
         known = [self.tensors.get(name) for name in layer.inputs]
@@ -325,7 +326,7 @@ class _Rewriter(Rewriting):
     def _signed_integers(self, layer: FloatLayer) -> bool:
         """Append a QuantizeLinear that makes signed integers, if all readers make signed integers.
 
-        Return False if unsigned integers are needed.
+        Otherwise return False without a new layer.
         """
         (name,) = layer.outputs
         tensor = self.tensors[name]

@@ -55,8 +55,8 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
 def rewrite_integers(rewriting: Rewriting, layer: WeightLayer) -> bool:
     """Append a convolution of integers as movements and a product of the array.
 
-    `rewrite_weights` rewrites another layer, and a convolution over several dimensions. Return
-    True. Raises `LowerError` for groups.
+    Return True. Any layer but a convolution over one dimension goes to `rewrite_weights`, whose
+    answer is returned. Raises `LowerError` for groups.
     """
     window, (result,) = layer.window, layer.outputs
     if layer.operator != "Conv" or window is None or len(window.kernel) != 1:

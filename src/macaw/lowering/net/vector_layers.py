@@ -182,8 +182,8 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
 def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
     """Return the shape of the input as an image whose rows and columns a pool reduces.
 
-    If the pool keeps the first axis, `x` is the tensor of one image. Raises `LowerError` if other
-    axes are reduced.
+    If the pool keeps the first axis, `x` is the tensor of one image. Raises `LowerError` unless the
+    reduced axes are the first ones on the device.
     """
     shape = model.tensors[layer.inputs[0]].shape
     if 0 not in layer.axes:
@@ -381,7 +381,8 @@ def _reduction(model: Network, layer: FloatLayer) -> VectorOperation:
 def _matrices(model: Network, layer: FloatLayer) -> VectorOperation:
     """Return the operation for a product of matrices.
 
-    If the product is over the channels of an image, the channels become the heads of the operation.
+    If the tensors are images, each channel has a product of its own: the channels become the heads
+    of the operation.
     """
     a, b = (model.tensors[name].shape for name in layer.inputs)
     batch = [prod(shape[:-2]) for shape in (a, b)]

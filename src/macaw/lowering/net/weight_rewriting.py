@@ -62,7 +62,8 @@ def _frame(
 ) -> str:
     """Append a layer that puts zero points around and between the pixels of `x`.
 
-    Return its result. `steps`, `before` and `after` are (rows, columns), as in `FrameLayer`.
+    Return the name of the layer's result. `steps`, `before` and `after` are (rows, columns), as in
+    `FrameLayer`.
     """
     sizes = (
         (size - 1) * step + 1 + first + last

@@ -118,9 +118,9 @@ class ChainWriter:
         """Return the unit of the chain's increments, in native vectors.
 
         The unit is 1 if all increments then fit in an instruction, else their greatest common
-        divisor. If they do not fit in that unit either, the result is 0, and the chain's rows are
-        written one by one. In this case, a chain with windows raises `LowerError`, because its
-        iterations cannot be written one by one.
+        divisor. If some increment does not fit in that unit either, the result is 0, and the
+        chain's rows are written one by one. In this case, a chain with windows raises `LowerError`,
+        because its iterations cannot be written one by one.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]

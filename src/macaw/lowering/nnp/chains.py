@@ -19,7 +19,7 @@ ACTIVATIONS = (ops.SIGMOID, ops.TANH, ops.RELU, ops.SOFTMAX)
 SUMS = (ops.ADD, ops.SUBTRACT, ops.MAXIMUM)
 EDGES = ("inputs", "outputs")  # layers of operations that belong to no node
 REVERSED = "reversed subtract"  # the operand minus the chain's vectors
-# the units that have the block of an operation
+# by kind of operation: the block that it takes, and the units that have this block
 _UNITS = {
     ops.PRODUCT: ("product", (MULTIPLIER,)),
     ops.MULTIPLY: ("multiply", (MFU0,)),
@@ -102,7 +102,7 @@ class _Former:
     """Forms the chains of one phase."""
 
     tensors: Mapping[str, Tensor]
-    single: frozenset[str]  # tensors with one writing and one reading operation, both here
+    single: frozenset[str]  # tensors with one writing and one reading operation, both in this phase
     readers: Counter[str]  # by tensor: the number of operations that read it
     drafts: list[_Draft] = field(default_factory=list)  # the chains so far, in order
 
@@ -199,9 +199,9 @@ class _Former:
 def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bool:
     """Return whether an operation with the second operand `other` can extend a chain.
 
-    An operation with windows can extend only a chain with the same windows. Other operations can
-    extend a chain whose windows do not advance by one position for each window only if `other` is
-    None or the same row in all iterations.
+    An operation with windows can extend only a chain with the same windows. Any other operation can
+    extend a chain without windows or with sequential windows (`Window.sequential`). It can extend a
+    chain with other windows if `other` is None or the same row in all iterations.
     """
     if operation.window is not None:
         return draft.window == operation.window

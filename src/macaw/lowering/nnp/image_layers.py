@@ -136,7 +136,8 @@ class _Line:
 def _line(geometry: Geometry, axis: int) -> _Line:
     """Return the windows along dimension `axis`, 0 for vertical.
 
-    If the node's padding at the ends differs, the window is longer by the difference.
+    nnp pads both ends alike. If the node's padding differs, the window gets longer, by the
+    difference at most. If that cannot be done with the node's dilation, the dilation becomes 1.
     """
     size, result = geometry.size[axis], geometry.result[axis]
     kernel, stride = geometry.kernel[axis], geometry.strides[axis]

@@ -15,7 +15,8 @@ from macaw.lowering.onnx.model_file import message_name
 
 INITIAL, MULTIPLY, ADD0, ADD1 = "InitialVrf", "MulVrf", "AddSubVrf0", "AddSubVrf1"
 FILES = {name: BY_NAME[name].setting for name in (INITIAL, MULTIPLY, ADD0, ADD1)}
-_HEADS = (MULTIPLY, ADD1, ADD0)  # where a chain that does not multiply begins
+# Files from which a chain without a product may read its source, the first choice first.
+_HEADS = (MULTIPLY, ADD1, ADD0)
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Memory:
 
     `loads` has the loads before a chain, by (phase, chain); loads before a time loop belong to the
     loop's first chain. `constants` are the tensors that the program loads into each file, starting
-    at Dram address `constants_at[file]`. `dram_vectors` is the number of vectors before the
-    matrices.
+    at Dram address `constants_at[file]`. In Dram, `data_vectors` vectors of constants come first,
+    then values; the matrices begin after `dram_vectors` vectors.
     """
 
     files: Mapping[str, Mapping[str, int]]
@@ -210,7 +211,7 @@ def _register_files(
             blocks[file].append((address, sizes[name], use))
             files.setdefault(name, {})[file] = address
         if use.files or not use.heads:
-            continue  # chains begin with the tensor from a file that holds it as an operand
+            continue  # chains read it as their source from a file that has it as an operand
         choices = (INITIAL, *_HEADS) if use.products == use.heads else _HEADS
         for file in choices:
             address = _fit(blocks[file], sizes[name], room[file], use)

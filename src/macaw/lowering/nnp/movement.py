@@ -56,7 +56,8 @@ def _concat(builder: Builder, node: Node) -> list[Value]:
         size = math.prod(part.shape)
         ids.append(np.arange(start, start + size, dtype=np.int64).reshape(part.shape))
         start += size
-    places = np.empty(start, np.int64)  # where an element of all inputs goes
+    # By number of an element, counted over all inputs: its number in the result.
+    places = np.empty(start, np.int64)
     places[np.concatenate(ids, axis=axis).reshape(-1)] = np.arange(start)
     starts = np.cumsum([0, *(math.prod(part.shape) for part in parts)])
     rows = math.gcd(*(part.rows for part in parts))

@@ -66,7 +66,7 @@ class Builder:
     phases: list[Phase] = field(default_factory=list)
     layers: dict[str, Layer] = field(default_factory=dict)  # nodes that compute something
     ports: dict[str, str] = field(default_factory=dict)  # symbols of inputs and outputs
-    # operations that are executed once, until a phase has them
+    # operations that are executed once and are not in a phase yet
     _straight: list[Operation] = field(default_factory=list)
 
     @property

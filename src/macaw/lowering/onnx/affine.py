@@ -3,8 +3,8 @@
 BatchNormalization, and Mul, Add, Sub and Div with a constant for each channel, are scales and
 shifts. They become part of the weights and the bias of a Conv, ConvTranspose, Gemm or MatMul before
 them. If there is no such layer before a BatchNormalization, the scales and shifts that follow
-become part of the BatchNormalization. It then becomes a convolution of 1 x 1 with a group for each
-channel.
+become part of the BatchNormalization. A BatchNormalization of an image then becomes a convolution
+of 1 x 1 with a group for each channel.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
 
 
 def _output_axis(layer: Node, w: NDArray[Any]) -> int | None:
-    """Return the axis of the weights that counts the layer's channels."""
+    """Return the axis of the weights for the result's channels; None if `w` has no such axis."""
     if layer.operator == "Conv":
         return 0
     if layer.operator == "ConvTranspose":

@@ -205,7 +205,7 @@ def _qlinear_matmul(draft: Draft, node: Node) -> list[Node]:
 
 _axes = _attributes_as_inputs("axes")
 _ALWAYS = 10_000  # greater than every operator set
-# By operator: (operator set up to which the rule applies, excluded; rule). The first one that
+# By operator: (the first operator set that does not need the rule, the rule). The first rule that
 # applies is used.
 RULES: dict[str, tuple[tuple[int, Rule], ...]] = {
     "Clip": ((11, _attributes_as_inputs("min", "max")),),

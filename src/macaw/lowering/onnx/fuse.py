@@ -49,9 +49,10 @@ def fuse(graph: Graph) -> Graph:
 
 
 def _without_copies(draft: Draft) -> list[Node]:
-    """Return the nodes without Identity, and without Cast and Clip that change nothing.
+    """Return the nodes without Identity, and without Cast that keeps the type.
 
-    An output keeps its name.
+    Outputs keep their names. So a node stays if its result is an output, unless it is an Identity
+    and the only reader of another node's result.
     """
     names: dict[str, str] = {}
     nodes = []
@@ -135,7 +136,7 @@ def _swish(_draft: Draft, found: Match) -> Node:
 def _layer_norm(draft: Draft, found: Match) -> Node | None:
     """Return a LayerNormalization for a match, with scale and bias if the match has them.
 
-    Returns None unless the match normalises over the last axes.
+    Returns None unless the match normalises over the last axes, with constant scale and bias.
     """
     rank = len(draft.values[found.values["x"]].shape)
     first, second = (draft.array(found.values[name]) for name in ("axes", "axes2"))
@@ -295,7 +296,7 @@ def _with_bias(
 
 
 def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
-    """Return the range of a Relu, or of a Clip with constant bounds."""
+    """Return the range of a Relu, or of a Clip with constant bounds; None for any other node."""
     if node.operator == "Relu":
         return 0.0, math.inf
     if node.operator != "Clip":

@@ -204,7 +204,7 @@ class _Builder:
         return target_of(self.graph, quantisers, len(nodes))
 
     def _claim(self, tensor: Tensor, target: Target) -> None:
-        """Add the tensor of integers that a layer makes, and record it for the target's readers."""
+        """Add the tensor of integers that a layer makes, in place of the nodes of `target`."""
         self.tensors[tensor.name] = tensor
         for node in target.nodes:
             self.done.add(id(node))

@@ -97,10 +97,10 @@ class WeightLayer(Layer):
     """Conv, ConvTranspose, Gemm or MatMul with constant weights: integer sums of products.
 
     `weights` is int8 or int16: (outputs, channels / groups, ...) of Conv, (channels, outputs /
-    groups, ...) of ConvTranspose, (outputs, inputs) of Gemm and MatMul. `bias`, int64 (outputs,),
-    includes the zero point of the input; it fits 32 bits if `accumulator` is int32. The padding of
-    a Conv has the number `input_zero`. A ConvTranspose subtracts `input_zero` from its input. If
-    `output` is None, the result is the sums.
+    groups, ...) of ConvTranspose, (outputs, inputs) of Gemm and MatMul. `bias` is int64 (outputs,);
+    it fits 32 bits if `accumulator` is int32. It includes the zero point of the input, except in a
+    ConvTranspose, which subtracts `input_zero` from its input. The padding of a Conv has the number
+    `input_zero`. If `output` is None, the result is the sums.
     """
 
     weights: NDArray[Any] = field(compare=False)

@@ -46,6 +46,6 @@ def observe(
                 raise LowerError(f"{where} is not finite for sample {place}")
             largest[name] = max(largest[name], most)
             step = max(len(flat) // each, 1)
-            # Use an odd offset each time, so that the same pixels are not always chosen.
+            # Each run has another offset, so that the same pixels are not always chosen.
             numbers[name].append(flat[place * 7919 % step :: step][:each].astype(np.float32))
     return {name: Observation(largest[name], np.concatenate(numbers[name])) for name in wanted}

@@ -157,7 +157,7 @@ class _Quantiser:
     def _function(self, name: str) -> Function | None:
         """Return the function that one table computes from the value `name`.
 
-        Return None unless nodes that become a table are the only reader of the value.
+        Return None unless the only reader of the value is a node that becomes a table.
         """
         chain: list[Node] = []
         while True:
@@ -256,7 +256,7 @@ class _Quantiser:
         scales = weight_scales(w, axis, dtype, self.rule)
         input_scale = np.float32(self.stored[node.inputs[0]].scale)
         groups = int(node.attributes.get("group", 1))
-        grouped = scales.ndim and node.operator == "ConvTranspose"  # one scale for all groups
+        grouped = scales.ndim and node.operator == "ConvTranspose"  # each scale is for all groups
         by_scale = bias.reshape(groups, -1).T if grouped else bias.reshape(-1)
         power = self.rule.kind == "power-of-two"
         scales = widened(scales, float(input_scale), by_scale, power)
@@ -307,7 +307,7 @@ class _Quantiser:
 
 
 def output_axis(node: Node) -> int:
-    """Return the axis of a node's weights that counts its channels."""
+    """Return the axis of a node's weights for the channels of the node's result."""
     if node.operator == "Conv":
         return 0
     if node.operator == "Gemm":

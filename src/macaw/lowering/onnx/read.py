@@ -22,7 +22,7 @@ from macaw.lowering.onnx.model_file import message_name, message_text, reason
 from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
 from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element_name, element_of
 
-NOT_FOLDED = frozenset(("DequantizeLinear",))  # types of constants that stay integers
+NOT_FOLDED = frozenset(("DequantizeLinear",))  # not folded: constants stay integers
 SIZES = ("Shape", "Size")  # operators whose results depend only on shapes
 # An empty result of these operators means that the kernel is larger than the image.
 _WINDOWS = ("Conv", "MaxPool", "AveragePool")

@@ -1,8 +1,8 @@
 """The reference evaluator: it computes a network in NumPy, tensor by tensor.
 
-The evaluator defines the results: a device equals them bit for bit in each tensor of integers.
-Parts that stay floating-point are computed as `macaw.lowering.onnx.operators` says, operation by
-operation.
+The evaluator defines the results: the results of a device equal them bit for bit in each tensor of
+integers. Parts that stay floating-point are computed as `macaw.lowering.onnx.operators` says,
+operation by operation.
 """
 
 from __future__ import annotations

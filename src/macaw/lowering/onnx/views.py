@@ -81,7 +81,7 @@ def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | 
 def target_of(graph: Graph, quantisers: Sequence[Node], readers: int) -> Target | None:
     """Return the integers that all readers of a value make of it.
 
-    Return None if a reader makes other integers or none, or if the quantisation has no views.
+    Return None if a reader makes other integers or none, or if `single_quantisation` returns None.
     `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all nodes
     that read it.
     """
@@ -105,7 +105,8 @@ def dtype_name(value: Value) -> str:
 def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
     """Return the integers and scales of a dequantised constant.
 
-    Return None if scales or zero points are no constants, or are by block.
+    Return None if scales or zero points are no constants, if the scales are not binary32, or if
+    there is a scale for each block.
     """
     q, scale = graph.constant(node.inputs[0]), graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None

@@ -1,7 +1,8 @@
 """Writes the arithmetic on a group of 16 elements: widen, scale, round, saturate.
 
-A group is widened to four vector registers of 32 bits, the quarters. Each operation is written for
-all quarters before the next operation, so that no instruction waits for the previous result.
+A group is widened to four vector registers of 32-bit numbers, the quarters. Each operation is
+written for all quarters before the next operation, so that no instruction waits for the previous
+result.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def widen_halves(k: Kernel, sources: Sequence[str], quarters: Sequence[str]) -> 
 
 
 def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
-    """Widen 16 numbers of 16 bits in the first and the third quarter to 32 bits."""
+    """Widen 16-bit numbers in the first and the third quarter to 32 bits in all four quarters."""
     for low, high in ((0, 1), (2, 3)):
         k.put(f"vwiden.h {quarters[high]}, {quarters[low]}, 1")
         k.put(f"vwiden.h {quarters[low]}, {quarters[low]}, 0")
@@ -99,7 +100,8 @@ class Rounding:
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
         """Write the rounding of the quarters.
 
-        `between` is code that does not depend on the rounding.
+        `between` are instructions that do not depend on the rounding. They are written after the
+        first narrowing, so that less time is spent waiting.
         """
         quarters = self.quarters
         if self.floating:

@@ -24,10 +24,10 @@ from macaw.lowering.net.vector.operations import (
 )
 from macaw.lowering.net.vector.windows import TABLE, Windows
 
-_WIDENED = ("vr12", "vr13")  # an element of a window, in twice the bits
+_WIDENED = ("vr12", "vr13")  # the elements of a loaded register, in twice the bits
 _LOADED = ("vr0", "vr1", "vr2", "vr3", *SECOND, "vr15")
-_REACH = 2048  # the greatest offset in bytes
-_NEAR = 4  # at least so many loads ahead with offsets are faster than more loads without
+_REACH = 2048  # offsets in bytes are below this
+_NEAR = 4  # if offsets reach so many positions, they are faster than more loads without offsets
 _SUMS = "vc_scratch"  # sums of 32 bits for each channel of several positions
 
 

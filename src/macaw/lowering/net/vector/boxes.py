@@ -12,7 +12,7 @@ from typing import Any
 
 from macaw.emu.rules.transfers import beat_length, channel_beats
 
-_SAMPLE = 32  # number of rows that are counted beat by beat; all others have their mean
+_SAMPLE = 32  # number of rows whose beats are counted; each other row counts as their mean
 
 
 @dataclass(frozen=True)

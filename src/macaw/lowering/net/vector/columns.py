@@ -1,7 +1,8 @@
 """Cuts the channels of a tensor (..., channels) into groups of lanes, and accesses them in memory.
 
-Tensors begin at multiples of 64 bytes, but a position's channels need not. If they do not begin at
-multiples of 16 bytes, a strided access moves the aligned lanes, so it takes several cycles.
+Tensors begin at multiples of 64 bytes, but a position's channels need not. Channels that begin
+elsewhere than at multiples of 16 bytes are accessed by strided instructions. These move smaller,
+aligned lanes one by one, which takes several cycles.
 """
 
 from __future__ import annotations

@@ -108,9 +108,10 @@ def _by_channel(
 
 
 def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
-    """Write `count` adjacent copies of the second input at `symbol`, one for each folded position.
+    """Write code that stores `count` adjacent copies of the second input at `_REPEATED`.
 
-    A copy may write beyond its end. The next copy overwrites these bytes.
+    There is one copy for each folded position. The second input is at `symbol`. The code for a copy
+    may write beyond its end; the next copy overwrites these bytes.
     """
     k.spaces[_REPEATED] = count * columns.pitch + VECTOR_BYTES
     k.put(f"la a2, {_REPEATED}")
@@ -232,7 +233,7 @@ class _Group:
         )
 
     def begin(self, k: Kernel) -> None:
-        """Write the constants."""
+        """Write code that loads the scales and limits into registers; it runs once."""
         for register, scale in zip(SCALES, self.scales, strict=False):
             if scale != 1:
                 splat(k, register, scale)

@@ -19,7 +19,7 @@ from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Su
 from macaw.lowering.net.vector.reference import compute
 
 _SHIFTS = {16: range(14, -1, -1), 32: range(30, -1, -1)}  # by number of bits of a lane
-_TRIES = 5  # number of shifts of 32 bits that are tried, from the finest
+_TRIES = 5  # number of shifts that are tried for each number of bits, the largest first
 _EXACT = 1 << 24  # integers below this are exact in binary32
 
 

@@ -26,7 +26,8 @@ _DEFAULT = {setting.name.partition(".")[2]: int(setting.default) for setting in 
 _EXTERNAL = 21  # default number of cycles from a load of external memory to its result
 _REACH = 4096  # the reach of a branch, in bytes
 _FAR = 100  # added to the label at the start of a loop, gives the label at its end
-_ACCESS = {"load": 4, "store": 4}  # families of scalar accesses, which take one beat
+# By family of scalar accesses: the most bytes of an access, which takes one beat.
+_ACCESS = {"load": 4, "store": 4}
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ class _Scoreboard:
 
     def branch(self, loop: Loop, taken: bool) -> None:
         at = max(self.time, self.ready.get(loop.pointer, 0), self.ready.get(loop.end, 0))
-        # whether the loop ends with a taken branch here; else a jump follows, or nothing
+        # whether the branch is taken: back in a near loop, out of a far loop after its last pass
         ends = taken == loop.is_near
         self.time = at + (self.of("branch_taken_cycles") if ends else self.of())
         if taken and not loop.is_near:

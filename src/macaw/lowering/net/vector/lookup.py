@@ -1,7 +1,8 @@
 """Writes lookups in a table of 256 entries as code of vc.
 
-vc has no load of lanes at the addresses in a register, so elements pass through general registers,
-16 in each pass of the loop. The table is in cp's local memory, which needs no wait.
+vc has no instruction that loads each lane from an address of its own. So elements pass through
+general registers, 16 in each pass of the loop. The table is in cp's local memory, which needs no
+wait.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class _Product:
         self.inner = operation.a[2]
         self.moves_a, self.moves_b = operation.a[0] > 1, operation.b[0] > 1
         self.copies = heads == 1  # whether one element of the first matrix is copied to all lanes
-        # the elements of which consecutive ones are in the lanes of a register
+        # the axis whose consecutive elements are the lanes of a register
         self.lanes = Columns(self.columns if self.copies else heads, "float32", _LANES)
         self.element = 4 * heads  # bytes of an element of a matrix, with all heads
         self.pitch = self.columns * self.element

@@ -1,9 +1,9 @@
 """Writes maximum pools as code of vc.
 
-The nearest row inside the image replaces rows of a window outside, which changes no maximum.
-Interior elements use the maxima of the columns that they share with the previous element, and load
-the columns of the next elements while they compute. A large window is computed in two passes: the
-maxima along the rows, then the maxima of these along the columns.
+Rows of a window that are outside the image are replaced by the nearest row inside, which changes no
+maximum. Interior elements use the maxima of the columns that they share with the previous element,
+and load the columns of the next elements while they compute. A large window is computed in two
+passes: the maxima along the rows, then the maxima of these along the columns.
 """
 
 from __future__ import annotations

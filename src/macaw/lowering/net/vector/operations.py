@@ -17,7 +17,7 @@ import numpy as np
 from macaw.lowering.errors import LowerError
 
 Shape = tuple[int, ...]
-# limit of a product's magnitude, so that no sum of two products becomes infinite
+# scales have smaller magnitudes, so that no sum of two products becomes infinite
 LARGEST_SCALE = 2.0**64
 
 
@@ -120,7 +120,7 @@ class Sum(Elementwise):
     count: ClassVar[int] = 2
 
     def check(self) -> None:
-        """Raise `LowerError` if a scale is not finite or `clip` is not a range of the type."""
+        """Raise `LowerError` if a scale is not below 2**64 or `clip` is not a range of the type."""
         super().check()
         for scale in self.scales:
             check_scale(scale)
@@ -135,7 +135,7 @@ class Rescale(Elementwise):
     clip: tuple[int, int] | None = None
 
     def check(self) -> None:
-        """Raise `LowerError` if the scale is not finite or `clip` is not a range of the type."""
+        """Raise `LowerError` if the scale is not below 2**64 or `clip` no range of the type."""
         super().check()
         check_scale(self.scale)
         check_clip(self, self.clip)
@@ -160,7 +160,7 @@ class ElementwiseProduct(Elementwise):
         return (self.shape, self.shape[-1:] if self.by_channel else self.shape)
 
     def check(self) -> None:
-        """Raise `LowerError` if the scale is not finite."""
+        """Raise `LowerError` if the scale is not below 2**64."""
         super().check()
         check_scale(self.scale)
 
@@ -293,7 +293,7 @@ class GlobalAveragePool(VectorOperation):
         return (1, 1, self.image[-1])
 
     def check(self) -> None:
-        """Raise `LowerError` if a sum might need more than 32 bits."""
+        """Raise `LowerError` for a wrong image or scale, and if a sum might exceed 32 bits."""
         if len(self.image) != 3:
             raise LowerError(f"an image has the shape {self.image}", "(height, width, channels)")
         super().check()
@@ -401,7 +401,7 @@ class Concat(VectorOperation):
         return tuple(sides)
 
     def check(self) -> None:
-        """Raise `LowerError` if shapes do not fit together or a scale is not finite."""
+        """Raise `LowerError` if shapes do not fit together or a scale is not below 2**64."""
         if not self.shapes or len(self.scales) != len(self.shapes):
             raise LowerError("a concatenation does not have a scale for each of its inputs")
         first = self.shapes[0]

@@ -10,7 +10,7 @@ from macaw.lowering.net.vector.operations import SameShape, Shape
 from macaw.lowering.onnx.formulas import Steps
 
 _TYPES = ("int8", "int16", "float32")
-CONSTANTS = 14  # the most different constants of the steps
+CONSTANTS = 14  # the greatest number of different constants in the steps
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ class _Function:
             k.put(f"v{step.operation}.f32 {result}, {', '.join(sources)}")
 
     def _round(self, quarters: Sequence[str]) -> Sequence[str]:
-        """Write code that divides quarters by the scale, rounds, adds the zero point and saturates.
+        """Write code that divides quarters by `divisor`, rounds, adds the zero point and saturates.
 
         Return the registers with the results.
         """

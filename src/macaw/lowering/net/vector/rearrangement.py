@@ -89,9 +89,9 @@ def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearra
 
 
 def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
-    """Yield the boxes of one part of the result; `places` is the part of the array for it.
+    """Yield the boxes of one region of the result; `places` is the array of the movement there.
 
-    `first` is the index in the result of the part's first element. `steps` are the differences of
+    `first` is the index in the result of the region's first element. `steps` are the differences of
     these indices along each axis.
     """
     changes = [_change(places, axis) for axis in range(places.ndim)]

@@ -1,8 +1,8 @@
 """Reorders instructions of vc so that fewer instructions wait for results.
 
 Within a sequence of instructions without a loop, later instructions move before an instruction that
-would wait, if they do not depend on it. Two accesses to external memory keep their order if at
-least one of them is a store.
+would wait, if they do not depend on it. Two accesses to memory keep their order if at least one of
+them is a store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AHEAD = 32  # number of instructions that are candidates for the next one
 
 
 def fastest_order(items: Items) -> Items:
-    """Return a kernel with its instructions reordered, or unchanged if that takes fewer cycles.
+    """Return a kernel with its instructions reordered, or unchanged if that saves no cycles.
 
     The cycles are those on the device `base`.
     """

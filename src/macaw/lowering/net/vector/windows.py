@@ -81,13 +81,14 @@ class Windows(ABC):
         """Return the address of the row that replaces a row outside the image."""
 
     def begin_row(self) -> None:  # noqa: B027 - a hook: a maximum needs no code there
-        """Write the code that runs once at the start of each row of the result."""
+        """Write the code that begins a row of the result; it runs for each group of channels."""
 
     @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
         """Write code for the element in column `j` of the result.
 
-        The element's window has the columns at `offsets` bytes in each row.
+        The element's window has the columns at `offsets` bytes in each row. `j` is -1 for the loop
+        over interior columns.
         """
 
     @abstractmethod

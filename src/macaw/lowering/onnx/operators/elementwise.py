@@ -39,7 +39,10 @@ def optional(arrays: Arrays, place: int) -> Array | None:
 
 
 def _curve(function: Callable[[Array], Array]) -> Operator:
-    """Return the operator of a function that is computed in binary64 and rounded once."""
+    """Return the operator of a function. It is computed in binary64 and rounded once.
+
+    In binary32, functions in `_STEPS` follow their steps instead.
+    """
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:
         x = first(arrays)

@@ -166,8 +166,8 @@ def _global_maximum(_node: Node, arrays: Arrays) -> list[Array]:
 def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
     """Return where each number of a resized axis is on the input's axis: binary64, (result,).
 
-    `size` and `result` are the lengths of the axis before and after, `scale` is their ratio. `mode`
-    is ONNX's `coordinate_transformation_mode`.
+    `size` and `result` are the lengths of the axis before and after, `scale` is the ratio of
+    `result` to `size`. `mode` is ONNX's `coordinate_transformation_mode`.
     """
     places = np.arange(result, dtype=np.float64)
     if mode == "asymmetric":
@@ -189,7 +189,7 @@ def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
 def nearest(places: Array, size: int, mode: str) -> Array:
     """Return the index of the number nearest to each coordinate, in the shape of `places`.
 
-    `size` is the number of numbers; `mode` is ONNX's `nearest_mode`.
+    `size` is the length of the input's axis; `mode` is ONNX's `nearest_mode`.
     """
     rounding: dict[str, Callable[[Array], Array]] = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
