@@ -30,7 +30,7 @@ _HOST = {
 # number.
 _LIMITS = {"fp16": (11, -24, "65504.0"), "fp32": (24, -149, "(2.0 - 2.0**-23) * 2.0**127")}
 _EXACT = 53  # number of significant binary digits of a binary64 number
-_WHOLE = 62  # binary digits of an accumulator that an int64 can have
+_WHOLE = 62  # the most binary digits of a sum that is computed in int64
 _LONG = 22  # up to 2**22 columns, BFP long stays within int64
 
 

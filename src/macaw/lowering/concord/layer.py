@@ -21,7 +21,7 @@ class Loop:
 
     count: int
     body: list[Node] = field(default_factory=list)
-    # stand for the values of the states in a round
+    # nodes that stand for the values of the states in a round
     states: list[Node] = field(default_factory=list)
     starts: list[Node] = field(default_factory=list)  # the states in the first round
     updates: list[Node] = field(

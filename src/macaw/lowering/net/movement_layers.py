@@ -39,7 +39,7 @@ def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
 
 
 def same_places(model: Network, layer: MoveLayer) -> bool:
-    """Return whether the result has just the input's elements, in their order on the device."""
+    """Return whether the result has exactly the input's elements, in their order on the device."""
     places = places_of(model, layer)
     count = int(np.prod(model.tensors[layer.inputs[0]].shape))
     return places.size == count and bool(np.all(places.reshape(-1) == np.arange(count)))
@@ -97,7 +97,7 @@ def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
 
 
 def image_of_products(model: Network, layer: MoveLayer) -> tuple[int, ...]:
-    """Return (C, H, W) of images that a layer flattens if only products read the result; else ().
+    """If a layer flattens images and only products read its result, return (C, H, W); else ().
 
     The weights of these products are put into the images' order, so no image is moved.
     """

@@ -28,7 +28,8 @@ def overlapped(
 ) -> tuple[LayerPlan, ...]:
     """Return the plans of all layers.
 
-    The plans of some pools say how they overlap the layer before.
+    Where it is worthwhile, the plan of a pool says how the pool overlaps the layer before, and that
+    layer may get another plan.
     """
     result = list(plans)
     for place in range(1, len(plans)):
@@ -41,7 +42,7 @@ def _pair(
 ) -> tuple[LayerPlan, LayerPlan]:
     """Return the plans of the layer `before` and of the layer `pool` after it.
 
-    The plans overlap if `pool` is a pool and this saves cycles.
+    The two layers overlap if `pool` is a pool and overlapping saves enough cycles.
     """
     choice = before.choice
     if choice is None or not isinstance(pool.layer, VectorLayer):

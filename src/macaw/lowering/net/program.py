@@ -124,7 +124,8 @@ def _home(network: Network, names: Mapping[str, str], name: str) -> str:
 def _arena(network: Network, plans: Sequence[LayerPlan]) -> Arena:
     """Return the places of those tensors that are neither inputs nor outputs of the network.
 
-    A layer that overlaps the layer before it already writes its result in the step of that layer.
+    If a layer overlaps the previous layer, its result counts as written in the step of the previous
+    layer.
     """
     home = network.home
     steps = [([home(name) for name in layer.inputs], list[str]()) for layer in network.layers]

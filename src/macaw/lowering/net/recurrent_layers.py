@@ -32,9 +32,8 @@ class RecurrentLayer(Layer):
     """A recurrent node of the model, as nnp computes it.
 
     Inputs and output are native vectors, (1, vectors, N). The program of `native` takes the vectors
-    of the first input, then those of the second, and so on, and gives those of the output, in the
-    order of the second axis. Elements of the output that are False in `elements` are padding, which
-    may have any values.
+    of one input after the other. It takes and gives vectors in the order of the second axis.
+    Elements of the output that are False in `elements` are padding, which may have any values.
     """
 
     node: Node = field(compare=False)

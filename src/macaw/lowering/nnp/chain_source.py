@@ -167,7 +167,7 @@ class ChainWriter:
         self.heading(layers, phase.steps)
         self.loads(number, 0)
         self.set(self.settings_for(phase.chains[0]))
-        first = dict(self.settings)  # of all steps
+        first = dict(self.settings)  # at the start of each step
         before = self.words
         self.out.put(".set STEP, 0")
         self.out.put(f".rept {phase.steps}")

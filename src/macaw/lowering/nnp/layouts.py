@@ -149,7 +149,7 @@ class Groups:
 
 
 def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
-    """Return the value with one row for each group, or None if its rows are arranged differently.
+    """Return the value with one row for each group, or None if this needs copies of elements.
 
     `group` and `key` have, for each index of the flat array, the number of its group and its index
     in the group.

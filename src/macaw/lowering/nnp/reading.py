@@ -266,7 +266,8 @@ def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -
 def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None:
     """Return the place of `other`, broadcast to `shape`, for an operation with `value`.
 
-    `value` has this shape. Return None if the elements of `other` are arranged differently.
+    `value` has this shape. Return None if the elements of `other` are not arranged like those of
+    `value`.
     """
     flat = np.arange(int(np.prod(other.shape)), dtype=np.int64).reshape(other.shape)
     wide = np.broadcast_to(flat, shape).reshape(-1)

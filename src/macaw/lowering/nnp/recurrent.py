@@ -1,7 +1,7 @@
 """Reads RNN, GRU and LSTM nodes as time loops (seed 003 writes an LSTM with these equations).
 
 The products of the inputs need no state. They are computed for all steps before the loop, unless
-they take more than half of the register file. Both directions of a layer share one loop.
+they take more than half of the register file AddSubVrf0. Both directions of a layer share one loop.
 """
 
 from __future__ import annotations

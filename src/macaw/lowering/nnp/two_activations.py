@@ -77,7 +77,7 @@ def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indice
     inner, outputs = b.shape[-2:]
     flat = np.arange(math.prod(b.shape), dtype=np.int64)
     stack, row, column = flat // (inner * outputs), flat // outputs % inner, flat % outputs
-    across = groups(b, stack * outputs + column, row)  # rows of the matrix are there
+    across = groups(b, stack * outputs + column, row)  # rows of b transposed, or None
     if across is not None and np.array_equal(across.keys, keys):
         own = np.flatnonzero(across.leads // outputs == number)
         order = across.leads[own] % outputs

@@ -141,7 +141,7 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
     channels = len(affine.scale)
     if axis is None or (bias is not None and bias.size not in (1, channels)):
         return None
-    if any(attributes.get(factor, 1.0) != 1 for factor in ("alpha", "beta")):  # bias of a Gemm
+    if any(attributes.get(factor, 1.0) != 1 for factor in ("alpha", "beta")):  # of a Gemm
         return None
     if np.all(affine.scale == 1):
         weights = layer.inputs[1]

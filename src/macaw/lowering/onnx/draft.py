@@ -17,8 +17,8 @@ from macaw.lowering.onnx.values import Value, element_of
 class Draft:
     """Nodes and values of a graph, which rewriting rules change.
 
-    `nodes` is in the order of computation. If a rule needs a new value, it names the value after
-    the node to which it belongs.
+    `nodes` is in the order of computation. A rule names a new value after the node to which the
+    value belongs.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node] | None = None) -> None:

@@ -174,7 +174,7 @@ def constants_of_lrn(node: Node) -> tuple[float, float, float]:
 
 
 def quotient_of_lrn(node: Node) -> Steps | None:
-    """Return the steps that compute LRN's results from the numbers and the sums of squares.
+    """Return the steps of LRN from its input (variable 0) and the sums of squares (variable 1).
 
     Returns None if the power with the node's exponent is no product of roots.
     """

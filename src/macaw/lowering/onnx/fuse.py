@@ -314,7 +314,8 @@ def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
 def _activations(draft: Draft) -> list[Node]:
     """Return the nodes with each Relu and Clip moved into the layer before it.
 
-    A Relu or Clip stays if another node also reads that layer's result.
+    A Relu or Clip stays if the operator of that layer is not in `CLIPPED`, or if another node also
+    reads that layer's result.
     """
     read = readers(draft.nodes, draft.graph.outputs)
     made: dict[str, int] = {}

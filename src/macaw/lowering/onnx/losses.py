@@ -100,7 +100,7 @@ def _ideal_inputs(
         elif tensor.quantisation is None:
             arrays.append(exact[sources[name]])
         else:
-            # Stored integers have the name of a real value, which is the one with a source.
+            # The name of stored integers is that of a real value, which has a source, and `STORED`.
             real = exact[sources.get(name) or sources[name.removesuffix(STORED)]]
             arrays.append(quantise_array(real, tensor.quantisation, tensor.dtype))
     return arrays

@@ -71,7 +71,7 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
     quantised = model_of(draft.made.graph, draft.name)
     check(quantised)
     losses = layer_losses(network_of(quantised), draft.plain, draft.made.sources, draft.runs)
-    # A node that only moves integers for others joins them when the quantised model is read.
+    # The reading of the quantised model also makes layers on integers of nodes that only move.
     whole = {row.name for row in losses}
     floats = tuple(name for name in draft.floats if name not in whole)
     return QuantisedResult(quantised, tuple(losses), floats)
@@ -91,7 +91,7 @@ class _Draft:
     made: QuantisedGraph
     plain: Network
     runs: Sequence[Arrays]  # the samples, as the inputs of each run
-    floats: tuple[str, ...]  # names of the layers that stay floating-point
+    floats: tuple[str, ...]  # names of the nodes for which `assign` chooses no type
 
 
 def _integers(model: onnx.ModelProto, data: Arrays, plan: Plan) -> _Draft:

@@ -86,6 +86,6 @@ def finish(sums: Array, output: Output, axis: int, dtype: str) -> Array:
     real = sums.astype(np.float32) * numbers
     if isinstance(output, Dequantisation):
         return np.asarray(np.clip(real, np.float32(output.low), np.float32(output.high)))
-    # int64, since a sum of the zero point and a number close to 2^63 would overflow.
+    # The first limits are below those of int64, so that adding the zero point cannot overflow.
     steps = np.clip(np.rint(real), -(2.0**62), 2.0**62).astype(np.int64)
     return np.asarray(np.clip(steps + output.zero_point, output.low, output.high)).astype(dtype)

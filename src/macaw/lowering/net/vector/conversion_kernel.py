@@ -2,8 +2,8 @@
 
 One iteration of the loop converts 16 elements and loads the next 16. Factors of channels are stored
 in external memory. They are repeated until their number is a multiple of 16, so that all accesses
-are aligned. After the result, the code writes up to the next multiple of 64 bytes. It reads at most
-64 bytes after the input.
+are aligned. After the result, the code writes up to the next multiple of 64 bytes. After the input,
+it reads up to the next multiple and at most 64 bytes more.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _COUNTERS = ("t3", "t4", "t5")  # registers of loops, innermost first
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
-    """Yield transfers without loops if they are few, and with at most three loops otherwise."""
+    """Yield the transfers of `item`: without loops if they are few, else with at most three."""
     total = prod(loop[0] for loop in item.loops)
     if not item.loops or (total > _FEW and len(item.loops) <= len(_COUNTERS)):
         yield item
@@ -34,7 +34,7 @@ def expanded(item: Copies) -> Iterator[Copies]:
 
 
 def data_of_copies(items: Sequence[Copies]) -> dict[str, list[str]]:
-    """Return the words that describe the transfers, by their label."""
+    """Return the words that describe the transfers, by the label of each group (`_groups`)."""
     tables: dict[str, list[str]] = {}
     for label, group in _groups(items):
         tables[label] = [word for item in group for word in _words(item)]
@@ -79,7 +79,7 @@ def _words(item: Copies) -> list[str]:
 
 
 def _write_loops(out: Listing, item: Copies) -> None:
-    """Write a transfer in loops; t1 and t2 are its addresses."""
+    """Write a transfer in loops; t1 is its destination address, t2 its source address."""
     out.put(f"la t1, {place(*item.dst)}")
     out.put(f"la t2, {place(*item.src)}")
     loops = list(reversed(item.loops))  # innermost first

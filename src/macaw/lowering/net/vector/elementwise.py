@@ -186,7 +186,7 @@ class _Registers:
 def _register_sets(
     operation: ElementwiseProduct, group: _Group, columns: Columns
 ) -> list[_Registers]:
-    """Return registers for as many positions as there are free registers, one item for each.
+    """Return registers for as many positions as the free registers suffice for, by position.
 
     A position takes the registers of a group of `columns`, and those of its quarters.
     """

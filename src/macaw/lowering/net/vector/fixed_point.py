@@ -1,7 +1,7 @@
 """Replaces binary32 scales by integer multipliers and a shift, where that gives the same results.
 
-Integer arithmetic takes fewer instructions than binary32. It is used only if it is proved to be
-equal: for int8 by computing the results of all inputs, for int16 because every step is exact.
+Integer arithmetic takes fewer instructions than binary32. It is used only if its results are proved
+to be equal: for int8 by computing the results of all inputs, for int16 because every step is exact.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class Moves:
     """The steps of an operation: first rescale inputs, then copy the boxes in their order.
 
     `rescales` are (operation, symbol of the input, symbol of the result). `spaces` gives, for each
-    symbol of memory that rescaled inputs need, its size in bytes. `fills` gives, for the symbol of
-    a block of constants, the bytes of one element and the number of elements.
+    symbol of intermediate memory, its size in bytes. `fills` gives, for the symbol of a block of
+    constants, the bytes of one element and the number of elements.
     """
 
     boxes: list[Box] = field(default_factory=list)

@@ -111,7 +111,7 @@ class Sum(Elementwise):
     """The sum of two tensors: saturate(rne(f32(a) * scales[0] + f32(b) * scales[1])), clipped.
 
     Both products and their sum are each rounded to binary32. Results are limited to the range
-    `clip`, (least, greatest), in units of the result; this can compute a ReLU.
+    `clip`, (least, greatest), in units of the result. A range from 0 makes a ReLU.
     """
 
     scales: tuple[float, float]

@@ -1,4 +1,4 @@
-"""Computes each operation in NumPy. The results of the device equal these bit for bit."""
+"""Computes each operation in NumPy. The device's results equal these results bit for bit."""
 
 from __future__ import annotations
 

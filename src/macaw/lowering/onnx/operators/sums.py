@@ -144,7 +144,7 @@ def _working_type(x: Array, w: Array, fill: Any) -> type[np.floating[Any]]:
         return np.float64 if x.dtype == np.float64 else np.float32
     most = max(int(np.abs(x.astype(np.int64)).max(initial=0)), abs(int(fill)), 1)
     largest = int(np.abs(w.astype(np.int64)).max(initial=0))
-    axes = w.size // max(min(w.shape, default=1), 1)  # at least the products of one sum
+    axes = w.size // max(min(w.shape, default=1), 1)  # at least the number of products in a sum
     return np.float32 if 2 * most * largest * axes < 1 << 24 else np.float64
 
 
