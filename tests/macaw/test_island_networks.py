@@ -299,8 +299,8 @@ REFUSALS = [  # islands, settings, message, hint
     ),
     (
         ["MatMul", "Softmax"], {},
-        "node /soft/Softmax (Softmax): beside other cores, islands compute products of two tensors"
-        " alone",
+        "node /soft/Softmax (Softmax): beside other cores, islands compute only products of two"
+        " tensors",
         CHOICES,
     ),
 ]  # fmt: skip
