@@ -89,7 +89,11 @@ def _batch_names(model: onnx.ModelProto, count: int) -> set[str] | None:
 
 
 def _resized(model: onnx.ModelProto, names: set[str], count: int) -> onnx.ModelProto:
-    """Return the model with `count` samples along the batch's dimensions, named in `names`."""
+    """Return the model with `count` samples along the batch's dimensions.
+
+    `names` is that of `_is_batch`. Constant shapes that begin with 1 (`_SHAPES`) begin with `count`
+    in the result.
+    """
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph = result.graph

@@ -187,7 +187,10 @@ def destination(item: Instruction) -> str | None:
 
 
 def latency_of(item: Instruction) -> int:
-    """Return the cycles from the issue of an instruction to its result, with default settings."""
+    """Return the cycles from the issue of an instruction to its result, with default settings.
+
+    Scalar instructions other than loads count as 1 cycle.
+    """
     family = _family(item)
     if family == "vector division":
         return _DEFAULT["vector_div_cycles"]
