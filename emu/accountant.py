@@ -39,8 +39,8 @@ class Accountant:
         # By address of a step that the units of a cluster take together, then by (packet list,
         # place of the weights, cluster): the work of each unit, for a mac its number of weights.
         self.steps: dict[int, dict[tuple[int, int, int], list[int]]] = {}
-        # the number of its pieces of work that other cores of its row could do instead
-        self.pieces = 1
+        # the share of its work that no other core of its row could do instead
+        self.undivided = 1.0
         # by charge: those of its cycles in which the core, without this charge, would have waited
         # for something else
         self.hidden: dict[Charge, int] = {}

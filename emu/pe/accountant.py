@@ -58,7 +58,12 @@ class RowAccountant(Accountant):
         self.macs: list[int | None] = [None] * shape.clusters
         self.weights: dict[int, int] = {}  # by order of a packet: where its weights are
         self.lists = 0  # the packet lists that have ended
-        self.packets: set[tuple[int, int]] = set()  # packets whose products the row computed
+        # of the present list: by order of an exe with products, whether results left its registers
+        self.products: dict[int, bool] = {}
+        self.reads_results = False  # whether the present list reads results of its own
+        self.began = 0  # the first cycle of the present list
+        # the cycles of all lists, and those that remain if other rows do what they can of each list
+        self.list_cycles, self.least_cycles = 0, 0.0
         self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address, order
         self.elsewhere: int | None = None  # the mac of some cluster that has a packet
         self.beats = 0  # the beats of the bus that are counted so far
@@ -72,13 +77,20 @@ class RowAccountant(Accountant):
 
     def hear(self, event: Event) -> None:
         if event.kind == "write":
-            offset = int(event.values["address"]) - self.core.context.memory.base
-            self.stored.update(_lines(offset, int(event.values["size"])))
+            self.stored.update(_lines(*self._at(event)))
+        elif event.kind == "read":
+            lines = _lines(*self._at(event))
+            self.reads_results = self.reads_results or not self.stored.isdisjoint(lines)
         elif event.kind == "packet":
             packet = self.core.state.packet
             segments = packet["segments"] if packet is not None else []
             weights = (part["offset"] for part in segments if part["type"] == WEIGHTS)
             self.weights[int(event.values["order"])] = next(weights, int(event.values["address"]))
+
+    def _at(self, event: Event) -> tuple[int, int]:
+        """Return the offset in the feeding half, and the size, of an announced access."""
+        offset = int(event.values["address"]) - self.core.context.memory.base
+        return offset, int(event.values["size"])
 
     def acted(self) -> None:
         clusters = self.core.context.clusters
@@ -112,7 +124,7 @@ class RowAccountant(Accountant):
         if run is None or self.latest[number] == (address, run["order"]):
             return
         self.latest[number] = address, run["order"]
-        self.packets.add((self.lists, run["order"]))
+        self.products[run["order"]] = any(run["command"])
         if state.headers[number, run["buffer"], _STATE] != WINDOW:
             entries = state.segment_entries[number, run["buffer"]].tolist()
             key = self.lists, self.weights.get(run["order"], 0), number
@@ -231,18 +243,33 @@ class RowAccountant(Accountant):
         self._log()
         idle = sum(count for charge, count in self.charges.items() if charge.is_idle)
         busy = sum(self.charges.values()) - idle
-        self.pieces = max(len(self.packets), 1)
+        self._end_list()
+        if self.list_cycles:
+            self.undivided = self.least_cycles / self.list_cycles
         self.least["bus"] = round(busy / self.units - self.avoidable)
 
     def idle(self, until: int) -> None:
         if until > self.at:
             self._log()
+            self._end_list()
             super().idle(until)
-            self.logged = self.at
+            self.logged = self.began = self.at
             self.bus_rest = 0.0
             self.stored.clear()
             self.segments.clear()
             self.lists += 1
+
+    def _end_list(self) -> None:
+        """Find how much of the present list other rows could do instead.
+
+        The pieces that other rows could do are the exes that complete results. If the list reads
+        results of its own, it is one piece, because other rows do not have these results.
+        """
+        pieces = 1 if self.reads_results else max(sum(self.products.values()), 1)
+        self.list_cycles += self.at - self.began
+        self.least_cycles += (self.at - self.began) / pieces
+        self.products.clear()
+        self.reads_results = False
 
 
 def _lines(offset: int, size: int) -> range:

@@ -37,7 +37,7 @@ class ChargedRun:
     The mappings are by core. `charges` has the cycles of each charge, times the units of the core.
     `lines` has the file and line of the address of each charge. `begun` has the number of
     instructions that the core has started. `least`, `hidden`, `needed`, `steps`, `mendable`,
-    `pieces`, `along`, `errands`, `moves` and `readers` have the attributes of these names of the
+    `undivided`, `along`, `errands`, `moves` and `readers` have the attributes of these names of the
     core's accountant. `cycles_without` returns the cycles of a run in which the instructions at
     some addresses, by core, take no cycles; None if that run does not end by itself.
     """
@@ -52,7 +52,7 @@ class ChargedRun:
     needed: Mapping[str, Collection[int]]
     steps: Mapping[str, Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]]]
     mendable: Mapping[str, Collection[str]]
-    pieces: Mapping[str, int]
+    undivided: Mapping[str, float]
     along: Mapping[str, Mapping[Charge, Mapping[Charge, int]]]
     errands: Mapping[str, Mapping[int, Mapping[int, float]]]
     moves: Mapping[str, Sequence[Move]]
@@ -89,7 +89,7 @@ def charge_job(job: Job) -> ChargedRun:
         {name: one.needed for name, one in accountants.items()},
         {name: one.steps for name, one in accountants.items()},
         {name: one.mendable for name, one in accountants.items()},
-        {name: one.pieces for name, one in accountants.items()},
+        {name: one.undivided for name, one in accountants.items()},
         {name: one.along for name, one in accountants.items()},
         {name: one.errands for name, one in accountants.items()},
         {name: one.moves for name, one in accountants.items()},

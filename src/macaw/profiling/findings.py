@@ -83,10 +83,9 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
     """Yield pairs (line, finding), one for each row of the timeline whose cores had unequal work.
 
-    The line is the one with most cycles on the core with most work. Rows in which fewer than two
-    cores worked are left out. In the simulation each core does at most the mean work of the row's
-    cores, in which cores without work count, too. If there are cores without work, each other core
-    keeps at least one of its pieces of work.
+    The line is the one with most cycles on the core with most work. In the simulation each core
+    does at most the mean work of the row's cores, in which cores without work count, too. If there
+    are cores without work, each other core keeps at least its undivided work.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -95,12 +94,10 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
             busy = 0 if work_of_core is None else work_of_core.busy_cycles
             rows[account.row][account.core] = busy
     for row, works in rows.items():
-        if sum(work > 0 for work in works.values()) < 2:
-            continue
         mean = sum(works.values()) / len(works)
         is_idle = min(works.values()) == 0
         least = {
-            core: max(mean, work / run.pieces[core] if is_idle else 0)
+            core: max(mean, work * run.undivided[core] if is_idle else 0)
             for core, work in works.items()
         }
         shares = {

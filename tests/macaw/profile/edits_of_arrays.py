@@ -6,6 +6,8 @@ from tests.macaw.profile.edits import Edit
 
 _GROUPS = 5  # groups of four images; each group has two packets
 _PES = 16  # of a cluster
+_UNIT = "1 << 20"  # bytes from an on-chip unit to the next one
+_BOTH = "(1 << 24)"  # added to an address in unit 0: the same bytes for unit 1, too
 
 
 def _outputs(group: int) -> tuple[tuple[str, str], ...]:
@@ -29,6 +31,43 @@ def _outputs(group: int) -> tuple[tuple[str, str], ...]:
 
 _LOGITS = "logits:  .array  int32, 20, 10\n"
 ARRAY_EDITS = (
+    Edit(
+        "six_cores",
+        "pe",
+        "imbalance",
+        "six_cores.s:47",
+        "each of the two rows computes eight of the sixteen neurons",
+        (
+            (".equ    ROW0, 1\n", f".equ    ROW0, 3\n        .equ    UNIT, {_UNIT}\n"),
+            (" | 1 << 16\n", " | 3 << 16\n"),
+            (
+                "        exe     ib=1, last, out=(h, stride=4, step=64, pes=8)\n"
+                "        exe     ib=2, last, data=(w1[1])\n"
+                "        exe     ib=1, last, out=(h[0, 8], stride=4, step=64, pes=8)\n",
+                "        exe     ib=1, last, out=(h, stride=4, step=64, pes=8)\n"
+                "        .endlist\n"
+                "        .list   other\n"
+                "        config  ib=0, first\n"
+                "        config  ib=1, finish\n"
+                "        exe     ib=0, last, data=(items[0], items[1], items[2], items[3], w1[1])\n"
+                "        exe     ib=1, last, out=(h[0, 8], stride=4, step=64, pes=8)\n",
+            ),
+            ("        config  ib=2, second\n", ""),
+            (
+                "        vld     vr2, 32(a0)\n",
+                "        li      a2, UNIT\n        add     a2, a2, a0\n        vld     vr2, 32(a2)\n",
+            ),
+            ("        vld     vr3, 48(a0)\n", "        vld     vr3, 48(a2)\n"),
+            (
+                "        li      t0, ROW0\n        la      t1, layer\n        dispatch t0, t1\n",
+                "        li      t0, 1\n        la      t1, layer\n        dispatch t0, t1\n"
+                "        li      t0, 2\n        la      t1, other\n        dispatch t0, t1\n",
+            ),
+            ("        li      t0, items\n", f"        li      t0, items + {_BOTH}\n"),
+            ("ping:   .word   layer,", f"ping:   .word   layer + {_BOTH},"),
+            ("pong:   .word   layer + PONG,", f"pong:   .word   layer + {_BOTH} + PONG,"),
+        ),
+    ),
     Edit(
         "digits_mlp",
         "pe",
@@ -80,6 +119,30 @@ ARRAY_EDITS = (
             ),
         ),
         "net/shape_1.inc",
+    ),
+    Edit(
+        "profiled",
+        "pe",
+        "imbalance",
+        "good.s:33",
+        "each of the two rows computes every other tile",
+        (
+            (".equ    ROW0, 1\n", f".equ    ROW0, 3\n        .equ    UNIT, {_UNIT}\n"),
+            ("ping:   .word   setup,", f"ping:   .word   setup + {_BOTH},"),
+            ("pong:   .word   setup + PONG,", f"pong:   .word   setup + {_BOTH} + PONG,"),
+            ("li      s2, TILES\n", "li      s2, TILES / 2\n"),
+            ("li      t0, TILES - 1\n", "li      t0, TILES / 2 - 1\n"),
+            ("addi    s3, s3, 4 * 128", "addi    s3, s3, 2 * 4 * 128"),
+            ("addi    s4, s4, 4 * 32", "addi    s4, s4, 2 * 4 * 32"),
+            (
+                "take:   .word   0, 0, 4 * 128, 1, 0, 0",
+                "take:   .word   0, 0, 4 * 128, 2, UNIT, 4 * 128",
+            ),
+            (
+                "give:   .word   0, 0, 4 * 32, 1, 0, 0",
+                "give:   .word   0, 0, 4 * 32, 2, 4 * 32, UNIT",
+            ),
+        ),
     ),
     Edit(
         "profiled",

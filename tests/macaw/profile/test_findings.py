@@ -82,6 +82,7 @@ PAIRED = (
     Pair("uneven", "pe[0]", "imbalance"),
     Pair("split", "pe", "imbalance"),
     Pair("idle", "pe", "imbalance"),
+    Pair("alone", "pe", "imbalance"),
     Pair("spread", "pe[0]", "lanes"),
     Pair("chains", "nnp", "fill"),
     Pair("order", "nnp", "fill"),
@@ -189,14 +190,14 @@ def charged_sample(name: str) -> ChargedRun:
 
 
 @pytest.mark.parametrize(
-    ("sample", "first", "followed"),
+    ("sample", "finding", "followed"),
     [
         ("six_cores", ("cp", "latency", "six_cores.s:297"), "kept.s"),
         ("fim_mlp", ("dma", "latency", "mlp.s:28"), "joined.s"),
     ],
 )
-def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
-    sample: str, first: tuple[str, str, str], followed: str, tmp_path: Path
+def test_following_a_finding_of_a_sample_saves_a_fifth_of_its_price(
+    sample: str, finding: tuple[str, str, str], followed: str, tmp_path: Path
 ) -> None:
     made = read_description(PROGRAMS / sample)
     for path in (PAIRS.parent / "followed" / followed, *(PAIRS.parent / "followed").glob("*.npy")):
@@ -207,8 +208,8 @@ def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
     before = macaw.assemble(*made.sources)
     after = macaw.assemble(tmp_path / followed)
     job = make_job(before, configuration_of(before, None), inputs)
-    found = findings.find(charge_job(job))[0]
-    assert (found.core, found.cause, place_of(found.where)) == first
+    named = {(x.core, x.cause, place_of(x.where)): x for x in findings.find(charge_job(job))[:2]}
+    found = named[finding]
     slow, fast = macaw.run(before, inputs), macaw.run(after, inputs)
     for name, values in slow.outputs.items():
         np.testing.assert_array_equal(values, fast.outputs[name])
@@ -286,7 +287,7 @@ def run_of(
         dict.fromkeys(charges, ()),
         dict.fromkeys(charges, steps or {}),
         {core: mendable()[core.partition("[")[0]] for core in charges},
-        dict.fromkeys(charges, 1),
+        dict.fromkeys(charges, 1.0),
         dict.fromkeys(charges, along or {}),
         {core: {} for core in charges},
         {},
@@ -467,9 +468,9 @@ def test_which_instructions_of_cp_only_serve_transfers(instead: str, served: int
 
 
 def test_rows_without_work_count_if_others_share_the_work() -> None:
-    """Three rows, one without work: each of the others gives up a third of its pieces of work.
+    """Three rows, one or two without work: each of the others gives up what exceeds the mean.
 
-    With a single piece of work each, or if only one row works, there is nothing to give up.
+    Of work that cannot be divided at all, there is nothing to give up.
     """
     waits = Charge("cores", 0, "pe[0], pe[1]")
     work = [(10, 310, WORK)]
@@ -479,13 +480,52 @@ def test_rows_without_work_count_if_others_share_the_work() -> None:
         "pe[1]": work,
         "pe[2]": [],
     }
-    for pieces, wanted in ((6, 100), (2, 100), (1, None)):
-        run = replace(run_of(charges, LINES), pieces=dict.fromkeys(charges, pieces))
-        prices = [x.saved for x in findings.find(run) if x.cause == "imbalance"]
-        assert prices == ([] if wanted is None else [wanted])
     alone = {**charges, "pe[1]": []}
-    run = run_of(alone, LINES)
-    assert summary(run) == []
+    for work, undivided, wanted in (
+        (charges, 0.1, [100]),
+        (charges, 0.75, [75]),
+        (charges, 1.0, []),
+        (alone, 0.1, [200]),
+        (alone, 0.5, [150]),
+        (alone, 1.0, []),
+    ):
+        run = replace(run_of(work, LINES), undivided=dict.fromkeys(charges, undivided))
+        assert [x.saved for x in findings.find(run) if x.cause == "imbalance"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("image", "undivided", "is_priced"), [("x", 1 / 17, True), ("results", 1.0, False)]
+)
+def test_a_list_that_reads_its_own_results_is_not_divided(
+    image: str, undivided: float, is_priced: bool, tmp_path: Path
+) -> None:
+    """Alone.s with a second layer of eight neurons: its image is x, or what the first layer stored.
+
+    In the second case another row could compute its neurons only with the results of row 0.
+    """
+    copy(PAIRS / "ahead.npy", tmp_path)
+    text = (PAIRS / "alone.s").read_text()
+    for before, after in (
+        ("        .output y, int32, 16, 8\n", ""),
+        (
+            "w\\row:",
+            "y:      .array  int32, 17, 8\n        .view   results, int8, 64, at=y\nw\\row:",
+        ),
+        (
+            "        .endr\n        .endm\n",
+            f"        .endr\n        exe     ib=0, data=({image})\n"
+            "        exe     ib=1, last, data=(w\\row[0]), out=y[16]\n        .endm\n",
+        ),
+    ):
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    (tmp_path / "two.s").write_text(text)
+    program = macaw.assemble(tmp_path / "two.s")
+    inputs = {name: np.ones(64, np.int8) for name in ("x", "x1")}
+    run = charge_job(make_job(program, configuration_of(program, None), inputs))
+    assert run.undivided["pe[0]"] == pytest.approx(undivided)
+    causes = [(x.core, x.cause) for x in findings.find(run)]
+    assert (("pe", "imbalance") in causes) == is_priced
 
 
 def test_lines_that_macaw_adds_are_no_finding() -> None:

@@ -1,6 +1,7 @@
 # 64 neurons for an image on the array, eight at a time: each packet brings the image and the weights
 # into the buffer that the PEs use. Mended: the image once, and the next weights into another buffer.
         .device tiny
+        .setting pe.rows, 1
         .input  x, int8, 64
         .output y, int32, 64
         .core   pe, row=0

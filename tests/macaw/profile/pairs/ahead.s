@@ -1,6 +1,7 @@
 # 64 neurons for an image on the array, eight at a time, with one instruction buffer: the weights of
 # the next eight come after the macs. Mended: with two buffers they come while the PEs compute.
         .device tiny
+        .setting pe.rows, 1
         .input  x, int8, 64
         .output y, int32, 64
         .core   pe, row=0

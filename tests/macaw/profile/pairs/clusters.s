@@ -1,6 +1,7 @@
 # Eight neurons for three images on the array: one cluster computes four neurons, then the other four.
 # Mended: both clusters compute four each at the same time.
         .device tiny
+        .setting pe.rows, 1
         .input  x, int8, 3, 64
         .output y, int32, 8, 3
         .core   pe, row=0

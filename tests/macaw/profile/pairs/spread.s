@@ -1,6 +1,7 @@
 # Eight neurons on the array, one a PE, for 24 images, three at a time. The results of two PEs are 128
 # bytes apart: one bank has all results of an image. Mended: 136 bytes, so they are in other banks.
         .device tiny
+        .setting pe.rows, 1
         .input  x, int8, 24, 16
         .output y, int32, 8, 24
         .ifndef MENDED

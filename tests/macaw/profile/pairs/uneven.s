@@ -1,6 +1,7 @@
 # Sixteen neurons for three images on the array, eight at a time; every other neuron has few weights,
 # so its PE waits for its neighbours. Mended: those with many weights come first.
         .device tiny
+        .setting pe.rows, 1
         .input  x, int8, 3, 64
         .output y, int32, 16, 3
         .core   pe, row=0
