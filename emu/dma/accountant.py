@@ -20,8 +20,12 @@ class DmaAccountant(Accountant):
     fewer beats. The cycles of the beats that the long row would save are `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
-    the first one. The additional cycles are `channel`. If transfers are joined to avoid cycles of
-    `latency`, cycles of their setup vanish, too.
+    the first one. The additional cycles are `channel`.
+
+    If transfers are joined to avoid cycles of `latency`, cycles of their setup vanish, too. So do
+    the cycles in which a transfer reads and has written nothing, because the dma then reads while
+    it writes the beats before. This does not hold for a transfer within external memory, which has
+    one channel.
     """
 
     core: DmaCore
@@ -35,6 +39,8 @@ class DmaAccountant(Accountant):
         self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
         self.blocked: set[int] = set()  # cycles in which a bank was taken
         self.beats = self.bytes = 0  # what the running transfer has read since `at`
+        self.filling: set[int] = set()  # cycles with a read before the transfer's first write
+        self.has_written = False
         # by kind, "read" or "write": the cycle in which the present act moved a beat
         self.now: dict[str, int] = {}
         # by kind, since `at`: the cycles that memory needed for the first beat and for the last one
@@ -63,11 +69,16 @@ class DmaAccountant(Accountant):
             address, size = int(event.values["address"]), int(event.values["size"])
             move = self.open_moves[self.core.transfer.ticket]
             if event.kind == "read":
+                if not self.has_written:
+                    self.filling.add(cycle)
                 self.beats += 1
                 self.bytes += size
                 self.log_of_moves.read(move, address, size)
             else:
+                self.has_written = True
                 self.log_of_moves.write(move, address, size)
+                if move.is_inward and move.is_outward:  # one channel for reads and writes
+                    self.filling.clear()
             self.now[event.kind] = event.time
         elif event.kind == "blocked":
             self.blocked.add(cycle)
@@ -120,10 +131,12 @@ class DmaAccountant(Accountant):
         self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
         self.parts(time, self.address, (("channel", channel),))
         if self.at < time:
-            of_setup = self.along[Charge("latency", self.address)]
-            of_setup[Charge("setup", self.address)] += self.setup
+            along = self.along[Charge("latency", self.address)]
+            along[Charge("setup", self.address)] += self.setup
+            along[Charge("work", self.address)] += len(self.filling) * divider
         self.span("latency", time, self.address)
-        self.is_open = False
+        self.filling.clear()
+        self.is_open = self.has_written = False
 
     def _rows_adjoin(self) -> bool:
         """Return whether one long row could move the same bytes as the running transfer."""

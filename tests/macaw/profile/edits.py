@@ -385,18 +385,45 @@ EDITS = (
         "dma",
         "latency",
         "host.s:25",
-        "one transfer brings x to four banks",
+        "one transfer brings the matrix, and x before each bank's part of it",
         (
             (
                 "        .irp    bank, 0, 1, 2, 3\n        copy    load_x\\bank\n        .endr\n",
-                "        copy    load_x\n",
+                "",
             ),
             (
                 "        .irp    bank, 0, 1, 2, 3\n"
                 "load_x\\bank: .word   BANK + \\bank * 64 * 1024, x, 32, 1, 0, 0\n"
                 "        .endr\n",
-                "load_x: .word   BANK, x, 32, 4, 64 * 1024, 0\n",
+                "",
             ),
+            (
+                "load_a: .word   BANK + 512, a, 512, 4, 64 * 1024, 512",
+                "load_a: .word   BANK + 480, a, 544, 4, 64 * 1024, 544",
+            ),
+            (
+                'a:      .npy    "a.npy"\nx:      .npy    "x.npy"\n',
+                "a:\n"
+                + "".join(
+                    f'        .npy    "x.npy"\n        .npy    "a.npy"[{n}:{n + 16}]\n'
+                    for n in (0, 16, 32, 48)
+                ),
+            ),
+            (
+                "        fim.send 2, s1, s2              # rop <- iosa[0]\n",
+                "        addi    t1, s1, 480\n        fim.send 2, t1, s2\n",
+            ),
+        ),
+    ),
+    Edit(
+        "fim_dot",
+        "dma",
+        "latency",
+        "dot.s:17",
+        "one transfer brings both matrices",
+        (
+            ("        copy    load_b\n", ""),
+            ("load_a: .word   BANK, a, 512,", "load_a: .word   BANK, a, 1024,"),
         ),
     ),
     Edit(

@@ -467,6 +467,46 @@ def test_which_instructions_of_cp_only_serve_transfers(instead: str, served: int
     assert shares == [pytest.approx(63 / 64)] * 8 * served
 
 
+TRANSFERS = """
+        .device tiny
+        .core   cp
+        .irp    n, {transfers}
+        la      a0, copy\\n
+        dma.copy zero, a0
+        .endr
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .data
+        .balign 4
+copy0:  .word   {to}, x, {size}, 1, 0, 0
+copy1:  .word   {to} + {size}, x + {size}, {size}, 1, 0, 0
+copy2:  .word   {to}, x, 2 * {size}, 1, 0, 0
+        .balign 64
+x:      .space  2 * {size}
+"""
+
+
+@pytest.mark.parametrize("size", [32, 128, 512])
+@pytest.mark.parametrize("to", ["0x10000000", "0x40000000", "x + 8192"])
+def test_two_transfers_cost_what_one_of_twice_the_size_saves(to: str, size: int) -> None:
+    """To on-chip memory, to a bank of an island, and within external memory.
+
+    The single transfer reads while it writes, except within external memory.
+    """
+
+    def charged(transfers: str) -> ChargedRun:
+        text = TRANSFERS.format(transfers=transfers, to=to, size=size)
+        program = macaw.assemble(Source(text, "t.s"))
+        return charge_job(make_job(program, configuration_of(program, None), {}))
+
+    two, one = charged("0, 1"), charged("2")
+    (finding,) = findings.find(two)
+    assert (finding.core, finding.cause) == ("dma", "latency")
+    assert finding.saved == pytest.approx(two.cycles - one.cycles, rel=0.15)
+
+
 def test_rows_without_work_count_if_others_share_the_work() -> None:
     """Three rows, one or two without work: each of the others gives up what exceeds the mean.
 

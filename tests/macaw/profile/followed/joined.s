@@ -1,4 +1,4 @@
-# joined.s - mlp.s, but two transfers bring what six brought; halves.npy has w2.npy in two halves.
+# joined.s - mlp.s, but one transfer brings what six brought; halves.npy has w2.npy in two halves.
 # Two layers for eight vectors: y = W2 relu(W1 x + b1) + b2, of 16, 32 and 10 numbers.
 # Banks 0 and 1 compute half of the hidden layer each, in lock-step, and push it; bank 2 pulls both halves
 # of a vector and computes its outputs, while the others are at the next vector.
@@ -23,8 +23,7 @@
         dma.copy zero, a0
         .endm
 
-_start: copy    load_hidden
-        copy    load_output
+_start: copy    load
         dma.wait zero
         li      a0, 8                   # island 0
         la      a1, blocks
@@ -38,8 +37,7 @@ _start: copy    load_hidden
         .data
         .balign 4
 # destination, source, bytes of a row, rows, strides
-load_hidden: .word  HIDDEN, hidden, 800, 2, BANK, 800
-load_output: .word  OUTPUT, output, 660, 1, 0, 0
+load:       .word   HIDDEN, hidden, 800, 3, BANK, 800
 store:      .word   y, OUTPUT + 32 * Y, 20, 8, 20, 32
         .balign 64
 hidden: .npy    "w1.npy"[0:16]          # of a bank: its rows of W1, of b1, and all of x
@@ -50,6 +48,7 @@ hidden: .npy    "w1.npy"[0:16]          # of a bank: its rows of W1, of b1, and 
         .npy    "x.npy"
 output: .npy    "halves.npy"
         .npy    "b2.npy"
+        .space  800 - 660
 
         .core   fim, island=0
         .macro  dots columns, add=0     # Rz from slot 0 on: the products of Rop and columns
