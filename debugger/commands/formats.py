@@ -19,6 +19,7 @@ SHOWN = 1000  # the greatest number of elements of an array that are printed
 # The letters of a format: how each prints an integer's bits.
 LETTERS: Mapping[str, str] = {
     "x": "hexadecimal",
+    "z": "hexadecimal with zeros",
     "d": "signed",
     "u": "unsigned",
     "o": "octal",
@@ -29,6 +30,7 @@ LETTERS: Mapping[str, str] = {
     "s": "text, to its end",
     "i": "instruction",
 }
+_OF_BITS = "xzduot"  # letters that show all bits of a number, as many as its type has
 UNITS: Mapping[str, int] = {"b": 1, "h": 2, "w": 4, "g": 8}  # bytes
 _REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if x.kind == "f"}
 
@@ -112,10 +114,13 @@ def format_value(
     """Return a value in a format, as a value that JSON can represent. Raises `CommandError`.
 
     `symbol` returns the name of an address. If the format has neither letter nor type, numbers
-    remain numbers. `dtype` is the type of the value's elements in the device, if known. If it is
-    bfloat16 and the format has a type, the result shows the 16 bits of the number in the device,
-    not the bits of the float32 number that `value` is.
+    remain numbers. `dtype` is the type of the value's elements in the device, if known. If it is a
+    type of whole numbers, letters such as x show as many bits as it has. If it is bfloat16 and the
+    format has a type, the result shows the 16 bits of the number in the device, not the bits of the
+    float32 number that `value` is.
     """
+    if dtype is not None and dtype.kind in "iu" and form.letter and form.letter in _OF_BITS:
+        form = replace(form, unit=form.unit or dtype.itemsize)
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol, dtype)
     if form.type:
@@ -156,6 +161,8 @@ def _in_letter(value: float, form: Format, symbol: Symbol) -> Any:
     match letter:
         case "x":
             return f"{pattern:#x}"
+        case "z":
+            return f"{pattern:#0{2 + bits // 4}x}"
         case "o":
             return f"{pattern:#o}"
         case "t":

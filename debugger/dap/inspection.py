@@ -26,7 +26,7 @@ from macaw.debugger.dap.variables import (
     Item,
     References,
 )
-from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.expressions import Expression, ExpressionError
 from macaw.debugger.frame import visible
 from macaw.debugger.places import Place, PlaceError, counts
 from macaw.debugger.state_paths import Members
@@ -184,24 +184,28 @@ class Inspection:
 
         If `is_hexadecimal` is true, numbers are hexadecimal.
         """
-        value, address = self.value(container), self._address(container)
+        value, expression = self.value(container), self._expression(container)
+        address = None if expression is None else _address(expression)
+        dtype = None if expression is None else element_type(expression)
         is_pointer = address is None and isinstance(value, int) and ADDRESS <= value < 1 << 32
-        text = self._text_of(container, value, is_hexadecimal)
+        text = self._text_of(container, value, is_hexadecimal, dtype)
         if is_pointer:
             address = value
             text = text if container.text == "pc" else self._pointer(value, text, is_hexadecimal)
         record: dict[str, Any] = {"value": text, "type": "", "variablesReference": 0}
-        record["type"] = self._type(container, value)
+        record["type"] = _type(value, dtype)
         if _has_elements(value) and len(value):
             record["variablesReference"] = self.references.number(container)
             kind = "namedVariables" if isinstance(value, Mapping) else "indexedVariables"
             record[kind] = len(value)
         return record if address is None else {**record, "memoryReference": f"{address:#010x}"}
 
-    def _text_of(self, container: Container, value: Any, is_hexadecimal: bool) -> str:
+    def _text_of(
+        self, container: Container, value: Any, is_hexadecimal: bool, dtype: np.dtype[Any] | None
+    ) -> str:
         if container.text == "pc" and isinstance(value, int):
             return f"{value:#010x}"
-        return self.text(value, is_hexadecimal)
+        return self.text(value, is_hexadecimal, dtype)
 
     def _pointer(self, value: int, text: str, is_hexadecimal: bool) -> str:
         """Return the number `value` as text and in hexadecimal, with the symbol at this address.
@@ -213,25 +217,15 @@ class Inspection:
         number = text if is_hexadecimal else f"{text}  {value:#010x}"
         return f"{number} <{symbol}>" if symbol else number
 
-    def _type(self, container: Container, value: Any) -> str:
-        if not isinstance(value, np.ndarray):
-            return "" if value is None else type(value).__name__
-        dtype, text = None, self.name(container)
-        if value.dtype == np.float32 and text:  # the numbers of bfloat16 are float32, too
-            with suppress(*_ERRORS):
-                dtype = element_type(self.session.expression(text, (container.place,)))
-        return f"{type_text(value, dtype)}{list(value.shape)}"
-
-    def _address(self, container: Container) -> int | None:
-        """Return the address of a container's value; None if it is not one range of memory."""
+    def _expression(self, container: Container) -> Expression | None:
+        """Return an expression whose value is that of a container; None if there is none."""
         text = self.name(container)
         if text in ("", "pc"):
             return None
         try:
-            extents = self.session.expression(text, (container.place,)).extents()
+            return self.session.expression(text, (container.place,))
         except _ERRORS:
             return None
-        return extents[0][0] if len(extents) == 1 else None
 
     def name(self, container: Container) -> str:
         """Return an expression whose value is that of a container; empty if there is none."""
@@ -247,18 +241,23 @@ class Inspection:
             return ""
         return f"{container.text}[{', '.join(map(str, container.path))}]"
 
-    def text(self, value: Any, is_hexadecimal: bool = False) -> str:
-        """Return a value as one line of text."""
+    def text(
+        self, value: Any, is_hexadecimal: bool = False, dtype: np.dtype[Any] | None = None
+    ) -> str:
+        """Return a value as one line of text.
+
+        `dtype` is the type of its elements in the device, if known.
+        """
         form = Format(letter="x" if is_hexadecimal else "")
         if isinstance(value, np.ndarray):
             if is_hexadecimal:
                 with suppress(CommandError):  # real numbers have no hexadecimal form
                     first = value.reshape(-1)[: BRIEF + 1]
-                    value = np.array(format_value(first, form, self._symbol), dtype=object)
+                    value = np.array(format_value(first, form, self._symbol, dtype), dtype=object)
             text = brief(value)
         else:
             try:
-                text = value_text(format_value(value, form, self._symbol))
+                text = value_text(format_value(value, form, self._symbol, dtype))
             except CommandError:
                 text = value_text(value)
         return visible(text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 4]} ...")
@@ -293,6 +292,24 @@ class Inspection:
 
 def _item(place: Place, name: str, text: str) -> Item:
     return Item(name, Container(VALUE, place, text))
+
+
+def _address(expression: Expression) -> int | None:
+    """Return the address of what an expression denotes; None if it is not in memory."""
+    if expression.target is None:
+        return None
+    access, indices = expression.target
+    try:
+        return None if access.extent is None else access.extent(*indices())[0]
+    except _ERRORS:
+        return None
+
+
+def _type(value: Any, dtype: np.dtype[Any] | None) -> str:
+    """Return the name of a value's type; `dtype` is the type of its elements in the device."""
+    if not isinstance(value, np.ndarray):
+        return "" if value is None else type(value).__name__
+    return f"{type_text(value, dtype)}{list(value.shape)}"
 
 
 def _inside(container: Container, key: int | str) -> Container:

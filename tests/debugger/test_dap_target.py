@@ -343,6 +343,26 @@ def test_a_value_in_memory_is_no_address_of_another(matvec):
     assert pointer["result"] == pointer["memoryReference"] == "0x00010000"
 
 
+def test_an_element_has_its_own_bits_and_address_and_a_sum_has_none(matvec):
+    """As in GDB, `x[n]` of an int8 shows 8 bits. The value of `x[n] + 1` is not in memory."""
+    array = matvec.session.read("x")
+    place = int(np.argmin(array))
+    address = matvec.session.program.symbol("x").value
+
+    def answer(text):
+        return matvec.answer("evaluate", {"expression": text, "format": {"hex": True}})
+
+    element = answer(f"x[{place}]")
+    assert array[place] < 0
+    assert element["result"] == f"0x{array[place].tobytes().hex()}"
+    assert element["memoryReference"] == f"{address + place:#010x}"
+    row = f"[{', '.join(f'{byte:#x}' for byte in array[place : place + 3].tobytes())}]"
+    assert answer(f"x[{place}:{place + 3}]")["result"] == row
+    assert "memoryReference" not in answer(f"x[{place}] + 1")
+    inner = answer(f"x[x[{place}] - x[{place}] + {place}]")
+    assert inner["memoryReference"] == element["memoryReference"]
+
+
 def test_the_clipboard_has_all_elements(matvec):
     text = value_of(matvec, "x", context="clipboard")
     assert text == f"[{', '.join(map(str, matvec.session.read('x')))}]"

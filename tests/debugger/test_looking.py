@@ -73,6 +73,18 @@ def value(run, line):
         ("print y", [[0, 0, 0], [0, 0, 0]]),
         ("print/i16 0xffff0001", [1, -1]),
         ("p mem[numbers].u8", 0x44),
+        ("print/z 5", "0x00000005"),
+        ("print/z -1", "0xffffffff"),
+        ("print/x mem[numbers].i8 = -1", "0xff"),
+        ("print/z mem[numbers].i16 = -2", "0xfffe"),
+        ("print/z mem[numbers].i16 = 5", "0x0005"),
+        ("print/o mem[numbers].i8 = -1", "0o377"),
+        ("print/t mem[numbers].i8 = -128", "0b10000000"),
+        ("print/x mem[numbers].i64 = -1", "0xffffffffffffffff"),
+        ("print/d mem[numbers].u8 = 255", -1),
+        ("print/u mem[numbers].i16 = -1", 0xFFFF),
+        ("print/xw mem[numbers].i8 = -1", "0xffffffff"),
+        ("print/x mem[numbers].i8 - 256 * 256", "0xffff0044"),
     ],
 )  # fmt: skip
 def test_print(run, line, wanted):
