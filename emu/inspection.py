@@ -54,6 +54,9 @@ class Inspectable(Agent):
 
     device: System
     shows_begun = False  # whether `current` returns an instruction only one cycle after it began
+    # Whether it moves bytes of memory without its ports, so that nothing announces them. Then only
+    # the record of its origins calls `Origins.on_move`.
+    moves_unannounced = False
 
     def current(self) -> tuple[str, int | None]:
         """Return the instruction that the core executes: a text, and the instruction's address.

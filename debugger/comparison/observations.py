@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from macaw.debugger.comparison.subjects import (
     TRANSFERS,
     Subject,
 )
+from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
     from macaw.debugger.history import Position
     from macaw.debugger.session import Session
-    from macaw.emu.core import Core, Event
+    from macaw.emu.core import Core
     from macaw.emu.faults import Stop
 
 # For a packet: the members that come from the program. The others are the progress of the core.
@@ -89,6 +91,9 @@ class ObservedRun:
         self.interrupted = False
         self.device = Device(session.device.config, engine=engine)
         self.device.load(session.program)
+        for core in self.device.order if subject.kind == MEMORY else ():
+            if core.moves_unannounced:
+                core.remember(lambda: 0).on_move = partial(self._note_move, core)
         self.device.restore(session.device.snapshot())
         self.device.pause = pause
         self._at: dict[str, int] = {}
@@ -125,6 +130,11 @@ class ObservedRun:
             self._add(event)
         if kind == "instruction":
             self._at[core.name] = int(values["address"])
+
+    def _note_move(self, core: Core, kind: str, time: int, address: int, size: int) -> None:
+        """Note bytes that a core moves without a port; they are in memory at the next event."""
+        if kind == "write":
+            self._announced.append((Event(kind, core, time, {}), address, size))
 
     def _add(self, event: Event) -> None:
         core, kind, time = event.core, event.kind, event.time

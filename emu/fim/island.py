@@ -26,6 +26,8 @@ from macaw.isa.fim_islands import WAITS, Geometry, Place, abilities
 class Island(Core):
     """An island's data without its behaviour: circuits, banks, blocks, buffers and counters."""
 
+    moves_unannounced = True
+
     state: IslandState
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:

@@ -46,6 +46,7 @@ class ChainCore(WindowCore):
     """
 
     numbers_markers = False
+    moves_unannounced = True
 
     def __init__(
         self,

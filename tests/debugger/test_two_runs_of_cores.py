@@ -5,15 +5,19 @@ A test also compares two sessions of one program whose steps have different coun
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import macaw
 from macaw.debugger.both_runs import both_runs
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.commands.two_runs import other_of
+from macaw.debugger.session import Session
 from macaw.debugging import DebuggerFiles, join_runs
-from tests.debugger.programs import of_source
+from macaw.execution import configuration_of
+from tests.debugger.programs import loaded, of_source
 
 pytestmark = pytest.mark.once
 
@@ -78,6 +82,28 @@ def test_packets_differ_in_a_member_of_a_segment() -> None:
     one, two = rows["segments[0].offset"]
     assert int(str(two)) - int(str(one)) == 8 * 4
     assert set(rows) == {"segments[0].offset", "by", "cycle", "at", "instruction"}
+
+
+def test_nnp_stores_in_external_memory_without_a_port() -> None:
+    """`compare n` finds the first vector of the results that the array of nnp has written."""
+    program, inputs = loaded("six_cores")
+    changed = inputs["d"].copy()
+    changed[1, 0] += 1
+    runs = [
+        Session(program, configuration_of(program), inputs | {"d": d})
+        for d in (inputs["d"], changed)
+    ]
+    this, other = (Interpreter(run, DebuggerFiles()) for run in runs)
+    join_runs(this, other, "a", "b")
+    answer = this.execute("compare n")
+    rows = {row[0]: row[1:] for row in answer.rows}
+    results = [macaw.run(program, inputs | {"d": d}).outputs["n"] for d in (inputs["d"], changed)]
+    differences = np.argwhere(results[0] != results[1])
+    assert differences[0][0] == 1
+    first = tuple(differences[0])
+    assert answer.title == f"the first difference of n is n[{first[0]}, {first[1]}]"
+    assert rows["by"] == ("nnp", "nnp")
+    assert [float(x) for x in rows["value"]] == [float(result[first]) for result in results]
 
 
 def test_registers_of_vectors_have_their_lanes() -> None:

@@ -183,8 +183,8 @@ def test_the_command_run_names_the_declared_type(tmp_path: Path) -> None:
     assert done.stdout.startswith("y (bfloat16, 16)\n"), done.stderr
 
 
-def test_a_comparison_of_nothing_is_no_agreement(tmp_path: Path) -> None:
-    """The stores of circuits are not observed, so `compare` says that it compared nothing."""
+def test_a_comparison_of_what_circuits_store_and_of_nothing(tmp_path: Path) -> None:
+    """`compare y` names the word that stores y. Nothing writes the input a, so it compares nothing."""
     run, other = (
         Interpreter(
             Session(macaw.load(source(tmp_path)), macaw.configuration("aim"), {"a": given}),
@@ -193,11 +193,20 @@ def test_a_comparison_of_nothing_is_no_agreement(tmp_path: Path) -> None:
         for given in (X, X + X)
     )
     join_runs(run, other, "a", "b")
-    answer = run.execute("compare y")
+    answer = run.execute("compare a")
     assert answer.kind == "error"
     assert answer.message == (
-        "nothing of y was compared: no write to it was observed in either run"
+        "nothing of a was compared: no write to it was observed in either run"
     )
+    answer = run.execute("compare y")
+    rows = {row[0]: row[1:] for row in answer.rows}
+    assert answer.title == "the first difference of y is y[0]"
+    values = [float(x) for x in rows["value"]]
+    assert values == pytest.approx([float(SQUARES[0]), 4 * float(SQUARES[0])], rel=1e-6)
+    assert rows["by"] == ("fim[0]", "fim[0]")
+    assert rows["instruction"] == ("iosa[1] <- rz", "iosa[1] <- rz")
+    stored = run.session.read("y[0]"), other.session.read("y[0]")
+    assert values == pytest.approx(stored, rel=1e-6), "both runs stop after the store"
 
 
 def test_origins_of_a_number(tmp_path: Path) -> None:
