@@ -521,7 +521,7 @@ def test_rows_without_work_count_if_others_share_the_work() -> None:
         "pe[2]": [],
     }
     alone = {**charges, "pe[1]": []}
-    for work, undivided, wanted in (
+    for of_cores, undivided, wanted in (
         (charges, 0.1, [100]),
         (charges, 0.75, [75]),
         (charges, 1.0, []),
@@ -529,7 +529,7 @@ def test_rows_without_work_count_if_others_share_the_work() -> None:
         (alone, 0.5, [150]),
         (alone, 1.0, []),
     ):
-        run = replace(run_of(work, LINES), undivided=dict.fromkeys(charges, undivided))
+        run = replace(run_of(of_cores, LINES), undivided=dict.fromkeys(charges, undivided))
         assert [x.saved for x in findings.find(run) if x.cause == "imbalance"] == wanted
 
 
