@@ -138,7 +138,7 @@ def accounts(core: str, seed: int) -> list[str]:
 def account_lines(one: Accountant) -> list[str]:
     """All that an accountant knows, in lines."""
     lines = [f"{charge(each)}: {cycles}" for each, cycles in one.charges.items()]
-    lines += [f"least {plain(one.least)} {one.pieces}", f"steps {plain(one.steps)}"]
+    lines += [f"least {plain(one.least)} {one.undivided:g}", f"steps {plain(one.steps)}"]
     lines += [f"hidden {charge(each)}: {cycles}" for each, cycles in one.hidden.items()]
     lines += [
         f"along {charge(each)}: {charge(other)} {cycles}"
