@@ -38,6 +38,13 @@ class Guarded(Agent):
     """A core that sets the timing of other cores' accesses to its own memory."""
 
     @abstractmethod
+    def admit(self, memory: str, offset: int, length: int) -> None:
+        """Raise `WindowNotReady` if another core has to wait until it may access own memory.
+
+        The access is to `length` bytes at `offset` of this core's memory `memory`.
+        """
+
+    @abstractmethod
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
@@ -45,7 +52,7 @@ class Guarded(Agent):
 
         The other core accesses `length` bytes at `offset` in cycle `time`; `writes` says whether it
         writes. `ready` is the cycle in which an access to ordinary memory would be ready. Raises
-        `WindowNotReady` if the other core has to try again later.
+        `WindowNotReady` as `admit` does.
         """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT, AddressSpace
+from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT, AddressSpace, Guarded
 from macaw.emu.banks import Banks, Range
 from macaw.emu.channel import Channel
 from macaw.emu.endpoints import Endpoint, Requester
@@ -153,6 +153,19 @@ class Port(Endpoint):
         window.core.push(window.row.name, data, time)
         return time + 1
 
+    def admit(self, ranges: Sequence[Range], what: str) -> None:
+        """Raise `WindowNotReady` unless all `ranges` (address, bytes) of memory are accessible now.
+
+        A caller that reads or writes several ranges for one instruction calls this method first.
+        Otherwise a later range could refuse, and the next attempt would access the earlier ranges
+        again. Raises `Fault`, with a message that begins with `what`, if no memory has a range.
+        """
+        for address, length in ranges:
+            pages, offset = self.memory.locate(address, length, what)
+            guard = self._guard(pages)
+            if guard is not None:
+                guard[0].admit(guard[1], offset, length)
+
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
         """Read `length` bytes at `address` of local, external or a core's own memory.
 
@@ -225,8 +238,16 @@ class Port(Endpoint):
         whether it writes. Raises `WindowNotReady`.
         """
         ready = time + (1 if writes else self.memory.onchip_latency)
-        guard = self.memory.guards.get(pages)
-        if guard is None or guard[0].number == self.core.number:
+        guard = self._guard(pages)
+        if guard is None:
             return ready
         core, name = guard
         return core.reached(name, time, offset, length, writes, ready)
+
+    def _guard(self, pages: Pages) -> tuple[Guarded, str] | None:
+        """Return the core that guards the memory `pages` from this port, and the memory's name.
+
+        The result is None if no core guards `pages`, or if this port is a port of that core.
+        """
+        guard = self.memory.guards.get(pages)
+        return None if guard is None or guard[0].number == self.core.number else guard

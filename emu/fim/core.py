@@ -32,7 +32,7 @@ from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, FORMATS, GIO, ROP, RZ
-from macaw.isa.fim_islands import Geometry, bank_ranges
+from macaw.isa.fim_islands import Geometry, Place, bank_ranges
 
 _BANKS = CORE.memories[1].name
 
@@ -51,6 +51,27 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
 
     # Other cores
 
+    def _places(self, memory: str, offset: int, length: int) -> list[Place]:
+        """Return the columns that contain `length` bytes at `offset` of the memory `memory`.
+
+        The list is empty if `memory` is not the banks.
+        """
+        if memory != _BANKS or not length:
+            return []
+        first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
+        return [self.geometry.place(column * COLUMN_BYTES) for column in range(first, last + 1)]
+
+    def admit(self, memory: str, offset: int, length: int) -> None:
+        self._admit(self._places(memory, offset, length))
+
+    def _admit(self, places: Sequence[Place]) -> None:
+        """Raise `WindowNotReady` while a block uses one of the banks of the columns `places`."""
+        for block in self.blocks:
+            for place in places:
+                if block.running and place.bank in block.banks:
+                    on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
+                    raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
+
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
@@ -61,15 +82,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         raises `WindowNotReady` while a block uses one of the accessed banks. For other memories of
         the island the result is `ready`.
         """
-        if memory != _BANKS or not length:
+        places = self._places(memory, offset, length)
+        if not places:
             return ready
-        first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
-        places = [self.geometry.place(column * COLUMN_BYTES) for column in range(first, last + 1)]
-        for block in self.blocks:
-            for place in places:
-                if block.running and place.bank in block.banks:
-                    on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
-                    raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
+        self._admit(places)
         self.dram.begin(time)
         waits = dict(self.dram.waits)  # a copy, so that waits of the host are not counted
         self.dram.refresh([place.bank for place in places], time)

@@ -31,8 +31,8 @@ class Accesses:
     def execute(self, found: Decoded) -> None:
         """Execute the load or store `found`.
 
-        Raises `Fault` before any change, or `WindowNotReady`. In the second case, lanes of a
-        strided store may have been stored already; the next attempt stores them again.
+        Raises `Fault`, and `WindowNotReady` if the core has to try again later. Both come before
+        any change.
         """
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core
@@ -94,30 +94,34 @@ class Accesses:
         """Load or store the lanes of a vector register at addresses that differ by a stride.
 
         The instruction `found` has the base and the stride; a lane has `size` bytes. On-chip memory
-        takes all lanes in one request, other memory takes one lane in each cycle.
+        takes all lanes in one request, other memory takes one lane in each cycle. Raises as
+        `execute` does.
         """
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]
         addresses = [start + lane * stride & MASK for lane in range(VECTOR_BYTES // size)]
-        onchip = self._are_onchip(addresses, size, "load" if is_load else "store")
+        ranges = [(address, size) for address in addresses]
+        access = "load" if is_load else "store"
+        onchip = self._are_onchip(addresses, size, access)
         row = core.vr[register]
         core.record_try(addresses[0])
         if onchip:
-            ranges = [(address, size) for address in addresses]
             core.port.beat(core.time, ranges, None if is_load else row.tobytes())
             what = f"a load from {start:#010x} on" if is_load else f"a store to {start:#010x} on"
             core.await_banks(what, FIRST_VECTOR + register if is_load else None)
             return
+        # No lane may be done unless all can be: an island may guard the bank of a later lane.
+        core.port.admit(ranges, access)
         time, taken, ready = core.time, core.time, core.time
         pieces, data = [], row.tobytes()
         for lane, address in enumerate(addresses):
             before = core.port.external_blocked
             if is_load:
-                piece, done = core.port.read(time, address, size, "load")
+                piece, done = core.port.read(time, address, size, access)
                 pieces.append(piece)
             else:
                 piece = data[lane * size : (lane + 1) * size]
-                done = core.port.write(time, address, piece, "store")
+                done = core.port.write(time, address, piece, access)
             taken = time + core.port.external_blocked - before
             ready = max(ready, done)
             time = core.aligned(taken + 1)
