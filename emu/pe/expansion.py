@@ -1,7 +1,7 @@
 """Expansion: turns one iteration of a sequence into the steps that operation unit 607 starts.
 
 Each instruction becomes a step. The flags of the exe (shift, last) and the number of the iteration
-may add steps or leave some out (spec pe.md, table of shift and last). If a sequence has no spu, the
+may add steps or leave some out (docs/timing-pe.md, Results). If a sequence has no spu, the
 expansion adds steps that move its accumulators out. If results are streamed, it adds stores. If the
 flags let results stay in the accumulators, the expansion leaves out the moves after the last mac.
 """
@@ -323,10 +323,11 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add a move for each accumulator that macs use: accumulator a moves to block a (pe.md).
+        """Add a move for each accumulator that macs use: accumulator a moves to block a.
 
-        The moves count as steps of instruction number `place`, the last mac. The sum of a mac with
-        `sfu` passes the activation function, unless the flags ask for raw sums.
+        docs/timing-pe.md, Results, has this rule. The moves count as steps of instruction number
+        `place`, the last mac. The sum of a mac with `sfu` passes the activation function, unless
+        the flags ask for raw sums.
         """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):

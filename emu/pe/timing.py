@@ -1,4 +1,4 @@
-"""Timing rules of the array: when steps start and end (spec pe.md, "Timing around the PEs").
+"""Timing rules of the array: when steps start and end.
 
 A cycle is a cycle of the row's clock. The start of an instruction is the first cycle in which it
 works, its end is the last one. A step that waits for this instruction starts after its end.

@@ -98,7 +98,7 @@ def test_a_form_of_gdb_is_answered_with_what_to_type(form: str) -> None:
 
 
 def test_the_table_has_the_forms_that_everybody_types() -> None:
-    """The table has the common forms of ecosystem.md, and more than 188 forms."""
+    """The table has the forms of GDB's commands below, and more than 188 forms."""
     everybody = (
         "ni nexti frame f up jump starti kill printf ptype whatis show print list disas clear "
         "find call return reverse-finish thread apropos info layout tui focus display"

@@ -1,7 +1,7 @@
 """A model without time of packet lists: packet after packet, instruction after instruction.
 
-It is written from pe.md and docs/timing-pe.md alone, for integers, in plain Python. The engine must
-leave the same memory, accumulators and output queues, although it runs several buffers at once.
+It is written from the specification and docs/timing-pe.md alone, for integers, in plain Python. The
+engine must leave the same memory, accumulators and output queues, although it runs several buffers at once.
 """
 
 from __future__ import annotations

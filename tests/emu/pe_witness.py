@@ -1,4 +1,4 @@
-"""A second, scalar model of the PEs' mac, written from the text of pe.md alone.
+"""A second, scalar model of the PEs' mac, written from docs/timing-pe.md alone.
 
 It works PE by PE and entry by entry, in plain Python without `macaw.emu.pe`. It computes the cycles
 of each PE and its accumulator.
@@ -38,7 +38,7 @@ def mac_queued(
 ) -> list[tuple[Any, Any]]:
     """Simulate a mac of design 5b in a PE; return its products (weight, activation) in their order.
 
-    pe.md: "All stages read the state at the start of the cycle."
+    docs/timing-pe.md: "Each stage sees the numbers of queue entries at the start of the cycle."
     """
     products = []
     while not lane.empty:
@@ -75,10 +75,10 @@ def mac_balanced(
 ) -> tuple[list[list[tuple[Any, Any]]], Neighbours]:
     """Simulate a mac with `balance` in the PEs of a cluster; return the products of each.
 
-    A load is (input index, weight, owner): it is multiplied with the owner's activation. pe.md:
-    "Queue 1 pops up to two loads, one to this PE's load queue 2 if that has room, and the next one
-    to the left neighbour, if queue 1 has at least `threshold` more loads than the neighbour's and
-    that has three places free. A given load is never passed on; PE 0 never gives."
+    A load is (input index, weight, owner): it is multiplied with the owner's activation.
+    By docs/timing-pe.md, queue 1 passes a load to queue 2 if that has room, and the next one to the
+    left neighbour if queue 1 has at least `threshold` more loads than the neighbour's and that has
+    three free entries. A load that was passed is not passed again; PE 0 passes none to a neighbour.
     """
     count = len(lanes)
     products: list[list[tuple[Any, Any]]] = [[] for _ in lanes]

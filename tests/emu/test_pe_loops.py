@@ -167,7 +167,7 @@ def test_new_activations_meet_rotating_weights() -> None:
 def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> None:
     """A convolution by loops and steps equals NumPy's (seed 000 ¶104, ¶131).
 
-    It is the example of pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16.
+    It is the example of docs/timing-pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16.
     """
     rng = np.random.default_rng(7)
     plane, kernels = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (8, 3, 3))

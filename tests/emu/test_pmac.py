@@ -17,7 +17,7 @@ from tests.emu.vc_machine import Bench
 
 pytestmark = pytest.mark.once
 
-# Written from vector.md: format, lanes, bits of a lane, signed.
+# Written from the specification: format, lanes, bits of a lane, signed.
 FORMATS = {
     "u8": (16, 8, False), "s8": (16, 8, True), "u16": (8, 16, False), "s16": (8, 16, True),
     "u32": (4, 32, False), "s32": (4, 32, True), "f16": (8, 16, True), "f32": (4, 32, True),
@@ -41,7 +41,7 @@ def unpacked(data, bits, signed=False):
 
 
 def model(name, first, second, order, old, acc):
-    """The 16 bytes of the result by the rules of vector.md."""
+    """The 16 bytes of the result by the rules of the specification."""
     lanes, bits, signed = FORMATS[name]
     wide = 4 * bits
     sums = []

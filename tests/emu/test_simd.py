@@ -1,6 +1,6 @@
 """Every SIMD instruction except pmac against Python's integers and exact fractions, lane by lane.
 
-`MODELS` has a model of each instruction, written from vector.md.
+`MODELS` has a model of each instruction, written from the specification.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tests.emu.trace_machine import AREA, OCCURRENCE_NAMES, WINDOW_PARAMETERS, T
 NAMES = [row.name for row in GROUP]
 
 
-# Table 1 of seed 001, as trace.md gives it: by loop, what groups 0 to 3 record.
+# Table 1 of seed 001: by loop, what groups 0 to 3 record.
 TABLE_1 = [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]]
 
 

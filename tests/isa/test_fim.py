@@ -1,4 +1,4 @@
-"""The words of fim against C bit-fields; the memory of islands against fim.md and seed 004."""
+"""The words of fim against C bit-fields; the memory of islands against seed 004."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LIMITS = {"n": (0, 9), "inc": (-32, 31), "col": (0, 31), "repeat": (1, 2047), "v
 
 
 def legal(row, operand):
-    """Some legal values of an operand: its limits as fim.md gives them, and values between."""
+    """Some legal values of an operand: its limits as specified, and values between."""
     if operand.name == "register":
         return {"mmr": sorted(REGISTERS), "push": [0, 1, 2], "pull": [0, 1]}[row.mnemonic]
     low, high = LIMITS.get(f"{row.mnemonic} {operand.name}") or LIMITS[operand.name]

@@ -10,7 +10,7 @@ from macaw.isa.kinds import Immediate
 from macaw.isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
 from macaw.isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
 
-# op[31:24] inc[23:20] memory[19:16] address[15:0]; numbers of nnp.md.
+# op[31:24] inc[23:20] memory[19:16] address[15:0]; numbers of the specification.
 WORDS = {
     "s_wr rows, 4": 0x00_01_0004,
     "s_wr cols, 65535": 0x00_02_FFFF,
@@ -109,7 +109,7 @@ def test_steps_say_what_their_rows_are() -> None:
 
 
 def test_memories_have_the_numbers_of_the_page() -> None:
-    """The memories that instructions name have the numbers of nnp.md (seed 003 ¶43)."""
+    """The memories that instructions name have the specification's numbers (seed 003 ¶43)."""
     numbers = {memory.name: memory.code for memory in MEMORIES}
     assert numbers == {
         "Dram": 0, "MulVrf": 1, "NetOutQ": 2, "NetInQ": 3, "MatrixRf": 4, "InitialVrf": 5,

@@ -21,7 +21,7 @@ from tests.fuzzing import properties
 
 ROWS = CORE.by_mnemonic
 SIZES = config.load("tiny")
-# Instructions of MFU0 and MFU1 (nnp.md); the operand's memory, if any, says which of the two.
+# Instructions of MFU0 and MFU1 (the specification of nnp); the operand's memory, if any, says which of the two.
 ADDS = ("vv_add", "vv_a_sub_b", "vv_b_sub_a", "vv_max")
 ACTS = ("v_sigm", "v_tanh", "v_relu")
 

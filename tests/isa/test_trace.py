@@ -1,4 +1,4 @@
-"""The tables of the trace block agree with trace.md and seed 001."""
+"""The tables of the trace block agree with the specification and seed 001."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from macaw.isa import common, registry, trace
 from macaw.isa.rows import TableError
 
-# trace.md, copied by hand: the columns of its table, and its addresses.
+# The specification, copied by hand: the columns of its table, and its addresses.
 TIMES = "t_begin t_end t_rd_begin t_rd_end t_wr_begin t_wr_end t_cu_begin t_cu_end".split()
 EVENTS = "e_cu e_array e_rd e_rd_blocked e_wr e_wr_blocked e_bus e_xwr_partial e_xwr".split()
 CONFIGURATION = {
@@ -82,7 +82,7 @@ def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
     """A marker has a field for begin or end and one for its group (seed 001 ¶59-60).
 
     The first field is 1 for begin and 0 for end. In nnp it is 0 for begin and 1 for end, because
-    these instructions have the numbers 30 and 31 of nnp.md.
+    these instructions have the numbers 30 and 31 in the specification of nnp.
     """
     found = {}
     for core in registry.cores():

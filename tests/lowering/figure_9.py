@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Seed 000 ¶151-170, its slips mended (spec pe.md): m, k and n from-to of cluster (p, q).
+# Seed 000 ¶151-170, its slips mended: m, k and n from-to of cluster (p, q).
 # Clusters in the seed's order (0, 0), (1, 0), (0, 1), (1, 1).
 CLUSTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
 

@@ -1,4 +1,4 @@
-"""Writes docs/seeds.md and docs/seeds/NNN.md from the table."""
+"""Writes docs/seeds.md and the pages in docs/seeds from the table."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
 
     Each round has `slots` rows. `elements` are the element types that the PE array accepts. With M
     clusters of K PEs and `slots` = K·M, row r goes to PE r mod K of cluster (r div K) mod M in
-    round r div (K·M) (spec pe.md, Data; docs/language.md). Raises `DataError`.
+    round r div (K·M) (docs/language.md). Raises `DataError`.
     """
     rows, columns = _matrix(array, elements, "sparse")
     dtype = array.dtype

@@ -103,7 +103,7 @@ def tree(terms, dtype):
 
 
 def model(mode: Mode, left, right):
-    """The results of the operation, number by number, as fim.md defines it."""
+    """The results of the operation, number by number, as docs/timing-fim.md defines it."""
     dtype = FORMATS[mode.format].dtype
     x, y = numbers(left).tolist(), numbers(right).tolist()
     name = FUNCTION_NAMES[mode.op]

@@ -60,7 +60,8 @@ def test_the_mapping_of_tiles_to_engines_matters() -> None:
 def test_large_layers_are_bound_by_the_multiplier() -> None:
     """A large GRU takes the multiplier's cycles only (seed 003 ¶34).
 
-    These are six products of 8 x 8 tiles, by 6 engines of 40 lanes, 11 * 10 cycles each (nnp.md).
+    These are six products of 8 x 8 tiles, by 6 engines of 40 lanes, 11 * 10 cycles each
+    (docs/timing-nnp.md).
     """
     device = NARROW.changed({f"nnp.{name}_depth": 1 for name in DEPTHS})
     few, more = (cycles("GRU", 281, steps, device) for steps in (3, 5))
