@@ -35,9 +35,16 @@ def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
 
 
 def _steps(
-    usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
+    usage: str,
+    group: str,
+    meaning: str,
+    alias: str,
+    act: Callable[[Session, int], StopRecord],
+    details: str = "",
 ) -> None:
-    """Add a command for counted steps to the table; `usage` to `alias` are fields of its row.
+    """Add a command for counted steps to the table.
+
+    `usage` to `alias`, and `details`, are fields of its row.
 
     The command calls `act(session, N)`, where N is the number of steps.
     """
@@ -46,7 +53,7 @@ def _steps(
         session = context.session
         return _go(session, lambda: act(session, line.count()))
 
-    command(usage, group, meaning, aliases=(alias,), repeats=True)(steps)
+    command(usage, group, meaning, aliases=(alias,), repeats=True, details=details)(steps)
 
 
 @command("run", "run", "load the program again and run it", aliases=("r",))
@@ -218,9 +225,10 @@ _steps("reverse-stepc [N]", "back", "go back N cycles", "rsc", Session.stepc_bac
 _steps(
     "reverse-stepx [N]",
     "back",
-    "go back to before the last N ends of exes, chains, blocks of islands or transfers",
+    "go back to right after the N-th last end of an exe, chain, block of an island or transfer",
     "rsx",
     Session.stepx_back,
+    details="An end exactly at the present position does not count.",
 )
 
 
