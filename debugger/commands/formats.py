@@ -60,7 +60,7 @@ class Format:
     def __str__(self) -> str:
         """Return the format as a user writes it after the slash."""
         unit = next((letter for letter, size in UNITS.items() if size == self.unit), "")
-        return f"{self.count or ''}{self.type or self.letter + unit}"
+        return f"{self.count or ''}{self.type or self.own or self.letter + unit}"
 
 
 _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from macaw.debugger.commands.formats import read
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.session import Session
 from macaw.debugging import DebuggerFiles
@@ -111,3 +112,8 @@ def test_many_numbers():
     rows = run.execute("x/2i _start").rows
     assert [row[2] for row in rows] == ["li a7, 93", "ecall"]
     assert run.execute("x/tiles 0x7fffffff").kind == "error"
+
+
+@pytest.mark.parametrize("text", ["", "4", "x", "4xw", "fh", "8f16", "i", "2bfp", "tiles_fp32"])
+def test_a_format_is_written_as_it_is_read(text):
+    assert str(read(text, own=("bfp", "tiles_fp32"))) == text
