@@ -13,6 +13,7 @@ VALUE = ("", "value")  # the columns of a table of values
 DISPLAY = ("", "display", "value")  # the columns of a table of displays
 Cell = Any  # a plain value: text, a number, a truth value, None
 LONGEST = 400  # the greatest length of an error's text, in characters
+MOST_ANSWERS = 1000  # an answer contains at most so many answers, the last ones
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,7 +36,6 @@ DEEPEST = 16  # the greatest depth of scripts that call scripts
 LONGEST = 1 << 16  # the greatest number of characters of a line
 MOST_STOPS = 10_000  # the greatest number of stops in a row whose points' commands are executed
 SILENT = "silent"  # as a point's first command: do not show the stop
-MOST_ANSWERS = 1000  # the greatest number of answers of points' commands in an answer
 
 
 class Interpreter:
@@ -217,7 +217,7 @@ class Interpreter:
             lines = lines_of_call(command, text)
         except ValueError as error:
             raise CommandError(f"{command.name}: {error}") from None
-        replies: list[Answer] = []
+        replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
         for number, answer in self.run_lines(lines, command.name):
             if answer.kind == "error":
                 what = f"{command.name}, line {number}: {answer.message}"
@@ -226,7 +226,7 @@ class Interpreter:
         if len(replies) == 1:
             return replies[0]
         leaves = any(answer.leaves for answer in replies)
-        return Answer("done", command.name, answers=tuple(replies[-MOST_ANSWERS:]), leaves=leaves)
+        return Answer("done", command.name, answers=tuple(replies), leaves=leaves)
 
     def _with_other(self, row: Command, text: str, answer: Answer) -> Answer:
         """Execute a line in the other run, too, and return the answers of both runs as one.
@@ -319,10 +319,10 @@ class Interpreter:
         """Execute the commands of the points that caused a stop, and return their answers.
 
         If a command leads to another stop, the commands of the points of that stop replace the
-        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution; then the
-        result has all answers, otherwise the last `MOST_ANSWERS`.
+        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution. The result
+        has the last `answers.MOST_ANSWERS` answers, with the error.
         """
-        replies: list[Answer] = []
+        replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
         for _ in range(MOST_STOPS):
             lines = self._point_commands(stop)
             stop = None
@@ -336,7 +336,7 @@ class Interpreter:
                     return tuple(replies)
             if stop is None:
                 break
-        return tuple(replies[-MOST_ANSWERS:])
+        return tuple(replies)
 
     def _point_commands(self, stop: StopRecord | None) -> list[str]:
         points = self.session.points.all

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
 MOST_ROUNDS = 1_000_000  # the greatest number of rounds of a `while`
-MOST_ANSWERS = 1000  # an answer contains at most so many answers, the last ones
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _ALIAS = re.compile(r"(?:-a\s+|--\s+)*(?P<name>\S+)\s*=\s*(?P<text>.+)")
 
@@ -40,7 +39,7 @@ def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Ans
 
 def _done(replies: list[Answer]) -> Answer:
     """Return several answers as one answer, which ends the debugger if one of them does."""
-    replies = replies[-MOST_ANSWERS:]
+    replies = replies[-answers.MOST_ANSWERS :]
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)
 
@@ -73,7 +72,7 @@ def _while(context: Context, line: Line) -> Answer:
             replies.append(answer)
             if answer.leaves or answer.was_interrupted:
                 return _done(replies)
-        del replies[:-MOST_ANSWERS]
+        del replies[: -answers.MOST_ANSWERS]
     raise CommandError(f"the condition was still true after {MOST_ROUNDS:,} rounds")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from macaw.debugger.commands import points, scripting
+from macaw.debugger.commands import answers, points, scripting
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.points import point_text, split_values
 from macaw.debugger.commands.text import answer_text
@@ -179,7 +179,7 @@ def run(debug: Interpreter, *lines: str) -> str:
 def test_a_while_ends_at_its_limits(debug: Interpreter, monkeypatch: pytest.MonkeyPatch) -> None:
     """A `while` whose condition is false after the last allowed round has no error."""
     monkeypatch.setattr(scripting, "MOST_ROUNDS", 3)
-    monkeypatch.setattr(scripting, "MOST_ANSWERS", 4)
+    monkeypatch.setattr(answers, "MOST_ANSWERS", 4)
     count = ("while $n < {}", "print $n", "set $n = $n + 1", "end")
     lines = [line.format(2) for line in count]
     assert run(debug, "set $n = 0", *lines) == "\n".join(
@@ -195,6 +195,25 @@ def test_a_while_ends_at_its_limits(debug: Interpreter, monkeypatch: pytest.Monk
     lines = [line.format(5) for line in count]
     assert run(debug, "set $n = 0", *lines) == "\n".join(["$n = 3", "$n = 4", "$n = 4", "$n = 5"])
     assert run(debug, "set $n = 0", "if 1", *["print $n"] * 6, "end") == "\n".join(["$n = 0"] * 4)
+
+
+@pytest.mark.parametrize("last", ["print 6", "delete 99"])
+@pytest.mark.parametrize("word", ["commands 1", "define mine"])
+def test_an_answer_has_the_last_of_many_answers(
+    debug: Interpreter, monkeypatch: pytest.MonkeyPatch, word: str, last: str
+) -> None:
+    """An answer has at most `MOST_ANSWERS` answers, also if the last command has an error."""
+    monkeypatch.setattr(answers, "MOST_ANSWERS", 4)
+    debug.execute("break double")
+    run(debug, word, *(f"print {n}" for n in range(1, 6)), last, "end")
+    answer = debug.execute("mine" if word == "define mine" else "continue")
+    expected = [f"{n} = {n}" for n in range(1, 7)]
+    if last == "delete 99" and word == "define mine":
+        assert answer.message == "mine, line 6: there is no point 99"
+        del expected[-1]  # the answer to `mine` is the error itself
+    elif last == "delete 99":
+        expected[-1] = "error: there is no point 99"
+    assert [answer_text(item, "") for item in answer.answers] == expected[-4:]
 
 
 def test_leaving_in_a_block_ends_it(debug: Interpreter) -> None:
