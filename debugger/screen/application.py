@@ -127,6 +127,13 @@ class Screen:
         if self.app.is_running and not self.app.is_done:
             self.app.exit()
 
+    def _break_line(self, address: int) -> str:
+        """Return a line that deletes the first point at an address; without one, sets a point."""
+        for point in self.interpreter.session.points:
+            if address in point.addresses:
+                return f"delete {point.number}"
+        return f"break *{address:#x}"
+
     # Parts of the screen
 
     def _layout(self) -> Layout:
@@ -209,7 +216,7 @@ class Screen:
         self.worker.submit(buffer.text)
         return False
 
-    def _submit(self, line: str, quiet: bool = False) -> None:
+    def _submit(self, line: str | Callable[[], str], quiet: bool = False) -> None:
         if self.worker.progress is None:
             if not quiet:
                 self.arrangement.scroll.pop("output", None)
@@ -309,11 +316,7 @@ class Screen:
         row = next((row for row in code.rows if row.current), None) if code is not None else None
         if row is None or row.address is None:
             return
-        for point in list(self.interpreter.session.points):
-            if row.address in point.addresses:
-                self._submit(f"delete {point.number}")
-                return
-        self._submit(f"break *{row.address:#x}")
+        self._submit(partial(self._break_line, row.address))
 
     def _palette(self, event: KeyPressEvent) -> None:
         self._end_search()

@@ -72,8 +72,11 @@ class Worker:
         self.interrupt()
         self._thread.join(seconds)
 
-    def submit(self, line: str, quiet: bool = False) -> None:
+    def submit(self, line: str | Callable[[], str], quiet: bool = False) -> None:
         """Execute a line after all lines that were submitted before it.
+
+        `line` may be a function that returns the line from the state after those earlier lines. The
+        worker's thread calls the function, so the function may read the session.
 
         If `quiet` is true, the output panel shows nothing of the line except an error. Keys that
         change panels use this.
@@ -127,7 +130,7 @@ class Worker:
             job()
             self.on_change()
 
-    def _execute(self, line: str, number: int, quiet: bool) -> None:
+    def _execute(self, wanted: str | Callable[[], str], number: int, quiet: bool) -> None:
         leaves = False
         # Take back a request to stop an earlier line. If the request was for this line, the line is
         # dropped below, because the screen drops lines before it requests a stop.
@@ -135,9 +138,10 @@ class Worker:
         if number <= self._drop_limit:
             self._last_finished += 1
             return
-        self.busy = line.strip() or "repeat"
-        self.on_change()
         try:
+            line = wanted if isinstance(wanted, str) else wanted()
+            self.busy = line.strip() or "repeat"
+            self.on_change()
             if line.strip() and not quiet:
                 self.builder.add_command(line)
             run = self.interpreter

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from typing import Any
 
 import pytest
@@ -176,6 +178,28 @@ def test_a_breakpoint_by_key_comes_and_goes():
 
     typist = Typist(of_source(LONG_LOOP)).play(act)
     assert not list(typist.interpreter.session.points)
+
+
+def test_only_the_worker_reads_the_points_for_a_key():
+    """Two quick F9 set a breakpoint and delete it: each reads the points when its turn comes."""
+    readers = set()
+
+    class Heard(Interpreter):
+        @property
+        def session(self):
+            caller = sys._getframe(1).f_code.co_name
+            if caller in ("_break", "_break_line"):
+                readers.add(threading.current_thread().name)
+            return self.context.session
+
+    def act(user):
+        user.type("\x1b[20~\x1b[20~")
+        user.until("> break *", "> delete 1")
+
+    heard = Heard(of_source(LONG_LOOP), DebuggerFiles())
+    typist = Typist(interpreter=heard).play(act)
+    assert not list(typist.interpreter.session.points)
+    assert readers == {"session"}
 
 
 def test_scrolling_ends_where_the_rows_end():
