@@ -30,6 +30,7 @@ from macaw.lowering.fim.plan import (
 )
 from macaw.lowering.fim.program import FEW
 from macaw.lowering.fim.routes import Route
+from macaw.lowering.processor_cycles import ProcessorCycles
 
 LAST = 3  # instructions after the last wait for the dma: the end of a program
 
@@ -51,10 +52,8 @@ class _PlanTiming:
         self._ends: dict[int, int] = {}  # by island: the end of its last blocks
         self._cp = self._dma = 0
         self._copy_ends: list[int] = []  # the ends of all copies
-        step = int(config["cp.divider"])
-        self._instruction = int(config["cp.alu_cycles"]) * step
-        self._branch = int(config["cp.branch_taken_cycles"]) * step
-        self._step = step
+        cp = ProcessorCycles.of(config)
+        self._instruction, self._branch, self._step = cp.instruction, cp.jump, cp.cycle
         self._phases: dict[int, list[Phase]] = {}
 
     def action(self, action: Action) -> Action:

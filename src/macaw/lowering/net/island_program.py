@@ -13,6 +13,7 @@ from macaw.lowering.fim.subroutine import subroutine
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.island_products import LEFT, RESULT, RIGHT
 from macaw.lowering.net.network import IslandLayer
+from macaw.lowering.processor_cycles import ProcessorCycles
 
 
 def island_subroutine(
@@ -43,12 +44,10 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
     The prediction is for a time in which no other core uses the dma.
     """
+    cp = ProcessorCycles.of(config)
     # The makespan is that of a program with its last instructions, `LAST`. A subroutine has a
-    # return in their place. The call is an instruction for the address and a jump, the return is
-    # a jump.
-    alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
-    cycles = alu + 2 * jump - LAST * alu
-    return layer.product.plan.makespan + cycles * int(config["cp.divider"])
+    # return in their place.
+    return layer.product.plan.makespan + cp.call - LAST * cp.instruction
 
 
 def products(tasks: Sequence[Task]) -> int:

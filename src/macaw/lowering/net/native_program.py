@@ -15,15 +15,14 @@ from macaw.lowering.net.network import NativeLayer
 from macaw.lowering.nnp.cycles import Prediction, Streams, predict
 from macaw.lowering.nnp.operations import Model, Port
 from macaw.lowering.nnp.source import write_code, write_data
+from macaw.lowering.processor_cycles import ProcessorCycles
 
 # Labels in these sources.
 NATIVE_LABELS = frozenset(
     "run_nnp nnp_data nnp_copies vectors scratch matrices step steps row rows".split()
 )
-_CALL = 8  # cycles of cp for the call and the return
-_START = 4  # cycles of cp until nnp begins
-_TRANSFER = 4  # cycles of cp from one transfer to the next
-_END = 2  # cycles of cp after the last transfer
+_BEFORE = 7  # instructions of cp before `core.start`, without the store to nnp's register
+_TRANSFER = 4  # instructions of cp from `core.start` on, before the first transfer
 _GRANTS = 2  # cycles from the last beat of a transfer until cp knows of it
 
 
@@ -96,12 +95,12 @@ def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
 
     The prediction is for a time in which no other core uses external memory.
     """
-    divider = int(config["cp.divider"])
+    cp = ProcessorCycles.of(config)
     latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])
     size = vector_bytes(config)
     beats = ceil(size / int(config["dma.width"]))
-    streams = Streams(_TRANSFER * divider + setup + latency + beats, beats, beats)
+    streams = Streams(_TRANSFER * cp.instruction + setup + latency + beats, beats, beats)
     run = predict(layer.native, config, streams)
-    before = (_CALL + _START) * divider
-    after = latency + _GRANTS + _END * divider
-    return Prediction(before + run.cycles + after, run.beats)
+    before = _BEFORE * cp.instruction + cp.cycle
+    after = latency + _GRANTS + cp.instruction  # the last one is `dma.wait`
+    return Prediction(cp.call + before + run.cycles + after, run.beats)

@@ -17,9 +17,10 @@ from macaw.lowering.net.layer_plan import LayerPlan, Overlap
 from macaw.lowering.net.network import Network, VectorLayer
 from macaw.lowering.net.vector.operations import AveragePool, MaxPool
 from macaw.lowering.net.vector.source import cycles
+from macaw.lowering.processor_cycles import ProcessorCycles
 from macaw.lowering.progress import iterations_left
 
-_JOIN = 8  # cycles of cp to call the subroutine that waits for vc
+_JOIN = 2  # instructions of cp in the subroutine that waits for vc
 _WORTH = 0.1  # the least share of the pool's cycles to save; it is not 0 because vc slows the dma
 
 
@@ -54,7 +55,7 @@ def _pair(
     alone = cycles(operation, config)
     least = choice.selection.cost.cycles + (1 - _WORTH) * alone
     for candidate in choice.others:
-        overlap = _overlap(candidate, operation, alone)
+        overlap = _overlap(candidate, operation, alone, config)
         if overlap is not None and candidate.cost.cycles + overlap.cycles < least:
             least = candidate.cost.cycles + overlap.cycles
             before = replace(
@@ -64,7 +65,9 @@ def _pair(
     return before, pool
 
 
-def _overlap(candidate: Candidate, pool: MaxPool | AveragePool, alone: int) -> Overlap | None:
+def _overlap(
+    candidate: Candidate, pool: MaxPool | AveragePool, alone: int, config: Configuration
+) -> Overlap | None:
     """Return how a pool overlaps a layer with the plan of `candidate`, or None if it cannot.
 
     `alone` is the number of cycles that the pool takes without overlapping.
@@ -78,4 +81,6 @@ def _overlap(candidate: Candidate, pool: MaxPool | AveragePool, alone: int) -> O
     for limit in sorted(rows, reverse=True):
         stored = (plan.steps - limit) / (plan.steps + 1) * candidate.cost.cycles
         end = max(end, stored) + alone / len(rows)
-    return Overlap(tuple(limits), round(max(end - candidate.cost.cycles, 0)) + _JOIN)
+    cp = ProcessorCycles.of(config)
+    join = cp.call + _JOIN * cp.instruction + 1  # cp continues a cycle after vc's end
+    return Overlap(tuple(limits), round(max(end - candidate.cost.cycles, 0)) + join)

@@ -15,10 +15,11 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copy_cycles
 from macaw.lowering.net.vector.operations import Shape, VectorOperation, elements
 from macaw.lowering.operation import Types
+from macaw.lowering.processor_cycles import ProcessorCycles
 
 _RECORDS = "vc_images"  # label of the transfers of an image
 _LOOP = 9  # label of the loop, which no copy inside of it has
-_INSTRUCTIONS = 12  # of cp for each image, besides its transfers
+_INSTRUCTIONS = 9  # of cp for each image, besides the jump back and the wait for vc
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class ImageLoop:
         """Predict the device cycles of the transfers and of the loop, for all images."""
         copies = (Copies(("", 0), ("", 0), size, (1, 0, 0), ()) for size in self.sizes)
         moving = sum(copy_cycles(item, config) for item in copies)
-        return self.count * (moving + _INSTRUCTIONS * int(config["cp.divider"]))
+        cp = ProcessorCycles.of(config)
+        return self.count * (moving + _INSTRUCTIONS * cp.instruction + cp.jump + cp.cycle)
 
     def _moving(self, number: int) -> int:
         """Return the byte offset, in the table, of the address that changes from image to image.

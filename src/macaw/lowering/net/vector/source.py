@@ -24,6 +24,7 @@ from macaw.lowering.net.vector.operations import (
 )
 from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.net.vector.reorder import fastest_order
+from macaw.lowering.processor_cycles import ProcessorCycles
 from macaw.lowering.progress import ALL_LEFT, PROGRESS
 
 # Labels and views in these sources. There are also `vc_x`, `vc_copy`, `vc_scratch` and `vc_batch`
@@ -35,8 +36,9 @@ VECTOR_LABELS = frozenset(
 )
 _LINE = 6  # words of a table on one line of the source
 _MARGIN = 64  # bytes that vc may write after the end of a result
-_CALL = 8  # cycles of cp for the call and the return
-_START = 18  # cycles of cp and vc to start vc, to end its program and to wait for it
+_SETUP = 3  # instructions of cp before it starts vc; or for the first transfer and `dma.wait`
+_WAIT = 1  # instruction of cp: `core.wait` for vc
+_VECTOR = 17  # device cycles: vc's start, the exit of its program, and its last store
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,13 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     """
     operation.check()
     parts = _parts(operation)
-    divider = int(config["cp.divider"])
+    cp = ProcessorCycles.of(config)
     result = sum(copy_cycles(item, config) for item in parts.copies)
     if parts.kernel:
-        result += _START * divider + kernel_cycles(parts.items, config)
+        result += _WAIT * cp.instruction + _VECTOR + kernel_cycles(parts.items, config)
     if parts.images is not None:
         result = parts.images.count * result + parts.images.cycles(config)
-    return _CALL * divider + result
+    return cp.call + _SETUP * cp.instruction + result
 
 
 @dataclass(frozen=True)
