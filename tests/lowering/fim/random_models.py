@@ -107,6 +107,13 @@ class IslandDraft(Draft):
         counted = {"count_include_pad": 1} if kind == "AveragePool" else {}
         self.put(kind, [self.value], (1, channels, *sizes), **attributes, **counted)
 
+    def groups(self, channels: int) -> int:
+        """The number of groups of a convolution: often 2 to 4, if these divide the channels."""
+        some = [count for count in (2, 3, 4) if channels % count == 0]
+        if some and self.random.integers(2):
+            return int(self.random.choice(some))
+        return super().groups(channels)
+
     def image(self) -> None:
         self.pool() if self.random.integers(2) else self.convolution()
 
@@ -129,6 +136,8 @@ def random_model(random: np.random.Generator) -> onnx.ModelProto:
         "image": (1, draft.size(6), draft.size(6), draft.size(6)),
     }
     draft.shape = shapes.get(kind, (draft.size(7), draft.size(10)))
+    if kind == "image":  # more channels, so that more convolutions have groups
+        draft.shape = (1, draft.shape[1] * draft.size(3), *draft.shape[2:])
     draft.value = draft.input(*draft.shape)
     for _ in range(draft.size(2)):
         getattr(draft, kind)()

@@ -132,7 +132,7 @@ class Draft:
         _, channels, height, width = self.shape
         kernel, strides, pads, dilations, sizes = self.windows(height, width)
         outputs = self.size(6)
-        groups = channels if self.random.integers(4) == 0 else 1
+        groups = self.groups(channels)
         outputs *= groups
         inputs = [
             self.value, self.weights(outputs, channels // groups, *kernel),
@@ -140,6 +140,10 @@ class Draft:
         ]  # fmt: skip
         attributes = {"pads": pads, "strides": strides, "dilations": dilations, "group": groups}
         self.put("Conv", inputs, (1, outputs, *sizes), **attributes)
+
+    def groups(self, channels: int) -> int:
+        """The number of groups of a convolution: 1, or one for each channel."""
+        return channels if self.random.integers(4) == 0 else 1
 
     def windows(self, *image: int) -> tuple[list[int], ...]:
         """Kernel, strides, pads, dilations and numbers of windows; a third of them are squares."""

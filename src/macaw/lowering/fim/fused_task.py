@@ -23,6 +23,10 @@ from macaw.lowering.fim.windows import Windows, windows_of
 
 MOST_CHAINED = 4  # products that one start does one after the other, with buffers between them
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
+# Copies take the same cycles if their operands begin this count of numbers later in memory, because
+# the beats of the widest external memory are 1024 bytes. (If the width is no power of two, the
+# cycles of some options are estimates. The times of the chosen plan are exact for each width.)
+_PERIOD = 512
 
 
 class CannotError(Exception):
@@ -39,7 +43,7 @@ class Traits(NamedTuple):
     shape: Shape
     after: tuple[int, ...]  # the numbers of the functions
     constants: tuple[bool, bool]  # whether A and B are constants
-    # by product: the indices of the first numbers of A and B in their memory
+    # by product: the indices of the first numbers of A and B in their memory, modulo `_PERIOD`
     offsets: tuple[tuple[int, int], ...]
     depths: tuple[int, ...]  # by product: its k
     region: Region | None = None  # the part of the result that an island computes; None: all
@@ -84,7 +88,7 @@ class FusedTask:
             deep = tile_sides(layout, FORMATS[form].lanes)[1]
             k = sum(part(depth, deep) * deep for depth in depths)
         constant = a.data is not None, b.data is not None
-        offsets = tuple((a.offset, b.offset) for a, b in pairs)
+        offsets = tuple((a.offset % _PERIOD, b.offset % _PERIOD) for a, b in pairs)
         joint = self.products[0].joint
         shape = Shape(a.rows, k, b.columns, form, b.columns // joint if joint > 1 else 0)
         if self.gather is None:

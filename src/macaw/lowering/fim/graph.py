@@ -72,6 +72,9 @@ class Task:
 
     A joint product has one left side and several right sides, which are side by side in B. Its
     output has the `joint` results one below the other.
+
+    If a product has several `groups`, as a convolution may have, its left side is a constant. It
+    consists of equal blocks on the diagonal, one for each group, and of zeros beside them.
     """
 
     kind: str
@@ -82,6 +85,7 @@ class Task:
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
     joint: int = 1  # the number of results of a product
+    groups: int = 1  # the number of blocks on the diagonal of a product's left side
 
 
 class Makers:
@@ -140,20 +144,27 @@ class Graph:
         return self._new(replace(tensor, name=name))
 
     def product(
-        self, a: Tensor, b: Tensor, name: str = "", into: Tensor | None = None, row: int = 0
+        self,
+        a: Tensor,
+        b: Tensor,
+        name: str = "",
+        into: Tensor | None = None,
+        row: int = 0,
+        groups: int = 1,
     ) -> Tensor:
         """Add the matrix product A · B.
 
-        With `into`, the product writes rows of this tensor, starting at `row`.
+        With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
+        with equal blocks on its diagonal and zeros beside them, `groups` is the number of blocks.
         """
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
             )
         if into is None:
-            return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
+            return self._task(PRODUCT, (a, b), a.rows, b.columns, name, groups=groups)
         part = self.view(into, a.rows, b.columns, row * into.columns, name)
-        self.tasks.append(Task(PRODUCT, (a, b), part))
+        self.tasks.append(Task(PRODUCT, (a, b), part, groups=groups))
         return part
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:

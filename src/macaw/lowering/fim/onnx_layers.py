@@ -170,6 +170,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
             values.tensor(values.array(rows), f"{name}_weights"),
             values.tensor(columns, f"{name}_windows"),
             values.name(f"{last}_product" if has_bias else last),
+            groups=groups,
         ),
         (outputs, windows.shape[1]),
     )

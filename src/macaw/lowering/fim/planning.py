@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
+from math import inf
 from typing import Any
 
 from macaw.isa.config import Configuration, load, presets
@@ -12,6 +14,7 @@ from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import (
+    group_products,
     joint_products,
     options,
     prefetch,
@@ -23,7 +26,7 @@ from macaw.lowering.fim import (
 )
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.clock import NEVER
-from macaw.lowering.fim.graph import PRODUCT, Graph
+from macaw.lowering.fim.graph import PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, Unit
 from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
 from macaw.lowering.fim.schedule import EFFORT, schedule
@@ -73,10 +76,11 @@ class Planner:
 
         The changed graphs have products divided along k, joint products, or tasks divided by rows.
         """
-        plans = [self._with_constants(graph)]
         products = any(task.kind == PRODUCT for task in graph.tasks)
         if not self.together or self.dynamic or not products:
-            return plans
+            return [self._with_constants(graph)]
+        plans = self._with_groups(graph)
+        graph = min((plan for plan, _ in plans), key=lambda plan: plan.makespan).graph
         for count in dict.fromkeys((2, int(self.config["fim.islands"]))):
             by_k = split_k.divided(graph, count)
             if by_k is not None:
@@ -100,6 +104,41 @@ class Planner:
             with suppress(LowerError):
                 plans.append(alone._with_constants(parts))
         return plans
+
+    def _with_groups(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
+        """Return the plan of a graph, then plans of it with products of fewer groups.
+
+        More and more products are tried as long as the plan ends sooner. A plan is left out if it
+        is refused and there is another plan.
+        """
+        plans: list[tuple[GraphPlan, SourceFiles]] = []
+        refused: LowerError | None = None
+        for form in chain([graph], group_products.divided(graph, self._predictor(graph))):
+            try:
+                plans.append(self._with_constants(form))
+            except LowerError as error:
+                refused = refused or error
+                continue
+            if len(plans) > 1 and plans[-1][0].makespan >= plans[-2][0].makespan:
+                break
+        if refused is not None and not plans:
+            raise refused
+        return plans
+
+    def _predictor(self, graph: Graph) -> Callable[[Task], float]:
+        """Return a function that predicts the cycles of a task on the island that is best for it.
+
+        The function returns infinity if no island can do the task.
+        """
+        memory = geometry(self.config)
+        reserved = residency.reserved_rows(self.resident, memory)
+        rows = BankRows(memory.rows, reserved, True) if reserved else BankRows(memory.rows)
+
+        def cycles(task: Task) -> float:
+            answers = options.options((task,), self.config, graph.form, rows)
+            return min((row.total for row in answers if isinstance(row, Option)), default=inf)
+
+        return cycles
 
     def _with_constants(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return a plan and its program, with as many constants in the banks as there is room for.
