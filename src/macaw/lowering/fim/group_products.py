@@ -52,8 +52,16 @@ def divided(graph: Graph, cycles: Callable[[Task], float]) -> Iterator[Graph]:
 
 
 def part_counts(groups: int) -> list[int]:
-    """Return the numbers of parts with equal numbers of groups, at most `MOST_PARTS`, from 1 on."""
-    return [count for count in range(1, min(groups, MOST_PARTS) + 1) if groups % count == 0]
+    """Return the numbers of parts to try, from 1 to `MOST_PARTS`.
+
+    All parts have equal numbers of groups. Each number is at least twice the number before, so that
+    few tasks are simulated. The last number is `groups`, if that is at most `MOST_PARTS`.
+    """
+    counts = [1]
+    for count in range(2, min(groups, MOST_PARTS) + 1):
+        if groups % count == 0 and count >= 2 * counts[-1]:
+            counts.append(count)
+    return counts
 
 
 def _first_part(graph: Graph, task: Task, count: int) -> Task:
