@@ -314,7 +314,8 @@ class OpenSequence:
             values = _values(item.context, item)
         except (Mistake, AlreadyReported):  # reported at its own line
             return
-        if entry not in strided(item.row, {"src": 0} | values):
+        is_known = all(x.name in values or x.default is not None for x in item.row.operands)
+        if is_known and entry not in strided(item.row, {"src": 0} | values):
             raise Mistake(
                 "this operand is the same in all PEs",
                 record.target,
