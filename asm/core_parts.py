@@ -224,13 +224,14 @@ class CoreParts:
 
     def _no_section(self, name: Name) -> Mistake:
         part = self.current
-        where = f"a part of {part.core.name}" if part else "statements in no part"
         choices = part.section_names() if part else tuple(COMMON_SECTIONS)
         there = "there are " + ", ".join((*choices, *(part.section_forms() if part else ())))
         if part is None:
             there += "; a core's part begins with .core"
         hint = did_you_mean(name.text, choices) or there
-        return Mistake(f"{where} has no section '{name.text}'", name, hint)
+        if part is None:
+            return Mistake(f"outside of parts there is no section '{name.text}'", name, hint)
+        return Mistake(f"a part of {part.core.name} has no section '{name.text}'", name, hint)
 
     def _enter(self, area: Area) -> None:
         self._state.symbols.place_labels(self._state.area)

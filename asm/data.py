@@ -82,6 +82,15 @@ def read_npy(data: bytes) -> Array:
     return Array(dtype, shape, data[start + length :])
 
 
+def dimensions_text(shape: Sequence[int]) -> str:
+    """Return the number of dimensions of an array with their lengths, for messages."""
+    if not shape:
+        return "no dimension, one number"
+    if len(shape) == 1:
+        return f"1 dimension, of {shape[0]} element{'s' * (shape[0] > 1)}"
+    return f"{len(shape)} dimensions, {' x '.join(map(str, shape))}"
+
+
 def _item_size(dtype: str) -> int:
     return next(int(code[1]) for code, name in _DTYPES.items() if name == dtype)
 

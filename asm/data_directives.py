@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 
 from macaw.asm import files
-from macaw.asm.data import MAX_BYTES, Array, DataError, Selection, read_npy, select
+from macaw.asm.data import MAX_BYTES, Array, DataError, Selection, dimensions_text, read_npy, select
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import Address, NotYet, evaluate, number
@@ -227,8 +227,7 @@ def load_array(context: StatementContext, node: Node) -> Array:
     if not isinstance(node, Indexed):
         return array
     if len(node.subscripts) > len(array.shape):
-        shape = " x ".join(map(str, array.shape))
-        raise Mistake(f"'{name}' has {len(array.shape)} dimensions, {shape or 'one number'}", node)
+        raise Mistake(f"'{name}' has {dimensions_text(array.shape)}", node)
     selections = [
         _selection(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)
     ]

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -16,7 +16,9 @@ from functools import lru_cache
 
 from macaw.isa.errors import MacawError
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 
+_NUMBERED = lazy_pattern(r"(.*?)([0-9]+)")
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # errors that are printed by default
 _MOST_COMPARED = 200_000  # the most names that a run of the assembler compares
@@ -264,6 +266,29 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         guesses.names_left -= len(names)
         guesses.hints[key] = _nearest(word, names)
     return guesses.hints[key]
+
+
+def numbered_names(word: str, names: Iterable[str]) -> str:
+    """Return a hint for a word such as `x32`: the first and the last name of this form.
+
+    The hint is empty if the word has no number at its end, if no name has the same letters, or if
+    a number between the first and the last is missing.
+    """
+    match = _NUMBERED.fullmatch(word)
+    numbers = _numbers(frozenset(names)).get(match[1]) if match else None
+    if not match or not numbers or len(numbers) <= max(numbers) - min(numbers):
+        return ""
+    return f"the registers are {match[1]}{min(numbers)} to {match[1]}{max(numbers)}"
+
+
+@lru_cache(maxsize=64)
+def _numbers(names: frozenset[str]) -> Mapping[str, Sequence[int]]:
+    """Return the numbers at the end of names, by the letters before the number (`a` for `a0`)."""
+    numbers: dict[str, list[int]] = {}
+    for name in names:
+        if match := _NUMBERED.fullmatch(name):
+            numbers.setdefault(match[1], []).append(int(match[2]))
+    return numbers
 
 
 @lru_cache(maxsize=256)  # an editor assembles the same mistake again and again

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.data import dimensions_text
 from macaw.asm.expressions import Address, Context, NotYet, Value, evaluate, fold, low_part, number
 from macaw.asm.layout import Area
 from macaw.asm.object_symbols import address_of
+from macaw.asm.report import statement_place
 from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Datum, Deferred, Definition, Scope
 from macaw.asm.syntax import (
@@ -122,7 +124,9 @@ class ExpressionContext:
                 return None
             if node.text in self.scope.weak:
                 return Definition(node.text, self.line, node.start, node.end, 0, is_label=False)
-            hint = self.state.symbols.hint(node.text, self.scope, self.state.cores)
+            start, _end = statement_place(self.line)
+            is_operand = not self.line.text.startswith(".", start)
+            hint = self.state.symbols.hint(node.text, self.scope, self.state.cores, is_operand)
             raise Mistake(f"undefined symbol '{node.text}'", node, hint)
         symbol.is_used = True
         if symbol.is_bad:
@@ -264,7 +268,8 @@ class ExpressionContext:
         entry, rest = divmod(offset, size)
         if rest:
             raise Mistake(
-                f"the address is {rest} bytes after the start of a {unit.title}, which has {size}"
+                f"the address is {rest} byte{'s' * (rest > 1)} after the start of a {unit.title},"
+                f" which has {size}"
                 " bytes",
                 node,
                 f"{unit.title}s begin at multiples of {size} bytes of external memory: put data of"
@@ -345,8 +350,7 @@ class ExpressionContext:
 
     def _elements(self, name: Name, datum: Datum, node: Indexed) -> tuple[int, int]:
         if len(node.subscripts) > len(datum.shape):
-            shape = " x ".join(map(str, datum.shape))
-            raise Mistake(f"'{name.text}' has {len(datum.shape)} dimensions, {shape}", node)
+            raise Mistake(f"'{name.text}' has {dimensions_text(datum.shape)}", node)
         size, offset = datum.size, 0
         for dimension, item in enumerate(node.subscripts):
             length, what = datum.shape[dimension], f"'{name.text}' in dimension {dimension}"

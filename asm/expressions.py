@@ -20,6 +20,7 @@ from macaw.asm.syntax import (
     Group,
     Here,
     Indexed,
+    Inside,
     LocalLabel,
     LongNumber,
     Mistake,
@@ -255,6 +256,10 @@ def _leaf(node: Node, context: Context) -> Value:
             return context.name(QuotedName(node.start, node.end, name))
         case Indexed():
             raise Mistake("a number is needed here, not a string", node)
+    if isinstance(node, Inside) and isinstance(node.outer, Name):
+        hint = did_you_mean(node.outer.text, FUNCTIONS)
+        if hint:
+            raise Mistake(f"unknown function '{node.outer.text}'", node.outer, hint)
     raise Mistake("an expression is needed here", node)
 
 

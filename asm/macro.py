@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from macaw.asm.diagnostics import Span
 from macaw.asm.macro_body import MacroBody
 from macaw.asm.source import LogicalLine
@@ -18,7 +20,9 @@ class Parameter:
 
     def __str__(self) -> str:
         qualifier = f":{self.qualifier}" if self.qualifier else ""
-        return f"{self.name}{qualifier}" + (f"={self.default}" if self.default else "")
+        has_separator = re.search(r"[\s,]", self.default) is not None
+        default = f'"{self.default}"' if has_separator else self.default
+        return f"{self.name}{qualifier}" + (f"={default}" if default else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,7 +49,10 @@ class _Call:
                     "an argument by position after one by name", start, self._after(start)
                 )
             elif following == len(parameters):
-                count = "no argument" if not parameters else f"at most {len(parameters)}"
+                number = len(parameters)
+                count = (
+                    f"at most {number} argument{'s' * (number > 1)}" if number else "no argument"
+                )
                 message = f"macro '{self._macro.name}' takes {count}"
                 raise self._mistake(message, start, len(text.text))
             else:

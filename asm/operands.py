@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.diagnostics import did_you_mean, numbered_names
 from macaw.asm.expressions import Address, Context, evaluate, not_placed
 from macaw.asm.syntax import (
     Checked,
@@ -248,9 +248,10 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
     # For a number, no similar word is suggested.
     hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))
     if not text:
-        return Mistake(f"{name}: {kind.describe()} is needed here, no expression", node)
+        return Mistake(f"{name}: an expression cannot be written here", node, kind.describe())
     if isinstance(kind, Register):
-        return Mistake(f"'{text}' is no {kind.file}", node, hint or kind.describe())
+        hint = kind.hint(text) or numbered_names(text, kind.words()) or hint or kind.describe()
+        return Mistake(f"'{text}' is no {kind.file}", node, hint)
     return Mistake(f"{name}: '{text}' is not {kind.describe()}", node, hint)
 
 
@@ -258,7 +259,7 @@ def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
     """Return the error for a name that `kind` does not have."""
     words = kind.words()
     listed = ", ".join(words if len(words) <= _MOST_LISTED else (*words[:_MOST_LISTED], "..."))
-    same_letter = [word for word in words if word[:1] == node.text[:1]]
+    same_letter = [word for word in words if word[:1] == node.text[:1].lower()]
     hint = did_you_mean(node.text, same_letter) or f"there are {listed}; any other by its number"
     return Mistake(f"no {kind.noun} is called '{node.text}'", node, hint)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.diagnostics import did_you_mean, numbered_names
 from macaw.asm.expressions import Address, number
 from macaw.asm.layout import Area
 from macaw.asm.report import Report
@@ -14,10 +14,7 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import PRIVATE, Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Number
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
-
-_NUMBERED = lazy_pattern(r"(.*?)([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +33,6 @@ def _register_names(cores: tuple[Core, ...]) -> frozenset[str]:
     """Return the names of all registers of the cores."""
     files = [file for core in cores for file in core.files]
     return frozenset(word for file in files for names in file.names for word in names)
-
-
-@lru_cache(maxsize=16)
-def _register_numbers(cores: tuple[Core, ...]) -> Mapping[str, Sequence[int]]:
-    """Return the numbers in names of registers, by the letters before the number (`a` for `a0`)."""
-    numbers: dict[str, list[int]] = {}
-    for name in _register_names(cores):
-        if match := _NUMBERED.fullmatch(name):
-            numbers.setdefault(match[1], []).append(int(match[2]))
-    return numbers
 
 
 class ProgramSymbols:
@@ -129,8 +116,11 @@ class ProgramSymbols:
         symbol.value = result
         return result
 
-    def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
-        """Return a hint for an unknown name: a similar symbol, or that `name` is a register."""
+    def hint(self, name: str, scope: Scope, cores: Sequence[Core], is_operand: bool) -> str:
+        """Return a hint for an unknown name: a similar symbol, or that `name` is a register.
+
+        If `is_operand`, the name is in an instruction, and the hint may be a similar register.
+        """
         hint = did_you_mean(name, self._names(scope))
         if hint:
             return hint
@@ -139,11 +129,9 @@ class ProgramSymbols:
             return "it is a register; a number is needed here"
         if re.fullmatch(r"[0-9A-Fa-f]+[hH]", name):
             return f"a hexadecimal number is written 0x{name[:-1]}"
-        letters = name.rstrip("0123456789")
-        numbers = _register_numbers(tuple(cores)).get(letters)
-        if letters != name and numbers:
-            return f"the registers are {letters}{min(numbers)} to {letters}{max(numbers)}"
-        return did_you_mean(name, registers)
+        if not is_operand:
+            return ""
+        return numbered_names(name, registers) or did_you_mean(name, registers)
 
     def _names(self, scope: Scope) -> frozenset[str]:
         """Return the names of all symbols that the lines of a file can use.

@@ -163,7 +163,7 @@ def set_size(context: StatementContext, statement: Statement) -> None:
     def enter() -> None:
         size = number(value.node, value.context) if isinstance(value, Deferred) else value
         if not isinstance(size, int) or not 0 <= size < 1 << 32:
-            raise Mistake("a size is a number from 0 to 4294967295", name)
+            raise Mistake("a size is a number from 0 to 4294967295", statement.operands[1])
         symbol = _definition(context, name)
         if symbol is not None:
             symbol.size = size

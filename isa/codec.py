@@ -146,21 +146,22 @@ def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tu
     message.
     """
 
-    def score(row: Row) -> tuple[bool, int]:
+    def score(row: Row) -> tuple[bool, int, int]:
         outer, inner = _in_and_outside_of_brackets(row)
-        fitting = 0
+        shaped = fitting = 0
         for operand, (text, bracket) in zip(outer, written, strict=False):
             base = inner.get(operand.name)
             if (base is None) != (bracket is None):
                 continue
+            shaped += 1
             if not operand.kind.by_name or operand.kind.parse(text) is not None:
                 fitting += base is None or bracket is None or base.kind.parse(bracket) is not None
-        return len(outer) == len(written), fitting
+        return len(outer) == len(written), shaped, fitting
 
-    nearest, best = rows[0], (False, -1)
+    nearest, best = rows[0], (False, -1, -1)
     for row in rows:
         result = score(row)
-        if result == (True, len(written)):
+        if result == (True, len(written), len(written)):
             return row, True
         if result > best:
             nearest, best = row, result

@@ -82,8 +82,9 @@ class Configuration(Mapping[str, Any]):
 
         Raises `ConfigError`.
         """
-        named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
-        if not isinstance(name, str) or not named:
+        if not isinstance(name, str):
+            raise ConfigError(f"name: {_text(name)} is not a word")
+        if not isinstance(values, Mapping) or not all(isinstance(field, str) for field in values):
             raise ConfigError("a configuration is made of a name and the values of fields by name")
         mistakes = []
         if not _NAME.fullmatch(name):

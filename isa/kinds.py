@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from macaw.isa.lazy_dataclass import dataclass
 
+_MOST_LISTED = 3  # registers that `Register.describe` names one by one
+
 
 class OperandError(ValueError):
     """The error for a value that an operand cannot have; the message gives the reason."""
@@ -159,6 +161,9 @@ class Register(Kind):
         return self.names[value][0]
 
     def describe(self) -> str:
+        if len(self.names) <= _MOST_LISTED:
+            first, last = (names[0] for names in self.names[:-1]), self.names[-1][0]
+            return f"a {self.file}, {' or '.join((', '.join(first), last)).removeprefix(' or ')}"
         return f"a {self.file}, {self.names[0][0]} to {self.names[-1][0]}"
 
     def words(self) -> tuple[str, ...]:
@@ -186,7 +191,8 @@ class Choice(Kind):
         return self.choices[value]
 
     def describe(self) -> str:
-        return "one of " + ", ".join(word for word in self.choices if word)
+        words = self.words()
+        return ("one of " if len(words) > 1 else "") + ", ".join(words)
 
     def words(self) -> tuple[str, ...]:
         return tuple(word for word in self.choices if word)

@@ -99,7 +99,10 @@ def summary(core: Core) -> str:
     lines += _list("directive", ((item.syntax, item.meaning) for item in core.directives))
     lines += _list(
         "register",
-        ((f"{file.names[0][0]} to {file.names[-1][0]}", file.meaning) for file in core.files),
+        (
+            (" to ".join(dict.fromkeys((x.names[0][0], x.names[-1][0]))), x.meaning)
+            for x in core.files
+        ),
     )
     lines += _list("special register", ((item.name, item.meaning) for item in core.specials))
     lines += _list("memory-mapped register", ((x.name, x.meaning) for x in core.registers))

@@ -105,7 +105,7 @@ def test_format(kind, value, text):
         (Immediate(6, step=4), "0 to 60, a multiple of 4"),
         (Relative(13, signed=True, step=2), "an address -4096 to 4094 bytes away, a multiple of 2"),
         (Relative(8, signed=True), "an address -128 to 127 bytes away"),
-        (REGISTERS, "a register, zero to ra"),
+        (REGISTERS, "a register, zero or ra"),
         (Choice(("", "a", "b")), "one of a, b"),
         (Flag("fast"), "the word fast, or nothing"),
         (Letters("iorw"), "letters of iorw"),

@@ -295,7 +295,7 @@ def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: macaw.Configuration(7, {}), "made of a name and the values"),  # type: ignore[arg-type]
+        (lambda: macaw.Configuration(7, {}), "name: 7 is not a word"),  # type: ignore[arg-type]
         (lambda: macaw.Configuration("x", 7), "made of a name and the values"),  # type: ignore[arg-type]
         (lambda: macaw.Configuration("x", {1: 2}), "made of a name and the values"),  # type: ignore[dict-item]
         (lambda: macaw.Device("tiny"), "a device is made of a Configuration"),  # type: ignore[arg-type]

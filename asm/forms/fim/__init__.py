@@ -109,8 +109,13 @@ class FimPart(CorePart):
         values, pending = known_values(context, row, bound)
         if row.mnemonic == "mmr":
             pending.pop("value", None)  # an address that is not known yet, which no rule needs
-        for node in pending.values():
-            context.number(node)  # raises the reason why it is not known
+        for name, node in pending.items():
+            try:
+                context.number(node)
+            except Mistake as mistake:  # the reason why the value is not known
+                if isinstance(node, Name):
+                    mistake.hint = did_you_mean(node.text, bound.operand(name).kind.words())
+                raise
         defaults = {x.name: x.default for x in row.operands if x.default is not None}
         if context.area.section != self.plan().name:
             raise Mistake(

@@ -162,8 +162,8 @@ class Results:
             context.state.report.warning(
                 context.line,
                 self.part,
-                f"PEs write over each other's results: each writes {elements}, from one PE to the"
-                f" next are {values['stride']} bytes",
+                f"PEs write over each other's results: each writes {_counted(elements, 'element')},"
+                f" but the next PE begins {_counted(values['stride'], 'byte')} later",
                 f"such as stride={least}",
                 name="overlap",
             )
@@ -192,8 +192,8 @@ class Results:
             end = place.offset + place.length  # y[0:4] must not be exceeded
         if place.offset + last > end:
             raise Mistake(
-                f"results of {writers.words} reach {place.offset + last - end} bytes past"
-                f" '{self.name.text}'",
+                f"results of {writers.words} reach"
+                f" {_counted(place.offset + last - end, 'byte')} past '{self.name.text}'",
                 self.part,
                 "pes=, stride=, step= and count= say what is written",
             )
@@ -201,6 +201,10 @@ class Results:
         start = place.offset - whole.offset
         high = start + last if stores is not None else whole.length
         self.written_range = (min(start + first, high), high)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:

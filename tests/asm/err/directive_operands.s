@@ -20,5 +20,5 @@
         .npy                              #! error 9-13: .npy takes other operands | write .npy "file.npy" [[rows, ...]]
         .npy    5                         #! error 17-18: the name of a .npy file is needed here, in quotes
         .npy    "a.npy", "b.npy"          #! error 9-33: .npy takes other operands | write .npy "file.npy" [[rows, ...]]
-        .size   a, -1                     #! error 17-18: a size is a number from 0 to 4294967295
+        .size   a, -1                     #! error 20-22: a size is a number from 0 to 4294967295
 a:

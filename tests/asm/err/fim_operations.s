@@ -3,7 +3,7 @@
         .core   fim, island=0
         .block  banks=0
           mmr   op, mull                  #! error 21-25: op has no value 'mull' | did you mean 'mul'?
-          mmr   opp, mul                  #! error 17-20: the value must be known here: 'opp' is not defined before
+          mmr   opp, mul                  #! error 17-20: the value must be known here: 'opp' is not defined before | did you mean 'op'?
           mmr   op, add
           rz <- rop % gio                 #! error 17-26: the ALU has no '%' | there are +, -, *, /, &, |, ^
           rz <- -rop                      #! error 17-21: the ALU has no '-' of one operand
@@ -27,7 +27,7 @@
           act   4096                      #! error 17-21: row: 4096 is out of range, 0 to 4095
           mmr   op, mul
           mmr   op, add
-          push  iosa                      #! error 17-21: 'iosa' is no register | a register, rz to rop
+          push  iosa                      #! error 17-21: 'iosa' is no register | a register, rz, gio or rop
           lock  8                         #! error 17-18: buffer: 8 is out of range, 0 to 7
           mmr   b0_low, 0x80000000        #! error 25-35: value: 0x80000000 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
           mmr   b0_low, 0x40000010        #! error 25-35: value: 0x40000010 is not a multiple of 32

@@ -46,7 +46,7 @@ s:      .npy    "weights.npy"[0, 0:6]
         exe     ib=0, data=(x[64])        #! error 31-33: 'x' in dimension 0: 64 is out of range, 0 to 63
         exe     ib=0, data=(x[3:2])       #! error 31-34: the range 3:2 is empty
         exe     ib=0, data=(x[0:65])      #! error 33-35: 'x' in dimension 0: 65 is out of range, 0 to 64
-        exe     ib=0, data=(x[0, 0])      #! error 29-36: 'x' has 1 dimensions, 64
+        exe     ib=0, data=(x[0, 0])      #! error 29-36: 'x' has 1 dimension, of 64 elements
         exe     ib=0, data=(f)            #! error 29-30: 'f' holds float32; activations are int8 where pe.element is int8
         exe     ib=0, data=(activations w)  #! error 29-42: 'w' holds index and value, which only weights are
         exe     ib=0, data=(s sliced)     #! error 29-37: 's' has 6 elements here, which 8 cannot share | sliced gives each the same number

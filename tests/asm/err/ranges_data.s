@@ -18,8 +18,8 @@
         .fill   1, 8, -1
         .fill   1, 3, 0xffffff
         .fill   1000000000, 8, 1          #! error 17-27: 1000000000 times 8 bytes are out of range, at most 1073741824
-        .align  17                        #! error 17-19: alignment, a power of two: 17 is out of range, 0 to 16
-        .align  -1                        #! error 17-19: alignment, a power of two: -1 is out of range, 0 to 16
+        .align  17                        #! error 17-19: exponent of the alignment: 17 is out of range, 0 to 16
+        .align  -1                        #! error 17-19: exponent of the alignment: -1 is out of range, 0 to 16
         .balign 3                         #! error 17-18: an alignment is a power of two, not 3
         .balign 131072                    #! error 17-23: alignment in bytes: 131072 is out of range, 0 to 65536
         .balign 4, 300                    #! error 20-23: fill: 300 is out of range, -128 to 255

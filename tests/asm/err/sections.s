@@ -1,7 +1,7 @@
 # Sections that there are not.
-        .section .dta                     #! error 18-22: statements in no part has no section '.dta' | did you mean '.data'?
-        .section .text                    #! error 18-23: statements in no part has no section '.text' | there are .data, .rodata, .bss; a core's part begins with .core
-        .text                             #! error 9-14: statements in no part has no section '.text' | there are .data, .rodata, .bss; a core's part begins with .core
+        .section .dta                     #! error 18-22: outside of parts there is no section '.dta' | did you mean '.data'?
+        .section .text                    #! error 18-23: outside of parts there is no section '.text' | there are .data, .rodata, .bss; a core's part begins with .core
+        .text                             #! error 9-14: outside of parts there is no section '.text' | there are .data, .rodata, .bss; a core's part begins with .core
         .core   cp
         .section .dat.cp                  #! error 18-25: a part of cp has no section '.dat.cp' | did you mean '.data.cp'?
         .section .foo                     #! error 18-22: a part of cp has no section '.foo' | there are .text, .data, .rodata, .bss, .data.cp

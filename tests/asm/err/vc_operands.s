@@ -1,11 +1,11 @@
 # Registers of vc: which are vectors, which are pairs, and how many lanes there are.
         .core   vc
-        vadd.b  vr0, vr1, vr16            #! error 27-31: 'vr16' is no vector register | did you mean 'vr6'?
+        vadd.b  vr0, vr1, vr16            #! error 27-31: 'vr16' is no vector register | the registers are vr0 to vr15
         vadd.b  vr0, vr1, a2              #! error 27-29: 'a2' is no vector register | a vector register, vr0 to vr15
         add     a0, a1, vr2               #! error 25-28: undefined symbol 'vr2' | it is a register; a number is needed here
         pmac.u8 vr3, vr0, vr1, gr5        #! error 32-35: 'gr5' is no register for an order of 16 | a pair is named by its even register, tp
-        pmac.s8 vr3, vr0, vr1, vr16       #! error 32-36: 'vr16' is no register for an order of 16 | did you mean 'vr6'?
-        pmac.u16 vr3, vr0, vr1, gr32      #! error 33-37: 'gr32' is no register for an order | did you mean 'gr3'?
+        pmac.s8 vr3, vr0, vr1, vr16       #! error 32-36: 'vr16' is no register for an order of 16 | the registers are vr0 to vr15
+        pmac.u16 vr3, vr0, vr1, gr32      #! error 33-37: 'gr32' is no register for an order | the registers are gr0 to gr31
         pmac.u16 vr3, vr0, vr1, vr2, ac   #! error 38-40: pmac.u16 has no flag 'ac' | did you mean 'acc'?
         vext.d  a1, vr0, 0                #! error 17-19: 'a1' is no even register of a pair | a pair is named by its even register, a0
         vsplat.d vr0, s1                  #! error 23-25: 's1' is no even register of a pair | a pair is named by its even register, s0

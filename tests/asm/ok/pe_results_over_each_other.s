@@ -15,11 +15,11 @@
         config  ib=0, loop
         config  ib=1, four
         config  ib=2, one
-        exe     ib=0, last, out=(y, pes=4)      #! warning 34-35: PEs write over each other's results: each writes 25, from one PE to the next are 4 bytes | such as stride=100
-        exe     ib=0, last, out=(y, pes=4, stride=99)      #! warning 34-35: PEs write over each other's results: each writes 25, from one PE to the next are 99 bytes | such as stride=100
+        exe     ib=0, last, out=(y, pes=4)      #! warning 34-35: PEs write over each other's results: each writes 25 elements, but the next PE begins 4 bytes later | such as stride=100
+        exe     ib=0, last, out=(y, pes=4, stride=99)      #! warning 34-35: PEs write over each other's results: each writes 25 elements, but the next PE begins 99 bytes later | such as stride=100
         exe     ib=0, last, out=(y, pes=1)
         exe     ib=0, last, out=(y, pes=4, stride=100)
         exe     ib=0, last, out=(y, pes=4, stride=4, step=16)
         exe     ib=0, last, out=(y, pes=4, stride=0)
-        exe     ib=2, last, out=(y, pes=4, stride=2, count=4)  #! warning 34-35: PEs write over each other's results: each writes 4, from one PE to the next are 2 bytes | such as stride=16
-        exe     ib=1, last, out=(y, pes=4, stride=1, count=1)  #! warning 34-35: PEs write over each other's results: each writes 1, from one PE to the next are 1 bytes | such as stride=4
+        exe     ib=2, last, out=(y, pes=4, stride=2, count=4)  #! warning 34-35: PEs write over each other's results: each writes 4 elements, but the next PE begins 2 bytes later | such as stride=16
+        exe     ib=1, last, out=(y, pes=4, stride=1, count=1)  #! warning 34-35: PEs write over each other's results: each writes 1 element, but the next PE begins 1 byte later | such as stride=4
