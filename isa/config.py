@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -172,7 +172,7 @@ def describe(setting: Setting) -> str:
     return f"{setting.meaning}{what}; {legal(setting)}"
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)  # 1, 1.0 and True are equal, but not all legal
 def check_field(field: str, value: Value) -> None:
     """Raise `ConfigError` unless `field` is the name of a setting and `value` is legal for it."""
     rows = settings()

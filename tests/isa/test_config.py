@@ -407,3 +407,11 @@ def test_settings_that_cannot_be_together_are_no_configuration(values, named):
         config.load("base").changed(values)
     with pytest.raises(config.ConfigError, match=re.escape(named)):
         config.parse("\n".join(f"{field} = {value}" for field, value in values.items()))
+
+
+@pytest.mark.parametrize("value", [1.0, True])
+def test_a_number_that_equals_a_legal_one_is_refused(value):
+    """The answer for a value does not depend on an earlier question about an equal one."""
+    config.check_field("pe.rows", 1)
+    with pytest.raises(ConfigError, match=r"^pe\.rows: (1\.0|true) is not a whole number; 1 to 16$"):
+        config.check_field("pe.rows", value)
