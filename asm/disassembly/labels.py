@@ -52,7 +52,7 @@ class Names:
         name = original
         is_plain = _NAME.fullmatch(name) is not None
         if not is_plain and not _QUOTABLE.fullmatch(name):
-            name, is_plain = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name), True
+            name, is_plain = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name) or "_", True
         number = 1
         base = name
         while name in self._taken:

@@ -335,3 +335,11 @@ def test_bytes_after_the_last_word_of_nnp_are_data() -> None:
     found = lines(replace(program, sections=sections))
     place = found.index("        end_chain")
     assert found[place + 1 : place + 3] == ["        .byte   0x01", "        .byte   0x02"]
+
+
+def test_a_symbol_without_a_name_gets_one() -> None:
+    section = Section(".data", None, None, 0x80000000, 0x80000000, b"\1", 1, 1, "aw")
+    nameless = Symbol("", 0x80000000, 1, ".data", "object", False)
+    text = disassemble(Program((section,), (nameless,)))
+    assert "# _ is called '' in the file" in text
+    assert assemble(Source(text, "again.s")).section(".data").data == b"\1"
