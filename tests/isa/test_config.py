@@ -413,5 +413,7 @@ def test_settings_that_cannot_be_together_are_no_configuration(values, named):
 def test_a_number_that_equals_a_legal_one_is_refused(value):
     """The answer for a value does not depend on an earlier question about an equal one."""
     config.check_field("pe.rows", 1)
-    with pytest.raises(ConfigError, match=r"^pe\.rows: (1\.0|true) is not a whole number; 1 to 16$"):
+    with pytest.raises(
+        ConfigError, match=r"^pe\.rows: (1\.0|true) is not a whole number; 1 to 16$"
+    ):
         config.check_field("pe.rows", value)
