@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.expressions import compile_expression
@@ -16,18 +18,35 @@ if TYPE_CHECKING:
 WIDEST = 1000  # the greatest width and precision of a conversion
 _CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
 _BITS = ("x", "X", "o")
+_WHOLE = "diuxXoc"  # letters of conversions that take a whole number
+_LETTERS = f"{_WHOLE}eEfFgGs"
 
 
-def check_format(form: str) -> None:
-    """Raise `PointError` for a format that could print too much.
+def check_format(form: str, count: int) -> None:
+    """Raise `PointError` for a format that does not have `count` conversions, or has a wrong one.
 
-    Such a format has a conversion that is wider than `WIDEST`, or that takes its width from a
-    value.
+    A conversion is wrong if no value has its letter, if it is wider than `WIDEST`, or if it takes
+    its width from a value.
     """
     for match in _CONVERSION.finditer(form):
         for width in filter(None, match.groups()[:2]):
             if width == "*" or len(width) > 9 or int(width) > WIDEST:
                 raise PointError(f"{match[0]}: a width is a number, {WIDEST} at most")
+        if match[3] not in f"%{_LETTERS}":
+            raise PointError(
+                f"{match[0]} is no conversion; those are %{' %'.join(_LETTERS)} and %%"
+            )
+    if "%" in _CONVERSION.sub("", form):
+        raise PointError("a % without a letter: %% prints the sign")
+    letters = _letters(form)
+    if len(letters) != count:
+        has = f"{len(letters)} {'value' if len(letters) == 1 else 'values'}"
+        raise PointError(f"the format takes {has}, not {count}")
+
+
+def _letters(form: str) -> list[str]:
+    """Return the letters of the conversions that take a value, in order."""
+    return [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
 
 
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
@@ -49,16 +68,27 @@ def format_values(form: str, values: Sequence[Any]) -> str:
 
     Raises `ValueError` if the values do not fit the format.
     """
-    letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
-    letters += [""] * (len(values) - len(letters))
-    items = (
-        _bits_of(value) if letter in _BITS and isinstance(value, int) else value
-        for letter, value in zip(letters, values, strict=False)
+    items = tuple(
+        _item(letter, value) for letter, value in zip(_letters(form), values, strict=True)
     )
     try:
-        return form % tuple(items)
-    except (TypeError, OverflowError) as error:
-        raise ValueError(str(error)) from None
+        return form % items
+    except OverflowError:
+        raise ValueError("%c takes the number of a character, 0 to 1114111") from None
+
+
+def _item(letter: str, value: Any) -> Any:
+    """Return the value that a conversion with this letter prints. Raises `ValueError`."""
+    if letter == "s":
+        return value
+    is_real = isinstance(value, Real)
+    if not is_real:
+        raise ValueError(f"%{letter} takes one number, %s takes any value")
+    if letter in _WHOLE and not isinstance(value, Integral):
+        if letter in "xXoc" or not isfinite(value):
+            raise ValueError(f"%{letter} takes a whole number, not {value:g}")
+        return int(value)
+    return _bits_of(int(value)) if letter in _BITS else value
 
 
 def _bits_of(value: int) -> int:

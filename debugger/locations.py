@@ -13,6 +13,7 @@ from macaw.asm.disassembly.forms import Record, printer_of
 from macaw.asm.disassembly.labels import Labels, Names
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.model_names import layer_symbol, near_layers, unquoted
+from macaw.debugger.values import unsigned_address
 from macaw.debugger.where import where_of
 from macaw.emu.breaks import Breakable
 from macaw.emu.copies import candidates, index_of, original, same_offset
@@ -64,6 +65,8 @@ def locate(debuggee: Debuggee, text: str) -> Location:
         value = compile_expression(debuggee, text.removeprefix("*")).value()
     except ExpressionError as error:
         raise LocationError(str(error)) from None
+    if isinstance(value, int) and text.startswith("*"):
+        value = unsigned_address(value)
     if not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise LocationError(f"{text} is no address")
     if text.startswith("*"):

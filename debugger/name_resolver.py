@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +47,7 @@ class NameResolver:
         tensor's elements, and the result is None. Within a longer expression, the name stands for
         the tensor's address.
         """
+        path = self._with_dots(path)
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
             return None
@@ -70,6 +73,7 @@ class NameResolver:
 
         The type is the one in the path (`.i16`), or else the element type of the tensor.
         """
+        path = self._with_dots(path)
         for step in path.steps:
             if isinstance(step, str) and step in VIEWS:
                 return VIEWS[step]
@@ -101,7 +105,7 @@ class NameResolver:
         The path must not name a constant. Raises `Mistake`.
         """
         try:
-            return self._access(path)
+            return self._access(self._with_dots(path))
         except (AccessError, PlaceError) as error:
             raise Mistake(str(error), path) from None
 
@@ -139,6 +143,29 @@ class NameResolver:
                 raise
             message = f"nothing is called '{name}'{self._near(name)}"
             raise Mistake(message, path.head, self._hint_for_c()) from None
+
+    def _with_dots(self, path: Path) -> Path:
+        """Return the path with the longest symbol that has dots and begins the path as its head.
+
+        If the head alone has a meaning, or no symbol begins the path, return the path unchanged.
+        """
+        name = path.head.text
+        members = list(takewhile(lambda step: isinstance(step, str), path.steps))
+        if not members or name in kinds(self.device) or self._is_symbol(name):
+            return path
+        for count in range(len(members), 0, -1):
+            longer = ".".join([name, *map(str, members[:count])])
+            if self._is_symbol(longer):
+                return replace(path, head=replace(path.head, text=longer), steps=path.steps[count:])
+        return path
+
+    def _is_symbol(self, name: str) -> bool:
+        """Return whether a symbol or a tensor has this name."""
+        try:
+            self.program.symbol(name)
+        except KeyError:
+            return self._tensor(name) is not None
+        return True
 
     def _with_dollar(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
         """Resolve `$name`: a printed value, a member of the focus, or a variable."""
@@ -350,7 +377,11 @@ def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> 
     def read(*indices: Any) -> Any:
         if at_once is not None and not indices:
             return at_once()
-        return np.array([access.read(*indices) for access in accesses])
+        values = [access.read(*indices) for access in accesses]
+        try:
+            return np.array(values)
+        except ValueError:  # lists of different lengths
+            raise AccessError("the units have different numbers of values: name one unit") from None
 
     def write(value: Any, *indices: Any) -> None:
         for put in writes:

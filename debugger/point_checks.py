@@ -35,7 +35,7 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
         if point.kind not in KINDS:
             raise PointError(f"there is no point of the kind {point.kind}")
         if point.kind == "dprintf":
-            check_format(point.form)
+            check_format(point.form, len(point.values))
         if point.kind in BREAKS:
             # located only once, because the meaning of a line depends on the focus
             if not point.addresses:

@@ -27,6 +27,7 @@ from macaw.debugger.values import (
 )
 from macaw.emu.block_diagram import Box
 from macaw.emu.breaks import Instrumented, live_values
+from macaw.emu.faults import Fault
 from macaw.isa.common import REGISTERS as MAPPED
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 
@@ -205,7 +206,14 @@ class Members:
 
         def write(value: Any) -> None:
             self.core.sync()
-            self.device.memory.registers.write(address, 4, int(value), self.device.cycle)
+            text = f"{self.place}.{row.name}"
+            if not -(1 << 31) <= value < 1 << 32:
+                raise AccessError(f"{value} does not fit {text}, 0 to {(1 << 32) - 1}")
+            number = int(value) & (1 << 32) - 1
+            try:
+                self.device.memory.registers.write(address, 4, number, self.device.cycle)
+            except Fault as fault:
+                raise AccessError(fault.message) from None
 
         cores = frozenset((self.core.name,))
         put = write if row.access == "rw" else None

@@ -155,6 +155,15 @@ def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
     return np.argwhere(~same)
 
 
+def unsigned_address(value: Any) -> int:
+    """Return the address that a number denotes.
+
+    The value of a register is a signed number; a negative one stands for its 32 bits.
+    """
+    number = int(value)
+    return number + (1 << 32) if -(1 << 31) <= number < 0 else number
+
+
 def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
     """Return the access to a number of the type `dtype` in memory.
 
@@ -163,7 +172,8 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
     """
 
     def extent(address: Any, *more: Any) -> tuple[int, int]:
-        return int(address) + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
+        begin = unsigned_address(address)
+        return begin + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
 
     def read(address: Any, *more: Any) -> Any:
         at, length = extent(address, *more)
@@ -210,7 +220,7 @@ def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
         count = part.stop - part.start
         if count > MOST_SPAN:
             raise AccessError(f"a span of memory has {MOST_SPAN:,} numbers at most")
-        return int(address) + dtype.itemsize * part.start, dtype.itemsize * count
+        return unsigned_address(address) + dtype.itemsize * part.start, dtype.itemsize * count
 
     def read(address: Any, part: slice) -> Any:
         try:

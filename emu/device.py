@@ -318,8 +318,8 @@ class Device(System):
     def _limit_stop(self, limit: int, turn: int) -> Stop:
         self.cycle, self.turn = limit, turn - 1
         at = [f"{core.name}{self._where(core)}" for core in self.present if core.running]
-        message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
-        return Stop("cycle limit", limit, message)
+        over = f"cycle limit: {limit} cycle{' is' if limit == 1 else 's are'} over"
+        return Stop("cycle limit", limit, f"{over}; running: {', '.join(at) or 'no core'}")
 
     def _idle_stop(self) -> Stop:
         """Return the stop for a device in which no core will act again: an exit or a deadlock."""

@@ -6,10 +6,10 @@ functions. `isa/nnp_entries.py` has the rules for the memory entries that a chai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from macaw.isa.codec import Decoded
-from macaw.isa.nnp import BEGIN, RESET, RULES, SCALARS, STAGE, STEPS, WRITE, Step
+from macaw.isa.nnp import BEGIN, RESET, RULES, SCALARS, STAGE, STEPS, WRITE, Scalar, Step
 from macaw.isa.nnp_layouts import BY_CODE, BY_NAME, TILE, UNITS, Memory
 
 _PLACE = {unit.name: place for place, unit in enumerate(UNITS)}
@@ -53,10 +53,20 @@ def settings(instruction: Decoded) -> dict[str, int]:
     Raises `ChainError` if the register cannot have the value.
     """
     own, value = _BY_CODE[instruction.values["reg"]], instruction.values["value"]
-    if value < own.low:
-        raise ChainError("value", 0, f"{own.name} is at least {own.low}, not {value}")
+    _check_value(own, value)
     values = {name: RESET[name] for name in own.resets} | {own.name: value}
     return values | {own.vertical: value} if own.vertical else values
+
+
+def check_registers(scalars: Mapping[str, int]) -> None:
+    """Raise `ChainError` if a register has a value that no s_wr can set, as after an edit."""
+    for own in SCALARS:
+        _check_value(own, scalars[own.name])
+
+
+def _check_value(own: Scalar, value: int) -> None:
+    if value < own.low:
+        raise ChainError("value", 0, f"{own.name} is at least {own.low}, not {value}")
 
 
 # --- the order of instructions ---

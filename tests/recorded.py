@@ -38,3 +38,8 @@ def check(path: Path, outcomes: Mapping[str, str]) -> None:
             recorded.splitlines(), text.splitlines(), "recorded", "now", n=3, lineterm=""
         )
         raise AssertionError("\n".join([f"{path.name}:", *islice(lines, SHOWN_LINES)]))
+
+
+def shortened(text: str, most: int) -> str:
+    """The text if it has at most `most` lines, else its summary with so many lines."""
+    return text if len(text.splitlines()) <= most else summary(text, most)

@@ -50,7 +50,7 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
     address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
-        raise CommandError(f"no part of the program is at {address:#010x}")
+        raise CommandError(f"no code of the program is at {address:#010x}")
     return _rows(session, islice(_pieces(session, section, address), count))
 
 
@@ -113,7 +113,7 @@ def around(session: Session, address: int, before: int, after: int) -> list[Row]
     address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
-        raise CommandError(f"no part of the program is at {address:#010x}")
+        raise CommandError(f"no code of the program is at {address:#010x}")
     if registry.core(section.core).executable:
         begin = max(section.address, address - before * code.WORD)
         return instructions(session, begin, before + after)

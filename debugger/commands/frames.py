@@ -71,6 +71,8 @@ def _choose(context: Context, number: int) -> Answer:
     if not 0 <= number < len(frames):
         if number < 0:
             raise CommandError("this is the innermost call")
+        if len(frames) == 1:
+            raise CommandError("there is one call, #0")
         raise CommandError(f"there are {len(frames)} calls, #0 to #{len(frames) - 1}")
     context.frame = number
     context.list_position = None

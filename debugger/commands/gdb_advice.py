@@ -327,7 +327,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         Advice("threads are the cores", "break LOC at PLACES stops only these cores"),
     ),
     (
-        r"(b|br|break|tb|tbreak|hbreak|thbreak)\s+(-\w+)(\s.*)?",
+        r"(b|br|break|tb|tbreak|hbreak|thbreak)\s+(-[A-Za-z]\w*)(\s.*)?",
         Advice("options of break are words", "break LOC at PLACES if E ignore N"),
     ),
 )
@@ -347,7 +347,7 @@ _EXPRESSIONS: tuple[tuple[str, Advice], ...] = (
             "an expression has no ?:", "if E ... else ... end executes one of two lists of commands"
         ),
     ),
-    (r"::", Advice("a name has no file or function before it", _C)),
+    (r"::(?![^\[]*\])", Advice("a name has no file or function before it", _C)),
     (r"->", Advice("there are no pointers to structures", _C)),
     (
         r"\$_(?:siginfo|inferior|thread|gthread|tlb|sdata|probe_\w+|exception|gdb_\w+|streq|strlen|"

@@ -15,6 +15,7 @@ from macaw.debugger.commands import program_information as of_program
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.frames import frame_table
 from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.operands import address_value
 from macaw.debugger.commands.points import points_table
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import brief
@@ -222,8 +223,8 @@ def _mem(context: Context, text: str | None) -> Answer:
     """Return a table of the program's sections and tensors, or what is at the address in `text`."""
     session = context.session
     if text is not None:
-        place = session.read(f"({text}) + 0")
-        if not isinstance(place, int):
+        place = address_value(session, text)
+        if place is None:
             raise CommandError(f"{text} is no address")
         return answers.message(f"{place:#010x}: {session.device.memory.describe(place)}")
     program = session.program

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.expressions import Expression, ExpressionError
+from macaw.debugger.values import unsigned_address
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,14 +87,42 @@ def address(context: Context, line: Line, operand: str = "E") -> int:
 
 def address_of(context: Context, line: Line, text: str, operand: str = "E") -> int:
     """Return the address that `text` denotes, as `address` does; errors mark the operand."""
+    return unsigned_address(number_of(context, line, text, operand, "address"))
+
+
+def number_of(
+    context: Context, line: Line, text: str, operand: str = "E", what: str = "whole number"
+) -> int:
+    """Return the whole number that `text` denotes; errors mark the operand.
+
+    The name of a tensor or a symbol stands for its address. Messages call the number `what`. Raises
+    `CommandError`.
+    """
     try:
-        value = context.session.read(f"({text}) + 0")
+        value = _number(context.session, text)
     except ExpressionError as error:
-        inner = ExpressionError(error.message, error.start - 1, error.end - 1, error.hint)
-        raise _with_place(inner, line, operand) from None
-    if not isinstance(value, int):
-        raise CommandError(f"{text} is no address", at=line.place(operand))
+        raise _with_place(error, line, operand) from None
+    if value is None:
+        raise CommandError(f"{text} is no {what}", at=line.place(operand))
     return value
+
+
+def address_value(session: Session, text: str) -> int | None:
+    """Return the address that an expression denotes, or None if its value is no whole number.
+
+    The name of a tensor or a symbol stands for its address. Raises `ExpressionError`.
+    """
+    value = _number(session, text)
+    return None if value is None else unsigned_address(value)
+
+
+def _number(session: Session, text: str) -> int | None:
+    session.expression(text)  # so that an error is one of this text
+    try:
+        value = session.read(f"({text}) + 0")
+    except ExpressionError as error:
+        raise ExpressionError(error.message, error.start - 1, error.end - 1, error.hint) from None
+    return value if isinstance(value, int) else None
 
 
 def symbol_at(session: Session, place: int) -> str:

@@ -12,6 +12,7 @@ from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line, parse_number
 from macaw.debugger.commands.table import command
+from macaw.debugger.commands.text import counted
 from macaw.debugger.locations import LocationError
 from macaw.debugger.point import KINDS, Point, PointError
 
@@ -340,9 +341,10 @@ def _condition(context: Context, line: Line) -> Answer:
 
 @command("ignore last|N V", "stop", "do not stop at a point the next V times")
 def _ignore(context: Context, line: Line) -> Answer:
-    times = context.session.read(line.get("V") or "0")
+    text = line.get("V") or "0"
+    times = context.session.read(text)
     if not isinstance(times, int) or times < 0:
-        raise CommandError(f"{times} is no number of times")
+        raise CommandError(f"{text} is no number of times")
     return _change(context, line, ignore=times)
 
 
@@ -373,7 +375,7 @@ def _commands(context: Context, line: Line) -> Answer:
     parts = line.body or (line.get("TEXT") or "").split(";")
     lines = tuple(filter(None, (part.strip() for part in parts)))
     context.session.points.change(chosen, commands=lines)
-    return answers.message(f"{len(lines)} commands of point {chosen}")
+    return answers.message(f"{counted(len(lines), 'command')} of point {chosen}")
 
 
 @command("silent", "stop", "as the first command of a point: do not show its stops")

@@ -23,6 +23,7 @@ from macaw.debugger.commands.operands import (
     expression,
 )
 from macaw.debugger.commands.table import command
+from macaw.debugger.commands.text import counted
 from macaw.debugger.commands.usage import Argument, Piece
 from macaw.debugger.places import compact
 from macaw.debugger.user_values import add_printed
@@ -239,4 +240,4 @@ def _undisplay(context: Context, line: Line) -> Answer:
         if one not in displays.rows:
             raise CommandError(f"there is no display {one}")
     displays.remove(dict.fromkeys(numbers))
-    return answers.message(f"{len(displays.rows)} displays left")
+    return answers.message(f"{counted(len(displays.rows), 'display')} left")

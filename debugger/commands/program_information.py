@@ -9,7 +9,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import source_lines, source_names
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError
-from macaw.debugger.commands.operands import address_text, symbol_at
+from macaw.debugger.commands.operands import address_text, address_value, symbol_at
 from macaw.debugger.commands.points import compile_pattern, is_code
 from macaw.debugger.commands.text import stop_lines
 from macaw.debugger.locations import LocationError
@@ -131,8 +131,8 @@ def symbol_answer(context: Context, text: str | None) -> Answer:
     """Return the symbol or tensor at the address that `text` denotes."""
     if text is None:
         raise CommandError("an address is needed", "info symbol ADDRESS")
-    value = context.session.read(f"({text}) + 0")
-    if not isinstance(value, int):
+    value = address_value(context.session, text)
+    if value is None:
         raise CommandError(f"{text} is no address")
     name = symbol_at(context.session, value)
     return answers.message(f"{value:#010x} is {name}" if name else f"no symbol is at {value:#010x}")

@@ -14,6 +14,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.locations import LocationError
 from macaw.debugger.places import compact
 from macaw.debugger.session import Session
+from macaw.debugger.state_paths import Members
 from macaw.debugger.stops import SessionError, StopRecord, Where
 
 if TYPE_CHECKING:
@@ -165,6 +166,10 @@ def _jump(context: Context, line: Line) -> Answer:
         raise CommandError(str(error)) from None
     if len(addresses) != 1:
         raise CommandError(f"{line.get('LOC')} is {len(addresses)} places", "jump *ADDRESS")
+    if "pc" not in Members(session.device, session.focus[0]).names():
+        raise CommandError(
+            f"{session.focus[0]} has no pc that jump could set", "focus chooses another core"
+        )
     session.set("$pc", addresses[0])
     return answers.stop(session.cont())
 

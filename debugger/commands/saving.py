@@ -14,6 +14,7 @@ from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.screen import STEP
 from macaw.debugger.commands.session_format import FORMAT, FORMAT_LINE, HEAD
 from macaw.debugger.commands.table import command
+from macaw.debugger.commands.text import counted
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.history import Position
 from macaw.debugger.layout import MOST, Arrangement
@@ -45,7 +46,7 @@ def _save(context: Context, line: Line) -> Answer:
     points = list(context.session.points)
     lines = [text for point in points for text in point_lines(point)]
     _write(context, name, lines)
-    return answers.message(f"{_count(len(points), 'point')} in {name}")
+    return answers.message(f"{counted(len(points), 'point')} in {name}")
 
 
 def _save_session(context: Context, name: str) -> Answer:
@@ -57,10 +58,10 @@ def _save_session(context: Context, name: str) -> Answer:
     _write(context, name, lines)
     session = context.session
     counts = [
-        _count(len(session.points.all), "point"),
-        _count(len(context.displays.rows), "display"),
-        _count(sum(bool(point.number) for point in session.checkpoints), "checkpoint"),
-        _count(sum(len(point.edits) for point in session.checkpoints), "edit"),
+        counted(len(session.points.all), "point"),
+        counted(len(context.displays.rows), "display"),
+        counted(sum(bool(point.number) for point in session.checkpoints), "checkpoint"),
+        counted(sum(len(point.edits) for point in session.checkpoints), "edit"),
     ]
     return answers.message(
         f"cycle {session.device.cycle:,}, {', '.join(counts)} in {name}",
@@ -70,10 +71,6 @@ def _save_session(context: Context, name: str) -> Answer:
 
 def _write(context: Context, name: str, lines: list[str]) -> None:
     context.files.write_text(name, "".join(f"{text}\n" for text in lines))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def point_lines(point: Point) -> Iterator[str]:

@@ -12,6 +12,7 @@ from macaw.debugger.commands.blocks import branches
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import expression
 from macaw.debugger.commands.table import COMMANDS, command
+from macaw.debugger.commands.text import counted
 from macaw.debugger.commands.user_commands import UserCommand
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ def _done(replies: list[Answer]) -> Answer:
     replies = replies[-answers.MOST_ANSWERS :]
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)
-
-
-def _lines(line: Line) -> str:
-    """Return a text that says how many lines the body of a command has."""
-    return "1 line" if len(line.body) == 1 else f"{len(line.body)} lines"
 
 
 @command(
@@ -103,7 +99,7 @@ def _define(context: Context, line: Line) -> Answer:
     old = context.user_commands.get(name)
     meaning = old.meaning if old is not None else ()
     context.user_commands[name] = UserCommand(name, line.body, meaning)
-    return answers.message(f"{name} is {_lines(line)}")
+    return answers.message(f"{name} is {counted(len(line.body), 'line')}")
 
 
 def _check_own(context: Context, line: Line) -> str:
@@ -123,7 +119,7 @@ def _check_own(context: Context, line: Line) -> str:
 def _document(context: Context, line: Line) -> Answer:
     name = _check_own(context, line)
     context.user_commands[name] = UserCommand(name, context.user_commands[name].lines, line.body)
-    return answers.message(f"help {name} shows {_lines(line)}")
+    return answers.message(f"help {name} shows {counted(len(line.body), 'line')}")
 
 
 @command(

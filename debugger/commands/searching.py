@@ -9,7 +9,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import source_lines
 from macaw.debugger.commands.formats import UNITS
 from macaw.debugger.commands.line import CommandError, Line
-from macaw.debugger.commands.operands import address_of, address_text
+from macaw.debugger.commands.operands import address_of, address_text, number_of
 from macaw.debugger.commands.points import compile_pattern, split_values
 from macaw.debugger.commands.source_listing import present_line
 from macaw.debugger.commands.table import COMMANDS, command
@@ -41,8 +41,10 @@ def _find(context: Context, line: Line) -> Answer:
     if len(parts) < 3:
         raise CommandError("a range and a value are needed", "find FIRST, +BYTES, VALUE")
     begin = address_of(context, line, parts[0], "TEXT")
-    last = address_of(context, line, parts[1].removeprefix("+"), "TEXT")
-    end = begin + last if parts[1].startswith("+") else last + 1
+    if parts[1].startswith("+"):
+        end = begin + number_of(context, line, parts[1].removeprefix("+"), "TEXT")
+    else:
+        end = address_of(context, line, parts[1], "TEXT") + 1
     if not begin < end <= begin + MOST_BYTES:
         raise CommandError(f"{parts[0]}, {parts[1]} is no range of 1 to {MOST_BYTES:,} bytes")
     pattern = b"".join(_bytes(context, line, text, size) for text in parts[2:])
@@ -74,7 +76,7 @@ def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
     """
     if text[:1] == '"' and text[-1:] == '"' and len(text) > 2:
         return text[1:-1].encode()
-    value = address_of(context, line, text, "TEXT")
+    value = number_of(context, line, text, "TEXT")
     if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
         raise CommandError(f"{text} does not fit {size} bytes", "find/g searches 8 bytes")
     return (value & (1 << 8 * size) - 1).to_bytes(size, "little")

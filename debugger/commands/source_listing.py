@@ -9,7 +9,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import Row, around, instructions, source_lines, source_names
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError, Line, parse_number
-from macaw.debugger.commands.operands import address_of
+from macaw.debugger.commands.operands import address_of, number_of
 from macaw.debugger.commands.table import command
 from macaw.debugger.locations import LocationError
 
@@ -53,8 +53,11 @@ def _disassemble(context: Context, line: Line) -> Answer:
 def _instructions_between(context: Context, line: Line, text: str) -> list[Row]:
     first, _, last = text.partition(",")
     begin = address_of(context, line, first)
-    end = address_of(context, line, last.strip().removeprefix("+"))
-    end += begin if last.strip().startswith("+") else 0
+    last = last.strip()
+    if last.startswith("+"):
+        end = begin + number_of(context, line, last.removeprefix("+"))
+    else:
+        end = address_of(context, line, last)
     if end <= begin:
         raise CommandError(f"{text} is no range: its end is not after its beginning")
     rows = instructions(context.session, begin, MOST)

@@ -95,6 +95,11 @@ def _reason(stop: StopRecord) -> str:
     )
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number with the noun `what`, in the plural if needed: `1 point`, `2 points`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def hit_text(hit: Hit) -> str:
     """Return the hit of a point as one line of text."""
     text = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
@@ -107,7 +112,7 @@ def hit_text(hit: Hit) -> str:
         text += _event_text(hit.values)
     if hit.by:
         text += f" by {hit.by}"
-    if "error" in hit.values:
+    if "error" in hit.values and hit.kind != "catch":  # which says it itself
         text += f" ({hit.values['error']})"
     return text
 

@@ -53,7 +53,7 @@ def _printf(context: Context, line: Line) -> Answer:
     texts = split_values(match["rest"] or "")
     session = context.session
     try:
-        check_format(match["form"])
+        check_format(match["form"], len(texts))
         values = [session.read(text) for text in texts]
         return _lines(format_values(_unescape(match["form"]), values))
     except ExpressionError as error:

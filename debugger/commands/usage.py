@@ -132,6 +132,7 @@ class _Matcher:
         self.text = text
         self.usage = usage
         self.at = 0
+        self.declined = -1  # the last offset at which an optional number was not there
         self.arguments: list[Argument] = []
 
     def all(self) -> list[Argument]:
@@ -140,7 +141,10 @@ class _Matcher:
         if self.at < len(self.text):
             more = self.text[self.at :].strip()
             at = (self.at, self.at + len(more))
-            takes = "takes nothing more" if self.usage else "the command takes nothing"
+            if self.declined == self.at:
+                word = self._next_word()
+                raise UsageError(f"'{word}' is no number", (self.at, self.at + len(word)))
+            takes = "the command takes nothing" + (" more" if self.usage else "")
             raise UsageError(f"'{more}' is too much: {takes}", at)
         return self.arguments
 
@@ -157,6 +161,7 @@ class _Matcher:
         while True:
             self._skip()
             if piece.optional and not self._begins(piece, ends):
+                self.declined = self.at if piece.operand == "N" else self.declined
                 return
             if piece.group:
                 self._sequence(piece.group, ends)

@@ -10,7 +10,7 @@ from macaw.debugger.commands.code import source_lines
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.dap.arguments import record, text, whole
 from macaw.debugger.dap.connection import RequestError
-from macaw.debugger.dap.threads import source_record
+from macaw.debugger.dap.threads import file_path, source_record
 from macaw.debugger.locations import LocationError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def file_of(session: Session, arguments: Mapping[str, Any]) -> str:
     if "\0" not in path:
         wanted = Path(path).resolve()
         for file in files(session):
-            if file == path or Path(file).resolve() == wanted:
+            if file == path or file_path(file).resolve() == wanted:
                 return file
     raise RequestError(f"the program has no lines of {path}")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from macaw.asm.generated_sources import generated_file
 from macaw.debugger.dap.arguments import whole
 from macaw.debugger.dap.connection import RequestError
 from macaw.debugger.stops import ENDS, Where
@@ -131,4 +132,12 @@ class Threads:
 
 def source_record(path: str) -> dict[str, Any]:
     """Return the protocol's record of a source file."""
-    return {"name": PurePath(path).name, "path": str(Path(path).absolute())}
+    return {"name": PurePath(path).name, "path": str(file_path(path))}
+
+
+def file_path(path: str) -> Path:
+    """Return the absolute path of a source file, also of one that Macaw has added to a program.
+
+    `path` is the name of the file in the line table, such as `<default cp>`.
+    """
+    return generated_file(path) or Path(path).absolute()

@@ -10,7 +10,7 @@ from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.state import NnpState
 from macaw.isa.codec import Decoded, DecodeError, decode
 from macaw.isa.nnp import CORE
-from macaw.isa.nnp_chains import complete, follow, goes_on
+from macaw.isa.nnp_chains import check_registers, complete, follow, goes_on
 from macaw.isa.nnp_entries import check
 
 WORD = 4  # bytes of an instruction
@@ -58,6 +58,7 @@ class ChainDecoder:
             rows, scalars = [decode_word(word) for word in words], self.state.scalar_values()
             follow(rows)
             complete(rows)
+            check_registers(scalars)
             check(rows, scalars, self.sizes)
             if len(self._chains) >= _CACHED_CHAINS:
                 self._chains.clear()

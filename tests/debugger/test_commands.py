@@ -60,7 +60,7 @@ def test_a_usage_reads_a_line(usage, text, wanted):
         (BREAK, "a if", "an expression is needed", 4),
         ("goto CYCLE", "", "a cycle is needed", 0),
         ("run", "7", "'7' is too much: the command takes nothing", 0),
-        ("layout NAME", "a b", "'b' is too much: takes nothing more", 2),
+        ("layout NAME", "a b", "'b' is too much: the command takes nothing more", 2),
         ("info registers|queues", "x", "'x' is not one of registers, queues", 0),
         ("info registers|queues", "", "give registers, queues", 0),
         ("source FILE", "'a", "a quotation mark is not closed", 0),

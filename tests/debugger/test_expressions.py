@@ -261,7 +261,7 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("_strat", "did you mean _start"),
         ("pe[1,0].3", "is a place; name something of it"),
         ("pe[7].macs", r"there is no pe\[7\]"),
-        ("mem[-4]", "no memory there"),
+        ("mem[-4]", "read of 4 bytes at 0xfffffffc"),
         ("mem", "memory is looked at by an address"),
         ("mem[0].u9", "'u9' is no type"),
         ("1/0", "division by zero"),

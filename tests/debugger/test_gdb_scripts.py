@@ -361,7 +361,7 @@ def test_finding_memory_and_lines(debug: Interpreter) -> None:
         ("disassemble/q", "'q' is no format of disassemble"),
         ("disassemble 8,4", "8,4 is no range"),
         ("printf hello", "that is no format with values"),
-        ('printf "%d"', "not enough arguments"),
+        ('printf "%d"', "the format takes 1 value, not 0"),
         ("show nothing", "show has no 'nothing'"),
         ("info address", "the name of a symbol is needed"),
         ("info symbol", "an address is needed"),

@@ -144,7 +144,7 @@ def test_displays_come_with_stops(run):
     first = run.execute("stepi 4")
     assert first.answers[0].rows == ((1, "s1", 3), (2, "pc", "0x10010"))
     assert run.execute("display").answers[0].rows[0][2] == 3
-    assert run.execute("undisplay 1 1").lines == ("1 displays left",)
+    assert run.execute("undisplay 1 1").lines == ("1 display left",)
     assert run.execute("undisplay 1").message == "there is no display 1"
     run.execute("undisplay")
     assert run.execute("stepi").answers == ()
@@ -283,7 +283,7 @@ ERRORS = {
     "x/4fb numbers": ("a floating-point number has 2, 4 or 8 bytes", 0),
     "x/99999999 numbers": ("99999999 units are out of range, 1 to 65536", 0),
     "x 0x7fffffff": ("read of 4 bytes at 0x7fffffff: the device has no memory there", 0),
-    "x/i 0x90000000": ("no part of the program is at 0x90000000", 0),
+    "x/i 0x90000000": ("no code of the program is at 0x90000000", 0),
     "x y + 0.5": ("y + 0.5 is no address", 2),
     "set 4 = 5": ("4 is nothing that can be set", None),
     "set a0 = 1.5": ("", None),

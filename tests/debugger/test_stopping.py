@@ -165,9 +165,7 @@ def test_points_of_another_focus_say_of_which():
         ('"%x", -1 << 40', "ffffff0000000000"),
         ('"%s and %.1f", s0, 1.5', "40 and 1.5"),
         ('"half %d", 8 / (s0 - 40)', "half %d: division by zero"),
-        ('"%d"', "%d: not enough arguments for format string"),
-        ('"no", s0', "no: not all arguments converted during string formatting"),
-        ('"%d", 1e308 * 10', "%d: cannot convert float infinity to integer"),
+        ('"%d", 1e308 * 10', "%d: %d takes a whole number, not inf"),
         ('"%c", 0xd800', "?"),
     ],
 )

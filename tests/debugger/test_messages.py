@@ -1,0 +1,193 @@
+"""Messages of commands with slightly wrong arguments, which generated walks have found wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.dap.sources import content, file_of
+from macaw.debugger.dap.threads import source_record
+from macaw.debugger.session import Session
+from macaw.execution import configuration_of
+from tests.debugger.running import printed
+from tests.fuzz.debugger_lines import Kept
+from tests.small_programs import PROGRAMS, program
+
+
+def session(name: str) -> Session:
+    loaded = program(name)
+    return Session(loaded, configuration_of(loaded), PROGRAMS[name].inputs)
+
+
+def errors(debug: Session, line: str) -> str:
+    answer = Interpreter(debug, Kept()).execute(line)
+    assert answer.kind == "error", answer
+    return answer.message
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("13", "the register op of fim[0] takes 0 to 12, not 13"),
+        ("-1", "the register op of fim[0] takes 0 to 12, not 4294967295"),
+        ("1 << 32", "4294967296 does not fit fim[0].op, 0 to 4294967295"),
+    ],
+)
+def test_a_value_that_a_register_of_the_device_refuses_is_an_error(value, message):
+    debug = session("fim")
+    assert errors(debug, f"set fim[0].op = {value}") == message
+    assert debug.read("fim[0].op") == 0
+    printed(debug, "set fim[0].op = 12")
+    assert debug.read("fim[0].op") == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"%d"', "the format takes 1 value, not 0"),
+        ('"%d %s"', "the format takes 2 values, not 0"),
+        ('"no", s0', "the format takes 0 values, not 1"),
+        ('"%5.2q", s0', "%5.2q is no conversion; those are %d %i %u %x %X %o %c %e %E %f %F %g %G %s and %%"),
+        ('"100%", s0', "a % without a letter: %% prints the sign"),
+        ('"%*d", s0', "%*d: a width is a number, 1000 at most"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["printf ", "dprintf loop, "])
+def test_a_format_is_checked_before_it_prints(command, text, message):
+    debug = session("cp")
+    assert errors(debug, command + text) == message
+    assert not debug.points.all
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"%d", y', "%d takes one number, %s takes any value"),
+        ('"%x", 1.5', "%x takes a whole number, not 1.5"),
+        ('"%c", 1.5', "%c takes a whole number, not 1.5"),
+        ('"%c", -1', "%c takes the number of a character, 0 to 1114111"),
+        ('"%d", 1e308 * 10', "%d takes a whole number, not inf"),
+    ],
+)
+def test_a_value_that_a_format_cannot_print(text, message):
+    assert errors(session("cp"), f"printf {text}") == message
+
+
+def test_a_format_prints_as_python_does():
+    debug = session("cp")
+    values = [7, -7, 255, 0, 65]
+    for form in ("%d", "%5d", "%-5d|", "%+d", "%05d", "%i", "%s", "%e", "%.3f", "%G", "%#o"):
+        for value in values if "o" not in form else [7, 255]:
+            assert printed(debug, f'printf "{form}", {value}') == form % value
+    assert printed(debug, 'printf "%d %s %%", 2.75, 2.75') == "2 2.75 %"
+    assert printed(debug, 'printf "%x", -2') == f"{-2 & 0xFFFFFFFF:x}"
+
+
+def test_lists_of_different_lengths_are_no_value():
+    debug = session("pe")
+    printed(debug, "focus pe[0,1].2")
+    debug.goto(164)
+    printed(debug, "stepi 2")
+    for line in ("whatis", "print", "why"):
+        message = errors(debug, f"{line} pe[0,0].*.weight_queue.entries")
+        assert message.endswith("the units have different numbers of values: name one unit")
+
+
+def test_a_symbol_with_dots_is_a_place():
+    debug = session("pe")  # whose cp executes code that Macaw has added
+    address = debug.program.symbol("default.wait").value
+    assert debug.read("default.wait") == address
+    assert debug.read("default.wait + 4") == address + 4
+    assert f"{address:#010x}" in printed(debug, "break default.wait")
+    assert printed(debug, "info address _list.0").startswith("_list.0 is at 0x10000000")
+    assert "default.wait" in printed(debug, "continue")
+    assert len(printed(debug, "rbreak ^default").splitlines()) > 3
+    message = errors(debug, "print default.nowhere")
+    assert message.startswith("nothing is called 'default'")
+
+
+def test_two_colons_in_a_subscript_are_no_scope_of_c():
+    assert "file or function" not in errors(session("vc"), "print x[::2]")
+    assert "file or function" in errors(session("vc"), "print main::x")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x cp.s:3", "unexpected ':', expected an operator or the end"),
+        ("info symbol cp.s:3", "unexpected ':', expected an operator or the end"),
+        ("info mem cp.s:3", "unexpected ':', expected an operator or the end"),
+        ("find y, +8, 1.5", "1.5 is no whole number"),
+        ("find 1.5, +8, 1", "1.5 is no address"),
+        ("stepi x", "'x' is no number"),
+        ("stepi -1", "'-1' is no number"),
+        ("delete last x 1", "'x' is no number"),
+        ("break -3 at dma", "dma executes nothing at cp.s:10"),
+        ("finish 1", "'1' is too much: the command takes nothing"),
+        ("layout auto 2", "'2' is too much: the command takes nothing more"),
+        ("disassemble y", "no code of the program is at 0x80000040"),
+        ("frame 1", "there is one call, #0"),
+        ("ignore 1 y", "y is no number of times"),
+    ],
+)
+def test_messages(line, message):
+    assert errors(session("cp"), line) == message
+
+
+def test_an_error_in_the_condition_of_an_event_is_said_once():
+    debug = session("cp")
+    printed(debug, "catch dma-done if y[0, 0] > 1 / (cp.a0 - cp.a0)")
+    text = printed(debug, "continue")
+    assert text.count("in the condition of point 1: division by zero") == 1
+
+
+def test_only_a_core_with_a_pc_jumps():
+    debug = session("pe")
+    debug.goto(160)
+    printed(debug, "focus pe[0]")
+    assert errors(debug, "jump 20") == "pe[0] has no pc that jump could set"
+    assert debug.device.cycle == 160
+
+
+def test_a_register_of_nnp_with_an_illegal_value_is_a_fault():
+    debug = session("nnp")
+    debug.goto(25)
+    printed(debug, "set nnp.cols = 0")
+    stop = debug.cont()
+    assert stop.reason == "fault"
+    assert stop.fault is not None
+    assert stop.fault["message"] == "cols is at least 1, not 0"
+
+
+def test_an_editor_can_open_code_that_macaw_has_added():
+    debug = session("pe")
+    (line,) = {x.file for x in debug.program.line_table if x.file.startswith("<")}
+    path = Path(source_record(line)["path"])
+    text = path.read_text("utf-8")
+    assert "default.first:" in text
+    named = {"source": {"path": str(path)}}
+    assert file_of(debug, named) == line
+    assert content(debug, named)["content"] == text
+
+
+def test_one_cycle_is_over_and_two_are():
+    debug = session("cp")
+    for limit, text in ((1, "1 cycle is over"), (2, "2 cycles are over")):
+        assert f"cycle limit: {text};" in printed(debug, f"annotate {limit}")
+
+
+def test_a_register_with_a_pointer_to_external_memory_is_an_address():
+    debug = session("cp")
+    debug.goto(100)
+    y = debug.program.tensors[0].address
+    assert debug.read("s3") == y + 4 - (1 << 32)  # a signed number
+    debug.set("mem[s3].i16[0]", 77)
+    assert debug.read("mem[s3].i16") == debug.read("{short}s3") == debug.read("y[0, 2]") == 77
+    assert printed(debug, "x/dh s3").split()[-1] == "77"
+    assert f"{y + 4:#010x}" in printed(debug, "find/h s3, +2, 77")
+    assert printed(debug, "info symbol s3") == f"{y + 4:#010x} is y+4"
+    assert f"{y + 4:#010x}" in printed(debug, "break *s3")
+    assert "is no range" in errors(debug, "disassemble loop,+-4")
+    assert printed(debug, "find/g y, +64, -1") == "nothing was found"
