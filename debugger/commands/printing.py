@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.emu.formats import MemoryFormat
 
+_LETTERS = [f"{letter} {name}" for letter, name in LETTERS.items()]
 ROW = 16  # bytes in one line of `x`
 TEXT = 64  # bytes that are read at a time to find the end of a text
 MOST_BYTES = 1 << 20  # the greatest number of bytes that one command reads in a core's own format
@@ -45,7 +46,7 @@ MOST_BYTES = 1 << 20  # the greatest number of bytes that one command reads in a
     "print the value of an expression; with V: set it first; without E: print the last value",
     suffix="F",
     aliases=("p", "inspect", "call"),
-    details=f"F: {', '.join(f'{letter} {name}' for letter, name in LETTERS.items())};\n"
+    details=f"F: {', '.join(_LETTERS[:6])},\n{', '.join(_LETTERS[6:])};\n"
     f"or a type: {', '.join(VIEWS)}",
 )
 def _print(context: Context, line: Line) -> Answer:
