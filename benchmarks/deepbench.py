@@ -4,6 +4,9 @@ A layer's program has all its steps; inputs come through NetInQ, a step's hidden
 NetOutQ. The cycles of a step do not depend on the numbers in it. So the inputs are zeros, and all tiles
 of MatrixRf are loaded from one native tile of Dram. The published times do not contain the time to load
 weights. So the cycles of the same program without steps are subtracted from those of the whole run.
+
+Each layer is also measured with the other values of `nnp.mapping`, which decides which tile engine
+multiplies which tile.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from macaw.asm.source import Source
 from macaw.isa import config
 from macaw.isa.config import Configuration
 
-DEVICE = "bw_s10"
+DEVICE, MAPPING = "bw_s10", "nnp.mapping"
 BEFORE = 2  # products of the next step's input in front of the chain that ends a step: they hide its wait
 WITHIN = 0.10  # of the published time
 
@@ -224,23 +227,36 @@ def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: in
     return macaw.run(program, given, max_cycles=1 << 40).cycles
 
 
+def cycles_of_steps(layer: Layer, steps: int, device: Configuration) -> int:
+    """Return the cycles of a layer's program with this many steps, without those to load weights."""
+    with_steps, without = (cycles(layer.kind, layer.hidden, n, device) for n in (steps, 0))
+    return with_steps - without
+
+
 def measure(effort: Effort) -> Iterator[Figure]:
-    """Yield the published time of each layer and that of the timing model."""
+    """Yield the published time of each layer and that of the timing model.
+
+    The cycles of a step are measured with each mapping of tiles to engines; all other figures of
+    the model have the mapping of the preset.
+    """
     device = config.load(DEVICE)
     megahertz = int(device["nnp.megahertz"])
+    others = [x for x in config.settings()[MAPPING].choices if x != device[MAPPING]]
     for layer in LAYERS[-1:] if effort.small else LAYERS:
         steps = 1 if effort.small else layer.steps
         begun = time.process_time()
-        found: float = cycles(layer.kind, layer.hidden, steps, device)
-        found -= cycles(layer.kind, layer.hidden, 0, device)
+        a_step = cycles_of_steps(layer, steps, device) / steps
         seconds = time.process_time() - begun
-        found = found * layer.steps / steps
-        ours, row = found / megahertz / 1000, f"{layer.kind} {layer.hidden}/{layer.steps}"
+        row = f"{layer.kind} {layer.hidden}/{layer.steps}"
+        ours = a_step * layer.steps / megahertz / 1000  # milliseconds
         published = layer.published * 1000 * megahertz / layer.steps
         whole = peak(device)
+        yield count(row, "cycles a step", published)
+        yield count(row, "ours", a_step)
+        for mapping in others:
+            changed = device.changed({MAPPING: mapping})
+            yield count(row, f"by {mapping}", cycles_of_steps(layer, steps, changed) / steps)
         for column, value in (
-            ("cycles a step", published),
-            ("ours", found / layer.steps),
             ("ms", layer.published),
             ("our ms", ours),
             ("away, %", 100 * (ours / layer.published - 1)),

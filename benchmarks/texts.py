@@ -153,8 +153,9 @@ chain. If all were before it, the chain would wait for them in the multi-functio
 wide as `bw_s10`, a step of GRU 2560/375 takes 741, 694 or 718 cycles with 1, 2 or 3 products before the chain (the
 parameter `before` of `source` in benchmarks/deepbench.py; tests/emu/nnp/test_deepbench.py).
 
-The tiles of a matrix go to the tile engines in turn (`nnp.mapping` is `tiles`). Only with this mapping the multiplier
-is as fast as published; docs/timing-nnp.md ("Engines and tiles") has the cycles by rows and by columns.
+The tiles of a matrix go to the tile engines in turn (`nnp.mapping` is `tiles`). The columns *by rows* and *by columns*
+have the cycles of a step if the row or the column of a tile decides which engine multiplies it (`nnp.mapping` is `rows`
+or `columns`; docs/timing-nnp.md, "Engines and tiles"). *s*, *our ms* and the rates are those of `tiles`.
 
 The depths were fitted by hand. A step of a GRU passes 2 reads, the multiplier, 6 crossbars, 4 additions, 2 activations,
 2 multiplications and 3 writes, one after the other. A step of an LSTM has one activation more and one addition less.

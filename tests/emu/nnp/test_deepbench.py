@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.deepbench import DEVICE, WITHIN, cycles
+from benchmarks import results
+from benchmarks.__main__ import RESULTS
+from benchmarks.deepbench import DEVICE, GATES, LAYERS, WITHIN, cycles, measure
+from benchmarks.figures import Effort
 from macaw.isa import config
 
 DEPTHS = ("read", "multiplier", "crossbar", "add", "multiply", "activation", "write")
@@ -55,6 +58,39 @@ def test_the_mapping_of_tiles_to_engines_matters() -> None:
             device = NARROW.changed({"nnp.mapping": mapping})
             few, more = (cycles(kind, int(hidden) // 10, steps, device) for steps in (3, 5))
             assert (more - few) / 2 == int(number), (kind, hidden, mapping)
+
+
+def passes(hidden: int, mapping: str) -> int:
+    """The passes of a matrix of a layer on bw_s10, by hand: 6 engines, tiles of 400 x 400."""
+    rows = columns = -(-hidden // 400)
+    whole = {"tiles": -(-rows * columns // 6), "rows": -(-rows // 6) * columns}
+    return whole.get(mapping, rows * -(-columns // 6))
+
+
+@pytest.mark.once
+def test_the_benchmark_has_a_column_for_each_mapping() -> None:
+    """A layer of one tile takes one pass with each mapping, so its cycles are the same."""
+    found = {x.column: x.median for x in measure(Effort(small=True))}
+    assert found["ours"] == found["by rows"] == found["by columns"]
+
+
+def test_recorded_steps_of_each_mapping_follow_from_the_passes() -> None:
+    """docs/benchmarks.md: a pass more of each product costs at most its 10 cycles.
+
+    A step has two products for each gate, and other work can hide a part of these cycles.
+    """
+    recorded = results.read(RESULTS)
+    figures = recorded["deepbench"].figures if "deepbench" in recorded else ()
+    found = {(x.row, x.column): x.median for x in figures}
+    for layer in LAYERS:
+        row = f"{layer.kind} {layer.hidden}/{layer.steps}"
+        for mapping in ("rows", "columns"):
+            if (row, f"by {mapping}") not in found:
+                continue  # results of a benchmark before it had these columns
+            more = passes(layer.hidden, mapping) - passes(layer.hidden, "tiles")
+            cost = found[row, f"by {mapping}"] - found[row, "ours"]
+            assert (cost > 0) == (more > 0), (row, mapping)
+            assert 0 <= cost <= 2 * len(GATES[layer.kind]) * more * 10, (row, mapping)
 
 
 def test_large_layers_are_bound_by_the_multiplier() -> None:
