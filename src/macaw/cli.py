@@ -48,14 +48,15 @@ COMMANDS = {
     "help": "Show the help of a command.",
 }
 
-# They end before the garbage collector would pay: they make hardly any reference cycles.
+# Commands for which the garbage collector is not worth its time: they end soon, and make hardly any
+# reference cycles.
 SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", "help")
 
-# The new objects between two runs of the garbage collector. Python's 700 would be reached a hundred
-# times while a command imports its modules, and these objects remain to its end.
+# The new objects between two runs of the garbage collector. Python's default of 700 is reached a
+# hundred times while a command imports its modules, whose objects remain to the command's end.
 _SELDOM = 100_000
 
-# They converse with a user or an editor, and show progress themselves.
+# Commands that converse with a user or an editor, and show progress themselves.
 CONVERSATIONS = ("debug", "lsp", "dap")
 
 FIRST_STEPS = """\

@@ -51,7 +51,7 @@ class Result:
 class Differences:
     """How a result differs from the recording and from the references, as lines of text.
 
-    If a test records nothing, a run that does not exit with code 0 is one of the `references`.
+    If a test records nothing, `references` also says whether the run did not exit with code 0.
     """
 
     recording: tuple[str, ...] = ()

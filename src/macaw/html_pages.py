@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# none of them may end the script element
+# characters that could end a script element, with their escapes in JSON
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 

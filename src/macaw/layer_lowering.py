@@ -301,10 +301,9 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _check_operation(operation: str, rows: int | None, image: Pair | None) -> None:
-    """Raise `InputError` unless `rows` and `image` fit `operation`.
+    """Raise `InputError` if `operation` needs `rows` or `image` and this argument is None.
 
-    One of them may be None although `operation` needs it, or `rows` may be given although
-    `operation` has no rows.
+    Also raise it for `rows` of a convolution, and for more than one row of `spmv`.
     """
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")

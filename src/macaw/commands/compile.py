@@ -24,8 +24,8 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
-# Parameters that are only for the islands; those that are not for them; those that are not for the
-# other cores that compute a whole network.
+# Parameters that need `--core fim`; parameters that `--core fim` does not take; parameters that the
+# other values of `--core` do not take.
 _ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
 _NOT_FOR_ISLANDS = ("batch", "data", "constants", "islands", "jobs", "report")
 _NOT_FOR_OTHERS = ("data", "islands", "jobs")

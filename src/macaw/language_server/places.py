@@ -14,7 +14,7 @@ from macaw.language_server.positions import Positions
 from macaw.language_server.uris import resolve
 
 _MOST_SHOWN = 500  # errors, and warnings, of a program
-_INCLUDED = "included"  # how the links of `.include` begin
+_INCLUDED = "included"  # how the text of a link to an `.include` line begins
 
 
 class Places:

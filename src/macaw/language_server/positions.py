@@ -35,7 +35,7 @@ class Positions:
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
         """The offsets at which the protocol's lines start, and the offsets of their line breaks."""
-        if "\r" not in self.text:  # nearly always, and it is done after each edit
+        if "\r" not in self.text:  # nearly always; this is computed after each edit
             starts = self._assembler_starts
             return starts, [*(start - 1 for start in starts[1:]), len(self.text)]
         spans = [match.span() for match in _LINE_END.finditer(self.text)]

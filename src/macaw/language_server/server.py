@@ -295,7 +295,7 @@ class LanguageServer:
             return
         if self.workspace.files.get(file.uri) is file:
             self._published.put(file.uri, program.key, diagnostics)
-            # A file that was opened before the program was loaded knew no program to plan.
+            # A file that was opened before this program was loaded could not plan its diagnostics.
             if not program.is_current(self.workspace.open_files):
                 self._plan(file.uri)
 

@@ -91,8 +91,9 @@ def plans(
     """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
 
     All of them fit the device. The rows of activations in a tile may be grouped in several ways.
-    For each way, the plans with the two largest tile lengths of k that fit are yielded. Plans that
-    probably take more than `limit` cycles may be left out. `density` is the share of activations
+    For each way, the plans with the two largest tile lengths of k that fit are yielded, but for the
+    weight stationary mapping the plans with the lowest estimates (`TRIES`). Plans that probably
+    take more than `limit` cycles may be left out. `density` is the share of activations
     that are not zero. With `aligns`, plans of an aligned partition follow (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):
@@ -133,7 +134,7 @@ def _product_plans(
 def _loop_plans(product: Product, config: Configuration, part: Partition) -> Iterator[ProductPlan]:
     """Yield input stationary plans with a loop over the rows of a tile, for at most `TRIES` tiles.
 
-    Each tile has the most inputs that fit.
+    For each number of rows, the inputs are divided into as few tiles as fit the input buffer.
     """
     outputs, length = even_tile(part.length("N"), config["pe.pes"]), part.length("K")
     count = 0
@@ -242,7 +243,7 @@ def _plans_of_image(
 def _sliding_plans(
     product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
 ) -> Iterator[ImagePlan]:
-    """Yield plans with sliding windows, one for each tile width. A tile has as many rows as fit.
+    """Yield plans with sliding windows, one for each tile width (`_tallest` chooses the rows).
 
     There are none if the dma alone would take more than `limit` cycles.
     """
@@ -266,10 +267,10 @@ def _tallest(
     tile: ImageTile,
     kind: type[ImagePlan],
 ) -> ImagePlan | None:
-    """Return the plan of class `kind` with the most rows in a tile; None if not even one row fits.
+    """Return a plan of class `kind` with many rows in a tile; None if not even one row fits.
 
     `tile` has the largest number of rows to try; its other sizes stay. The function reduces the
-    rows until the plan fits the device.
+    rows by about a quarter at a time, until the plan fits the device.
     """
     length = rows = tile.groups
     while True:

@@ -19,7 +19,8 @@ from macaw.lowering.size_refusal import refusal
 
 PAYS = 1.03  # balancing must make the cycles smaller at least by this factor to be chosen
 # A plan that loads the weights of a tile several times must take fewer cycles at least by this
-# factor to be chosen: it waits for weights where activations are zero, and the model may not know.
+# factor to be chosen: zero activations save it less time, because it then waits for weights, and
+# the model may not know how many activations are zero.
 RELOADS = 1.02
 PREFERRED = 1.02  # the preferred mapping may take at most this factor times the least cycles
 
@@ -147,7 +148,7 @@ def _cheapest(
     density: float,
     halves: bool,
 ) -> Candidate | None:
-    """Return the candidate of a mapping and split with the least predicted cost, or None.
+    """Return the candidate of a mapping and split with the least predicted cost; None if none fits.
 
     `density` is the share of activations that are not zero. With `halves`, the function also tries
     partitions with aligned outputs, and plans for half of the rows or half of the clusters. As long

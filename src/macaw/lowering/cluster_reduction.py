@@ -1,9 +1,9 @@
 """Writes the packets that add the partial sums of clusters and of rows.
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
-rows (seed 000 ¶85). One exe adds one sum for each PE. This module is for plans whose sums wait in
-the output queues of the PEs. A queue has one entry for each position of the tile, that is, for each
-group of rows of activations.
+rows (seed 000 ¶85). One exe computes one total in each PE. This module is for plans whose sums wait
+in the output queues of the PEs. A queue has one entry for each position of the tile, that is, for
+each group of rows of activations.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class Convolution(Product):
     the bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
-    channels of other groups. These zeros are neither stored nor multiplied. If `images` is not 0, x
-    and y have an additional first axis of this length.
+    channels of other groups. `weights` contains these zeros, but most plans neither store nor
+    multiply them. If `images` is not 0, x and y have an additional first axis of this length.
 
     If `paired`, two tensors of equal shape form the image: the first tensor has the even rows, the
     second tensor the odd rows. Then the layout is `hwc`, there is no padding, and the vertical
@@ -92,7 +92,7 @@ class Convolution(Product):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes in memory: of the image, or each tensor of a pair, and of the results."""
+        """The shapes in memory of the image (of each tensor, if two form it) and of the results."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
         if self.paired:
             image = (self.height // 2, self.width, self.channels)
@@ -386,7 +386,7 @@ def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any
 
 
 def _sums(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums of one image x, of shape (rows, columns, outputs).
+    """Return the sums (rows, columns, outputs) of one image x, which has the product's layout.
 
     `whole` is the type in which NumPy adds.
     """

@@ -72,7 +72,7 @@ class Traffic:
     sums_in: int  # biases and partial sums
     sums_out: int  # partial sums
     results: int
-    between: int  # copies from one on-chip unit to another
+    between: int  # copies from one on-chip unit, or half of a unit, to another
 
     @property
     def external(self) -> int:
@@ -297,7 +297,7 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles in which sums are copied between units and added, after an iteration."""
+    """Return the cycles after an iteration in which sums are moved on chip and added."""
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
@@ -317,7 +317,7 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
     `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
     their first part, which some iterations skip (`row_program.has_entry_part`). `first` and `last`
-    say whether the iteration has the first and the last tile of k. Parameters have the same names.
+    say whether the iteration has the first and the last tile of k. Parameters have these meanings.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
@@ -492,7 +492,7 @@ def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> f
     dtype = plan.types.sum if exe.buffer == RAW else plan.types.result
     clusters = 1 if "chain" in exe.out else plan.summing_clusters
     size = Types.size(dtype)
-    # bytes from the end of a PE's results to the end of the next PE's
+    # the bytes over which one store spreads the results of a cluster's PEs
     reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)
     spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
     beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1

@@ -1,7 +1,7 @@
 """Describes how sums become results: the special-function unit's steps, and their factors.
 
-Factors are scales, a float32 for each output, and a table of 256 entries. They are segments of the
-config packet of the sequence that finishes sums, so a list that finishes sums begins with that
+Factors are scales (a float32 for each output), a table of 256 entries, or both. They are segments
+of the config packet of the sequence that finishes sums, so a list that finishes sums has that
 packet. The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
 """
 

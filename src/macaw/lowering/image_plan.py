@@ -98,7 +98,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def source_size(self) -> tuple[int, int]:
-        """The size (height, width) of the image from which slabs are loaded, with its frame."""
+        """The (height, width) of the image from which slabs are loaded: x, or its framed copy."""
         product = self.product
         return (product.height, product.width) if self.pads_in_unit else product.padded
 

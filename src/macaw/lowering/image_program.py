@@ -139,7 +139,7 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
     """Return the exes of an iteration without the exes that add the sums of clusters.
 
-    With `raw`, the exes store raw sums, else results.
+    With `raw`, or if clusters add their sums, these exes store raw sums, else results.
     """
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"

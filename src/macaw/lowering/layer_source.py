@@ -168,7 +168,7 @@ def _included_data(
 
 
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
-    """Write zeros, copies and sums in external memory; a row of zeros has `zero_sums` bytes."""
+    """Write directives for external memory: `zero_sums` bytes of zeros, copies of x, and sums."""
     slabs = padded_slabs(plan)
     zeros = slabs.line if slabs is not None else 0
     out.mark("memory")

@@ -44,7 +44,7 @@ class _Form:
     statements: tuple[str, ...]  # with a gap for each atom
     atoms: list[tuple[str, ...]] = field(default_factory=list)
     comments: list[tuple[str, ...]] = field(default_factory=list)
-    macro: str = ""  # the macro's name, if it is worth its lines
+    macro: str = ""  # the macro's name; empty if a macro would save no lines
 
     @property
     def of_half(self) -> bool:

@@ -29,7 +29,7 @@ class Mapping:
         return self.order[2]
 
     def __reduce__(self) -> tuple[Callable[[str], Mapping], tuple[str]]:
-        """Let a copy in another process be the mapping itself, as mappings are compared by `is`."""
+        """Make a copy in another process the mapping itself, because code compares by `is`."""
         return mapping_named, (self.name,)
 
 

@@ -23,7 +23,7 @@ from macaw.isa.pe import (
 )
 from macaw.lowering.errors import LowerError
 
-# Activations of which each result depends on one sum only.
+# Activation functions with which each result depends on one sum only.
 FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu", *FIXED_POINT))
 ENTRIES = 256  # entries of a table: one for each int8 number
 
@@ -93,7 +93,7 @@ class Product:
     table: NDArray[Any] | None = None  # (256,): maps results after they are requantised
     # The weights are ones; in their place come the elements of a tensor, (n,), at run time.
     reads_weights: bool = False
-    elements: Elements | None = None  # None: pe.element is the type of all three
+    elements: Elements | None = None  # None: all three types are pe.element
     # The results are columns of a wider tensor y: the first one, and the number of columns of y.
     columns_of: tuple[int, int] | None = None
 

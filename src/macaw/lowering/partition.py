@@ -41,7 +41,7 @@ class Partition:
     rows: int
     clusters: int
     extents: tuple[int, int, int]  # lengths of M, N, K
-    grain: int = 1  # of N: if N is divided, the length of a part is a multiple of it
+    grain: int = 1  # of N: if N is divided, a part has a multiple of it, or all of N
 
     @cached_property
     def dims(self) -> tuple[str, str]:
@@ -97,7 +97,8 @@ def partition(
 ) -> Partition:
     """Return the partition of a product by a split; all its rows and clusters get work (¶171).
 
-    `extents` are the lengths of M, N and K. If N is divided, a part is a multiple of `grain` long.
+    `extents` are the lengths of M, N and K. If N is divided, a part has a multiple of
+    `grain` elements, or all of N.
     """
     whole = Partition(split, rows, clusters, extents, grain)
     first, second = whole.dims

@@ -210,7 +210,7 @@ def _load_factors(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Write code that starts `count` transfers; a word of the frame has the address of their list.
+    """Write code that starts `count` transfers; a word of the frame has the address of their table.
 
     `transfers` is the name of this word, `label` the label of the code's loop. The code sets the
     source address of each transfer to its value for the first tile (BASE) plus the offset in a2.

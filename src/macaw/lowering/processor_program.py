@@ -202,7 +202,7 @@ _LEAVE_SUBROUTINE = """
 
 
 def _move_sums(out: Listing, plan: ProductPlan) -> None:
-    """Write code that moves sums between units after an iteration, if the plan needs this."""
+    """Write code that moves sums from half to half or to row 0 after an iteration, if needed."""
     if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
     if plan.reduces_rows:
@@ -257,7 +257,7 @@ def _first_transfers(transfers: Sequence[Transfer]) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write code that moves sums between units if the frame's word STORE has the value `store`.
+    """Write code that moves sums on chip if the frame's word STORE has the value `store`.
 
     `transfer` is the name of the frame's word that has the address of the transfer.
     """

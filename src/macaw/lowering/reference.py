@@ -50,7 +50,7 @@ def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
     if product.activation == "relu":
         sums = np.maximum(sums, 0)
     elif curve is not None and sums.dtype.kind == "i":
-        assert shift is not None  # `validated` has set it
+        assert shift is not None  # `validated` refuses these operations without a shift
         return np.asarray(
             fixed_point(curve, sums, shift, 8 * Types.size(types.result)).astype(types.result)
         )

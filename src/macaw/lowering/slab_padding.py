@@ -176,7 +176,7 @@ def _taps_inside(
 
 
 def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
-    """Write the table `name` of the slabs' records; `add` is the address of the half."""
+    """Write the table `name` of the slabs' records; `add` is text that adds the half's offset."""
     slabs, product = PaddedSlabs(plan), plan.product
     pixel, channels = plan.slab_channels * slabs.size, product.channels * slabs.size
     target = f"x_tile + EVERY_UNIT{add}"
@@ -378,7 +378,8 @@ def _copy_rows(out: Listing, plan: ImagePlan) -> None:
 def _depth(out: Listing, plan: ImagePlan) -> None:
     """Write code that puts the offset of the tile's channels and image into a6, in bytes.
 
-    It adds the first row and column of a part of the kernel to a2 and a3.
+    If the kernel is cut, the code also adds the first row of the part to a2, and its first column
+    to a3.
     """
     if len(plan.kernel_parts) > 1:
         out.block(

@@ -146,7 +146,7 @@ class _Estimate(TileEstimate):
 
     @property
     def adds(self) -> NDArray[np.bool_]:
-        """Whether the products of a tile add start sums; none does if clusters are reduced."""
+        """Whether the products of a tile add start sums; never if clusters add their sums."""
         begins = self.several | (self.product.bias is not None)
         return begins & (not self.some.reduces_clusters)
 

@@ -103,7 +103,7 @@ class TileEstimate(ABC):
 
     @property
     def loads(self) -> Reals:
-        """The cycles in which a PE loads the weights for one row of activations or one position."""
+        """The cycles in which a PE processes weights for one row of activations or one position."""
         if self.config["pe.design"] != "5b":
             return self.entries
         return np.maximum(self.entries * self.density, self.entries / 2)

@@ -21,7 +21,7 @@ from macaw.lowering.repetitions import repeated
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
 _HERE = r" + \here"  # added to addresses in the half whose transfers a macro writes
-# added to an address for each row after the first: makes the transfer a multicast to its unit
+# added to an address for each row after the first: the transfer also goes to that row's unit
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
 WEIGHT_TENSOR = "weight_tensor"  # label of the tensor from which weights are read
 SECOND = "x_second"  # label of the second tensor of a pair
@@ -112,7 +112,7 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> None:
-    """Write the table `name` of the transfers of activations; `add` is the address of the half."""
+    """Write the table `name` of the transfers of activations; `add` adds the offset of the half."""
     _put(out, name, activations_in(plan), add, "", base="src")
 
 

@@ -13,7 +13,7 @@ from macaw.lowering.row_program import arrays
 from macaw.lowering.transfers import PONG, Transfer
 
 ZERO_SUMS = "zero_sums"  # label of a row of zeros in external memory
-_ARRAYS = ("chain", "partial", "gathered")  # stored one by one, loaded all at once
+_ARRAYS = ("chain", "partial", "gathered")  # accumulators are stored separately, loaded together
 
 
 def zero_row_bytes(plan: ProductPlan) -> int:

@@ -101,7 +101,8 @@ class WeightStationaryPlan(ProductPlan):
         """The number of segments of the exe.
 
         There is one segment for the weights, and one for each row of activations after the first.
-        There is one for start sums if they are the same for all rows, else one for each row.
+        Start sums that these exes add take one segment if they are the same for all rows, else one
+        for each row.
         """
         return self.tile.m + self.adds_start_sums * self.start_positions
 
@@ -293,7 +294,7 @@ def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
 def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
     """Yield the exes of an iteration without the exes that add the sums of clusters.
 
-    With `raw`, the exes store raw sums, else results.
+    With `raw`, or if clusters add their sums, these exes store raw sums, else results.
     """
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))

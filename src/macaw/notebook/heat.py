@@ -41,7 +41,7 @@ class UnitCounts:
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return, for each kind of core, the values of the first counter that each unit has.
+    """Return, for each kind of core, the values of its first counter that each unit counts.
 
     Kinds without such a counter are left out.
     """

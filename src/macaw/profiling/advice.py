@@ -1,7 +1,7 @@
 """Derives missed thresholds, goals and the next step of the optimisation loop (seed 001, Fig. 7).
 
 A missed threshold says what was measured. The records do not say why a core waited inside an
-instruction, so they give no advice about such waits: `macaw.profiling.findings` does.
+instruction. So missed thresholds give no advice about such waits; `macaw.profiling.findings` does.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from macaw.profiling.model import (
 from macaw.profiling.timeline import Start
 
 CYCLES_GOAL = "cycles"
-LEAST_SHARE = 0.005  # of the run's cycles; the next step ignores what takes or costs less
-LEAST_UNHIDDEN = 0.05  # of the run's cycles; a row whose work costs this much is named
+LEAST_SHARE = 0.005  # of the run's cycles; advice ignores what takes or costs less
+LEAST_UNHIDDEN = 0.05  # of the run's cycles; step 716 names a row that costs at least this much
 
 
 # Thresholds ------------------------------------------------------------------------------------
@@ -112,11 +112,11 @@ def lateness(
     limit: float,
     sooner: Mapping[str, int],
 ) -> tuple[dict[str, Metric], list[MissedThreshold]]:
-    """Return the metric `late` by row, and a missed threshold for each row that exceeds `limit`.
+    """Return the metric `late` by row, and a missed threshold for each row in which it is too high.
 
-    `cycles` is the length of the run. `sooner` has by row the number of cycles by which the run
-    would be shorter without the row's late starts. A row for which this number is 0, or a small
-    share of `cycles`, gets no missed threshold.
+    `limit` is the threshold of `late`, `cycles` the length of the run. `sooner` has by row the
+    number of cycles by which the run would be shorter without the row's late starts. A row for
+    which this number is 0, or a small share of `cycles`, gets no missed threshold.
     """
     by_row: dict[str, Metric] = {}
     late_rows = []

@@ -61,7 +61,7 @@ def print_annotation(
 
 
 def print_hottest(annotation: Annotation, screen: Console, most: int, *, plain: bool) -> None:
-    """Print the lines with most cycles as a table without headings, or as records."""
+    """Print the `most` lines with most cycles: a table without headings, or `plain` records."""
     choice = Choice("run", most)
     report = _Report(annotation, screen, choice, own=False, by_core=False, plain=plain)
     report.show_tables(with_headings=False)

@@ -15,7 +15,7 @@ from macaw.phrases import suggestion
 from macaw.profiling.annotation import AnnotatedLine, Annotation
 
 KEYS = ("run", "cycles", "macs", "bytes")  # by which lines are sorted
-CONTEXT = 3  # lines without a cost that are shown before and after one with a cost
+CONTEXT = 3  # lines that are shown before and after each chosen line
 NO_LINE = "(no instruction)"
 
 
@@ -23,13 +23,13 @@ NO_LINE = "(no instruction)"
 class Choice:
     """The lines that a view shows, and their order.
 
-    The view leaves out lines whose share is below `least`, and all lines after the first `most`.
+    The view leaves out lines whose share is below `least`, and all but the `most` costliest lines.
     """
 
     sort: str = ""  # of `KEYS`; empty: in the order of the source, with lines without a cost
     most: int | None = None  # None: no limit
     least: float = 0.0  # from 0 to 1
-    context: int = CONTEXT  # lines without a cost before and after each line with one
+    context: int = CONTEXT  # lines of the file that are shown before and after each chosen line
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,9 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Return pairs (other core, cycle): for which work of other cores an interval waited.
+        """Return pairs (other core, cycle): an interval waited until that core reached the cycle.
 
-        The interval could start when the other core had reached the cycle. `place` is the index of
-        the interval in the work of `core`.
+        `place` is the index of the interval in the work of `core`.
         """
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
@@ -131,9 +130,9 @@ class _WorkGraph:
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
         """Return two numbers whose sum is the simulated cycle for cycle `time` of the recorded run.
 
-        The second number is 0 if `time` is in an interval of the core's work or at its end, 1 later
-        than the end, and `time` itself if the core had not begun to work before `time`. `spans` has
-        the simulated (begin, end) of the core's intervals so far.
+        The second number is 0 if `time` is in an interval of the core's work or at its end, 1 if
+        `time` is in the pause after an interval, and `time` itself if the core had not begun to
+        work before `time`. `spans` has the simulated (begin, end) of the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:

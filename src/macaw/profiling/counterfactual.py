@@ -1,7 +1,7 @@
 """Computes when a run would end if some of its cycles vanished.
 
 The run is a graph of intervals of work. An interval starts when everything for which it waited is
-done: the core's own earlier work, the cores for which a wait ended, or the instruction of the
+done: the core's own earlier work, the cores that a wait was for, or the instruction of the
 commander (cp) that started the core. In the simulation the intervals lose a share of the cycles of
 some charges, at the times of these charges, and some waits do not take place. Everything else
 starts as early as its own waits allow. Without a change the simulation ends with the run.
@@ -255,10 +255,10 @@ class RunGraph:
         """Add the transfers of a core, and who made and used their data.
 
         The unknown cores are those whose reads are not known, or else the commander. If no core is
-        known to have read data that a transfer brought onto the chip, they are assumed to be for
-        the next work of each unknown core. If no core and no earlier transfer is known to have made
-        data that a transfer takes from the chip, they are assumed to be from the last work of each
-        unknown core.
+        known to have read data that a transfer brought onto the chip, the data are assumed to be
+        for the next work of each unknown core. If no core and no earlier transfer is known to have
+        made data that a transfer takes from the chip, the data are assumed to be from the last work
+        of each unknown core.
         """
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]
@@ -287,13 +287,13 @@ class RunGraph:
             for core, time in used.items():
                 user = self._node_at(core, time)
                 if user > node:
-                    # a core that started after the transfer does so in any order
+                    # 0: an interval that began after the transfer begins after it in any run
                     since = self._begin(user)
                     at = time - since if core == self.commander or since < move.end else 0
                     self._uses.setdefault(user, []).append((number, at))
 
     def is_for_data(self, wait: LoggedWait) -> bool:
-        """Return whether a wait is only for cores whose transfers, and their users, are known."""
+        """Return whether a wait is only for cores whose transfers, with their users, are known."""
         return bool(wait.charge.whom) and self.movers.issuperset(wait.charge.whom.split(", "))
 
     def _begin(self, number: int) -> int:

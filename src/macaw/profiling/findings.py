@@ -168,7 +168,7 @@ def _vanishing(
     """Return, by charge, the share that vanishes if a program follows the advice for a cause.
 
     `lengths` has the cycles of each period by charge. If the advice is to do several accesses as
-    one, one transfer of each direction remains.
+    one, one access of each direction remains.
     """
     stays = BY_CAUSE[cause].stays
     if stays == UNEVEN:
@@ -302,8 +302,8 @@ def _along(
 ) -> dict[str, dict[Charge, float]]:
     """Return the shares of cycles, by core and charge, that vanish along with a charge of a core.
 
-    With some causes, the work of the instruction vanishes, unless the program needs it. With the
-    latency of transfers, the cycles vanish in which other cores only served these transfers.
+    For some causes, the work of the instruction vanishes, unless the program needs this work. For
+    the latency of transfers, the cycles vanish in which other cores only served these transfers.
     """
     totals = run.charges[core]
     shares: dict[Charge, float] = {}

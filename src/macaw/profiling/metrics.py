@@ -126,7 +126,7 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
             if takes == "count":
                 continue
             counted = _COUNT_OF.get(_OF[name])
-            if counted is None:  # a time that depends on instructions, which no counter counts
+            if counted is None:  # t_begin or t_end: no counter counts instructions
                 some, first = True, not sums["t_end"]
             else:
                 some, first = bool(item.counters[counted]), not sums[counted]
@@ -153,7 +153,7 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Return the metric that compares the bytes computed on with the bytes read, both per cycle.
+    """Return the metric `match`: `computes` divided by `reads`, which are bytes per cycle.
 
     The metric meets its threshold if the ratio is at most `tolerance` from a whole number.
     """

@@ -220,10 +220,10 @@ class Merge:
     mean: float  # of `runs`
     error: float  # (total - mean) / mean
     runs: tuple[int, ...]  # the cycles of each run
-    true: int  # cycles of the run that recorded all instructions
-    offsets: tuple[float, ...] = ()  # added to the times of each segment
+    true: int  # from first start to last end in the run that recorded all instructions
+    offsets: tuple[float, ...] = ()  # added to the times of each segment of `core`
     shift: float = 0.0  # mean distance in cycles of slices from the true timeline
-    core: str = ""  # the core that these numbers describe
+    core: str = ""  # the core with the longest time from first start to last end
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ class Profile:
     program: str
     device: str
     cycles: int  # with `repeat`, the rounded mean
-    tracks: tuple[Track, ...]  # six rows; after a row, those of its several cores that have slices
+    tracks: tuple[Track, ...]  # six rows; after a row, its several cores with records or losses
     groups: tuple[Group, ...] = ()
     missed_thresholds: tuple[MissedThreshold, ...] = ()
     series: tuple[Series, ...] = ()

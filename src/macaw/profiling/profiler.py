@@ -56,7 +56,7 @@ MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return how many instructions each record has of a core that executes `executed` of them."""
+    """Return the number of instructions in each record of a core that executes `executed`."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 

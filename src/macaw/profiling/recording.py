@@ -34,7 +34,7 @@ MARK_MODE_BYTES = 1 << 20  # spill area of a core in mark mode, whose number of 
 MOST_BYTES = 1 << 26  # of all spill areas
 STACK_BYTES = 1 << 20  # left free at the end of memory for executables of other tools
 
-# Names of the registers in the table.
+# Names of trace registers, from the table `PARAMETERS`.
 MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in PARAMETERS[:8])
 
 Parameters = Mapping[str, int]  # trace registers by name

@@ -12,7 +12,8 @@ from macaw.profiling.work import Level, MemoryChart, Roof, Work
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_POINTS = len(LETTERS)
-# The chart's axes: powers of two around the ridge, with columns of each; powers of two of the peak.
+# The chart: powers of two on each side of the ridge, columns of each power, and rows of the peak's
+# powers of two.
 POWERS, COLUMNS, ROWS = 8, 4, 9
 
 

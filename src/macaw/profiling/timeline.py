@@ -188,7 +188,7 @@ class Start:
 def starts(
     all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
-    """Return the starts of all cores, each with the earliest cycle in which it was possible.
+    """Return all starts of cores except the commander, with the earliest cycles that were possible.
 
     A core may have waited for its own earlier work, and for work of any other core except the
     commander (cp), whose row is `commander`. The earliest possible start is the latest end of such

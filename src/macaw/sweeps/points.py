@@ -36,10 +36,10 @@ class Point:
 class Outcome:
     """The outcome of a run at a point: its metrics, or the reason why the point was refused.
 
-    `metrics` has `cycles`, each counter that is not 0 as `core.counter`, and further metrics of the
-    subject. `refused` has the reason; it is empty if the run has metrics. `files` has the SHA-256
-    of each file that the run has read, by path. `reused` is true for the outcome of an earlier
-    sweep.
+    `metrics` has `cycles` and further metrics of the subject; for a program, these are the counters
+    that are not 0, as `core.counter`. `refused` has the reason; it is empty if the run has metrics.
+    `files` has the SHA-256 of each file that the run has read, by path. `reused` is true for the
+    outcome of an earlier sweep.
     """
 
     point: Point
