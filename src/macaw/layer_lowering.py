@@ -246,10 +246,10 @@ def lower(
     `spmv`, (rows, inputs) for `spmm` and (height, width, channels) for a convolution, where `image`
     is (height, width). With `batch`, images and results have a first axis of that length.
 
-    `stride`, `padding` and `dilation` are one number, or (vertical, horizontal). `pads` is the
-    padding above, left, below and right; it replaces `padding` if opposite sides differ. With
-    `groups`, the weights of `conv2d` have the channels of a group, and an output
-    depends only on the channels of its own group. With `layout="cwh"` (`depthwise` only) the image
+    `stride`, `padding` and `dilation` are one number, or (vertical, horizontal). `pads`, in place
+    of `padding`, is the padding above, left, below and right. With `groups`, the weights of
+    `conv2d` have the channels of a group, and an output depends only on the channels of its own
+    group. With `layout="cwh"` (`depthwise` only) the image
     has shape (channels, width, height); `out_layout` is the same choice for the results.
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results

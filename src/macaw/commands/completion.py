@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 
 from macaw.errors import EXIT_SUCCESS
 
-VARIABLE = "_MACAW_COMPLETE"  # by which the script asks; click's convention
+VARIABLE = "_MACAW_COMPLETE"  # environment variable of click with which the script asks for words
 SHELLS = ("bash", "zsh", "fish")
 
 

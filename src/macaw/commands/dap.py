@@ -33,7 +33,7 @@ def command(allow_shell: bool) -> int:
     from macaw.terminal import console
 
     def load(launch: Launch, say: Callable[[str], object]) -> Interpreter:
-        if launch.folder:  # the console's files count from it, and messages are short
+        if launch.folder:  # relative paths start there, and messages have short paths
             os.chdir(launch.folder)
         return _load(launch, say, allow_shell)
 

@@ -62,7 +62,7 @@ _REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
         Answers.colours_in,
     ),
 }
-# Those whose answer is in the text alone: they wait for no run of the assembler.
+# Requests whose answer is in the text alone: they wait for no run of the assembler.
 _TEXT_REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
     types.TEXT_DOCUMENT_FORMATTING: (types.DocumentFormattingParams, Answers.formatting),
     types.TEXT_DOCUMENT_FOLDING_RANGE: (types.FoldingRangeParams, Answers.folds),

@@ -34,8 +34,8 @@ def share_text(part: float, whole: float) -> str:
 def run_summary(profile: Profile) -> str:
     """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
 
-    For several runs, the phrase also has their number, the range of their cycles and, with jitter,
-    the seed. It ends with the program's exit code unless that is 0.
+    For several runs, the phrase also has their number and the range of their cycles. With jitter,
+    it has the seed. It ends with the program's exit code unless that is 0.
     """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
