@@ -61,7 +61,8 @@ class Run:
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
     axis, they have one more leading axis. `cycles` and `counters` are the sums over all items.
     `stdout` and `stderr` are the texts of all items, one after the other. `exit_code` is the
-    first one that is not 0. `device` is the device of the last item in its final state.
+    first exit code of an item that is not 0, else 0. `device` is the device of the last item in its
+    final state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -185,7 +186,7 @@ def run(
     return Run(
         outputs,
         cycles,
-        # The host may have made cores that the program did not use; equal runs do not depend on it.
+        # Without cores that the program did not use: the host may have made them in one run only.
         {core: values for core, values in counters.items() if any(values.values())},
         exit_code,
         output.text,

@@ -131,7 +131,7 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
     `InputError` if the value does not fit.
     """
     dtype = bfloat16.numbers_type(tensor.dtype)
-    masked = sys.modules.get("numpy.ma")  # its import takes longer than that of a small program
+    masked = sys.modules.get("numpy.ma")  # not imported here, because that takes long
     if masked is not None and isinstance(value, masked.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
     if isinstance(value, np.ndarray):

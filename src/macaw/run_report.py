@@ -47,7 +47,7 @@ def print_arrays(
 ) -> None:
     """Print arrays by name, as `print_outputs` does.
 
-    `types` has the declared types of tensors by name; the others are those of the arrays.
+    `types` has the declared types of tensors by name. Other arrays are printed with their own type.
     """
     width = _terminal_width() if sys.stdout.isatty() else 100
     for name, array in arrays.items():
@@ -57,7 +57,7 @@ def print_arrays(
 
 
 def _terminal_width() -> int:
-    from shutil import get_terminal_size  # its imports, of compressors, take long
+    from shutil import get_terminal_size  # late, because it imports compressors, which takes long
 
     return get_terminal_size().columns
 

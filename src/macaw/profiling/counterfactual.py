@@ -337,10 +337,10 @@ class RunGraph:
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
         are waits that do not take place, as pairs of the core and the index of the wait. The work
         after such a wait starts no earlier than the cores that were waited for could have done
-        their work without any pause. If the wait was for transfers, this bound holds for another
-        piece of work, the one that used the data of the transfers. It starts no earlier than the
-        data could be there if the mover had never paused, and if each transfer had begun when the
-        bytes that it reads were made.
+        their work without any pause. If the wait was for transfers, the work after it may start at
+        once. But the work that used the data of the transfers starts no earlier than the data could
+        be there if the mover had never paused, and if each transfer had begun when the bytes that
+        it reads were made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -373,7 +373,7 @@ class RunGraph:
         is_freed = any(self.is_for_data(self.work[core].waits[wait]) for core, wait in dropped)
         last_end = dict.fromkeys(self.work, 0.0)
         pauses = dict.fromkeys(self.work, 0.0)  # by core: cycles between its work so far
-        paused = [0.0] * len(self._nodes)  # the same when a node starts
+        paused = [0.0] * len(self._nodes)  # by node: this number of its core when the node starts
         there = [0.0] * len(self._transfers)  # when the data of transfers could be there
         for number, (core, place) in enumerate(self._nodes):
             before = last_end[core]

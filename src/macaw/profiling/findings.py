@@ -85,7 +85,7 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
 
     The line is the one with most cycles on the core with most work. In the simulation each core
     does at most the mean work of the row's cores, in which cores without work count, too. If there
-    are cores without work, each other core keeps at least its undivided work.
+    are cores without work, each other core keeps at least the work that no other core could do.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
