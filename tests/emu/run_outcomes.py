@@ -32,15 +32,16 @@ from tests.emu.fim import random_programs as fim_programs
 from tests.emu.heard import Heard
 from tests.emu.nnp.random_programs import program as nnp_program
 from tests.emu.pe_random_lists import random_packet_list
+from tests.emu.pe_resident_loops import LoopMaker
 from tests.emu.trace_witness import configure, spilled
 from tests.fuzz import words
 from tests.recorded import summary
 
 LIMIT = 3000  # cycles
-CORES = ("cp", "vc", "dma", "pe", "nnp", "fim")
+CORES = ("cp", "vc", "dma", "pe", "loop", "nnp", "fim")  # loop: of pe, with weights that stay
 FAST, REFERENCE = "fast", "reference"
 PAUSES = (0, 1, 7, 30, 90, 200, 450, 900, 1500, 2400)
-TRACED = {"cp": "cp", "vc": "vc", "dma": "dma", "pe": "pe[0]", "nnp": "nnp"}
+TRACED = {"cp": "cp", "vc": "vc", "dma": "dma", "pe": "pe[0]", "loop": "pe[0]", "nnp": "nnp"}
 
 
 def device(core: str, seed: int, engine: str = FAST) -> Device:
@@ -53,6 +54,12 @@ def device(core: str, seed: int, engine: str = FAST) -> Device:
         return dma_devices.random_devices(seed)[which]
     if core == "pe":
         return random_packet_list(seed).unit.machine(engine=engine).device
+    if core == "loop":
+        chance = Random(f"loop {seed}")
+        order = chance.choice(("first", "turns", "two places", "once"))
+        sums = chance.choice(("none", "bias", "each", "before"))
+        made = LoopMaker(seed, order, chance.random() < 0.3, sums, chance.random() < 0.3)
+        return made.loop().unit.machine(engine=engine).device
     if core == "nnp":
         return nnp_program(Random(seed)).device(engine)
     lines, chosen = (
@@ -160,7 +167,12 @@ def stalls(core: str, seed: int) -> list[str]:
         for one in made.order:
             lines.append(f"{until} {one.name} {plain(one.current())} {plain(one.next_addresses)}")
             lines += [f"  {plain(each)}" for each in one.stalls()]
-            lines.append(f"  {plain(one.unit(unit_of(one, chance)))}")
+            unit = unit_of(one, chance)
+            lines.append(f"  {plain(one.unit(unit))}")
+            lines += [
+                f"  {box.number} {box.name} {plain(dict(box.look(unit)))}" for box in one.boxes
+            ]
+            lines += [f"  {plain(one.entries(queue, unit))}" for queue in one.table.queues]
         lines += [
             f"caution {plain(each)}"
             for one in made.order

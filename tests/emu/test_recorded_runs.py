@@ -11,7 +11,7 @@ from tests.recorded import check
 
 pytestmark = pytest.mark.once
 HERE = Path(__file__).parent / "recorded"
-GROUPS, EACH = 3, 3  # seeds of a core
+GROUPS, EACH = 3, 5  # seeds of a core
 DAMAGED = 8, 12  # groups, programs of a group
 
 
