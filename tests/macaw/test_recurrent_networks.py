@@ -10,34 +10,15 @@ import pytest
 from onnx import TensorProto, helper
 
 import macaw
-from macaw.isa.config import load
 from macaw.networks.report import records
 from tests.lowering.nnp.random_models import Draft
 from tests.lowering.nnp.running import in_binary64, inputs_of
 from tests.lowering.onnx.models import NODE
-from tests.lowering.onnx.models import model as onnx_model
+from tests.macaw.recurrent_models import DEVICES, model, recurrent_model
 
 pytestmark = pytest.mark.once
 
-DEVICES = {name: load(name).changed({"nnp.host_format": "fp32"}) for name in ("tiny", "base")}
 PARTS = frozenset(("nnp", "vc"))
-
-
-def model(nodes, inputs, outputs, constants) -> onnx.ModelProto:
-    """A binary32 model with inputs and outputs of these shapes."""
-    results = {name: (shape, TensorProto.FLOAT) for name, shape in outputs.items()}
-    return onnx_model(nodes, inputs, results, **constants)
-
-
-def recurrent_model(random: np.random.Generator) -> onnx.ModelProto:
-    """A random recurrent layer with a function after it."""
-    draft = Draft(random)
-    draft.shape = (draft.size(6), draft.size(3), draft.size())
-    draft.value = draft.input(*draft.shape)
-    draft.recurrent()
-    draft.put("Tanh", [draft.value], draft.shape)
-    outputs = {draft.value: draft.shape}
-    return model(draft.nodes, draft.inputs, outputs, draft.constants)
 
 
 def sound_model(seed: int = 0) -> tuple[onnx.ModelProto, np.ndarray]:

@@ -15,7 +15,7 @@ from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.processor_cycles import ProcessorCycles
 from tests.lowering.net.vector.programs import random_inputs, run
 from tests.lowering.nnp.running import inputs_of
-from tests.macaw.test_recurrent_networks import DEVICES, recurrent_model
+from tests.macaw.recurrent_models import DEVICES, recurrent_model
 
 pytestmark = pytest.mark.once
 
