@@ -424,6 +424,21 @@ def test_a_change_ends_the_assembling_of_the_older_text() -> None:
         program.assemble()
 
 
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file:///a.s"])
+def test_a_changed_text_is_assembled_again(uri: str) -> None:
+    """The diagnostics are those of the changed text, also if no file on the disk has it."""
+    workspace = Workspace()
+    for version, (line, messages) in enumerate(
+        [("nop", []), ("frob", ["expected ':' after the label 'frob'"]), ("nop", [])]
+    ):
+        file = OpenFile(UTF16, uri, version, f".core vc\n{line}\n")
+        workspace.put(file)
+        program = workspace.assemble(file, workspace.files)
+        found = Answers(file, program, ClientOptions()).diagnostics()
+        assert [item.message.split("\n")[0] for item in found[uri]] == messages
+        assert workspace.assemble(file, workspace.files) is program  # not once more
+
+
 def test_a_cancelled_request_is_answered() -> None:
     cancel: dict[str, object] = {"method": "$/cancelRequest", "params": {"id": 1}}
     _status, answers = session(

@@ -182,7 +182,9 @@ class Workspace:
         open_files = {x.path: x for x in files.values() if x.path is not None}
         key, sources, device = self._sources(file, open_files)
         program = self._programs.pop(key, None)
-        if program is None or not program.is_current(open_files):
+        # `is_current` compares files by their paths: a file that was never saved has none.
+        is_same = program is not None and program.edited.sources == sources
+        if program is None or not is_same or not program.is_current(open_files):
             program = LoadedProgram(key, sources, device, self.options, open_files)
         self._programs[key] = program
         self._latest[file.uri] = program
