@@ -32,8 +32,12 @@ def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
 
 def check_segments(count: int, groups: int, shared: int) -> None:
     """Raise `InputError` if `count` segments that share `shared` of `groups` cannot be merged."""
+    if groups < 2:
+        text = "segments need at least 2 register groups: adjacent segments share some, but not all"
+        raise InputError(text, "--groups 2 or more")
     if not 1 <= shared < groups:
-        text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
+        possible = "1" if groups == 2 else f"1 to {groups - 1}"
+        text = f"segments cannot share {shared} of {groups} register groups, only {possible}"
         raise InputError(text, "--shared, or --groups for more of them")
     if count < 2:
         raise InputError(f"{count} segment is nothing to merge", "--segments 2 or more")

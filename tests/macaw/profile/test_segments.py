@@ -70,6 +70,8 @@ def test_nothing_shared() -> None:
     [
         (3, 4, 4, "segments cannot share 4 of 4 register groups, only 1 to 3"),
         (3, 4, 0, "segments cannot share 0 of 4 register groups, only 1 to 3"),
+        (3, 2, 2, "segments cannot share 2 of 2 register groups, only 1$"),
+        (3, 1, 1, "segments need at least 2 register groups: adjacent segments share some"),
         (1, 4, 1, "1 segment is nothing to merge"),
     ],
 )
