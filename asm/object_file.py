@@ -15,9 +15,9 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ObjectRelocation:
-    """A relocation: a change that the linker makes at an address of a section."""
+    """A relocation: a change that the linker makes at a place of a section."""
 
-    address: int  # in its section
+    address: int  # the offset in its section, in bytes
     kind: int  # R_RISCV_*
     symbol: str  # for the start of a section, its name; empty: no symbol
     addend: int

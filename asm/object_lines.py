@@ -32,7 +32,7 @@ _NOTHING = (0, 43, 51)  # R_RISCV_NONE, R_RISCV_ALIGN, R_RISCV_RELAX
 
 @dataclass(frozen=True, slots=True)
 class RelocatedValue:
-    """A relocation at `address` in a debug section.
+    """A relocation at the byte with offset `address` in a debug section.
 
     The relocation inserts the address that is `offset` bytes after the start of the section with
     the number `section`.

@@ -141,9 +141,10 @@ def _symbol(item: _NamedEntry, section: str) -> Symbol:
 def _relocations(
     file: ElfFile, entries: dict[int, _NamedEntry]
 ) -> dict[int, list[tuple[int, int, int, int]]]:
-    """Return the relocations by the number of the section that they change.
+    """Return the relocations by the number of the section that they change. Raises `ElfError`.
 
-    A relocation is (address, kind, symbol number, addend).
+    A relocation is (address, kind, symbol number, addend). Its address is an offset in that
+    section, in bytes.
     """
     result: dict[int, list[tuple[int, int, int, int]]] = {}
     for number, header in enumerate(file.headers):

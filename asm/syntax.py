@@ -195,7 +195,11 @@ class Statement(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedName(Name):
-    """A symbol that may be set again, bound to its current `definition`."""
+    """A use, in an expression, of a symbol that the source may set again.
+
+    `definition` is the definition that the symbol has when the assembler reads the use. It stays
+    the same if the source sets the symbol again later.
+    """
 
     definition: Any
 

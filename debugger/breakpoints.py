@@ -39,7 +39,7 @@ class Breakpoints:
         self.debuggee = debuggee
         self.arrivals = arrivals
         self.counter = counter
-        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # for cores with breaks
+        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # for `Breakable` cores
         self._by_announcement: dict[str, dict[int, list[PointTarget]]] = {}  # for all other cores
         self._breaks: dict[str, dict[int, Break]] = {}
         self._cores_with_breaks: set[str] = set()  # the cores for which breaks are set now
@@ -166,7 +166,7 @@ class Breakpoints:
         return bool(hits)
 
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
-        """Yield the hits of breakpoints when a core without breaks makes an announcement.
+        """Yield the hits of breakpoints when a core that is not `Breakable` makes an announcement.
 
         `kind` and `values` are the kind and the fields of the announcement.
         """

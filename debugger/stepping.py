@@ -149,10 +149,11 @@ def _counts(
 
 
 def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
-    """Run until a core is at one of `goals`; return the stop.
+    """Run until a core is at one of `goals`, or until the run stops otherwise; return the stop.
 
-    A core with breaks stops before the target. Any other core stops after the act in which it
-    begins the target's instruction.
+    A `Breakable` core stops before the instruction at the goal. Any other core stops after the act
+    in which it begins this instruction. If places of this other core are focused, only acts of
+    these places count.
     """
     debuggee = runner.debuggee
     before: dict[str, dict[int, Test]] = {}

@@ -111,9 +111,9 @@ class Volume:
         return range(top, top + self.reach[1], self.dilation_y)
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges (first, end) of the vectors that the windows of the first iterations read.
+        """Yield ranges of all vectors that the windows of iterations 0 to `iterations` - 1 read.
 
-        `iterations` is the number of iterations. The ranges may overlap.
+        A range (first, end) has offsets in the volume, without `end`. The ranges may overlap.
         """
         for first in range(0, iterations, self.across):
             row = range(min(self.across, iterations - first))

@@ -73,9 +73,9 @@ class Worker:
         self._thread.join(seconds)
 
     def submit(self, line: str | Callable[[], str], quiet: bool = False) -> None:
-        """Execute a line after all lines that were submitted before it.
+        """Request the execution of a line, after all earlier requests.
 
-        `line` may be a function that returns the line from the state after those earlier lines. The
+        `line` may be a function that returns the line from the state after earlier lines. The
         worker's thread calls the function, so the function may read the session.
 
         If `quiet` is true, the output panel shows nothing of the line except an error. Keys that
@@ -90,7 +90,10 @@ class Worker:
         self._drop_limit = self._last_submitted
 
     def show(self, panels: Iterable[str]) -> None:
-        """Set the visible panels, whose parts the next frames contain."""
+        """Set the visible panels, whose parts the next frames contain.
+
+        If the present frame lacks one of these parts, request a new frame.
+        """
         names = tuple(panels)
         if names != self.panels:
             self.panels = names
@@ -98,11 +101,11 @@ class Worker:
                 self.refresh()
 
     def refresh(self) -> None:
-        """Build a new frame of the present state."""
+        """Request a new frame. The worker's thread builds it after all earlier requests."""
         self._jobs.put(self._renew)
 
     def note(self, lines: Iterable[str]) -> None:
-        """Add lines to the output panel, as an answer."""
+        """Request that lines are added to the output panel, as an answer."""
         rows = list(lines)
 
         def add() -> None:
@@ -112,7 +115,10 @@ class Worker:
         self._jobs.put(add)
 
     def end_input(self) -> None:
-        """Drop the open lines of a command, such as `define`, for which no `end` was submitted."""
+        """Request that the open lines of a command are dropped.
+
+        These are the lines of a command such as `define` for which no `end` was submitted.
+        """
 
         def end() -> None:
             self.interpreter.end_input()

@@ -380,9 +380,9 @@ class IslandOrigins(Origins):
         return names
 
     def _open_row(self, record: Record) -> Iterator[Source]:
-        """Yield the open row of banks as a source, if the operation of a record uses its columns.
+        """Yield a record's open row as a source, if the operation reads or writes columns of it.
 
-        Yield nothing if the host has opened the row.
+        Yield nothing unless an `act` of the block's program has opened the row.
         """
         operation, origin = record.operation, record.setters.get(ROW)
         if operation is None or origin is None:

@@ -238,11 +238,14 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """Start the next iteration of a run, or end the last one, if all necessary steps are done.
+        """End the present iteration of a run and start the next one, if that is possible now.
 
-        The lds and macs of the present iteration must have ended. If an iteration follows, all
-        other steps must have started. The state of the sequence determines which weights leave the
-        queue. After the last iteration no steps are added. Raises `Fault`.
+        Do nothing if the last iteration has already ended, if weights of another run are before the
+        run's weights in the queue, or if an ld or mac of the iteration has not ended. Also do
+        nothing if another iteration follows and one of the other steps has not started.
+
+        The state of the sequence determines which weights leave the queue. After the last iteration
+        no steps are added. Raises `Fault`.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return

@@ -41,10 +41,12 @@ class _Edge:
 class _Transfer:
     """A transfer, and the intervals of work that made its data.
 
-    Its own interval is `node`. `begin` and `end` are cycles after the start of this interval.
-    `makers` are intervals in which cores wrote the bytes that the transfer reads, each with the
-    cycles from the start of the interval to the last of these writes. `sources` are the numbers of
-    the earlier transfers that wrote such bytes.
+    The transfer runs from `begin` to `end`, in cycles after the start of interval `node`. This is
+    the interval of the mover (the core that does the transfer) in which the transfer ends. If the
+    transfer starts before this interval, `begin` is negative. `makers` are pairs: an interval in
+    which a core wrote bytes that the transfer reads, and the cycles from the start of this interval
+    to the core's last write of such bytes. `sources` are the numbers of the earlier transfers that
+    wrote such bytes.
     """
 
     node: int

@@ -273,10 +273,13 @@ def _least(query: _Query) -> tuple[ProducerConsumerJob, Cycles] | None:
 
 
 def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[StreamTiling, ...]]:
-    """Yield the tilings of a chain that begins with the tilings in `before`.
+    """Yield the candidates for a chain whose first tilings are `before`.
 
-    A block that pushes computes all columns of its result in one round, so that it pushes the tiles
-    in the order in which the next block pulls them.
+    A candidate is a tuple with the tilings of all products of the chain, one for each. Each product
+    runs on one block with one start, its items are one tile high, and its banks and buffer fit
+    behind those of the earlier products. A block that pushes computes all columns of its result in
+    one round, so that it pushes the tiles in the order in which the next block pulls them. In the
+    layout dot, each of its items has the numbers of one tile that the next block pulls.
     """
     number, config, layout = len(before), query.config, query.layout
     if number == len(query.traits):

@@ -16,12 +16,15 @@ from macaw.lowering.onnx.network import Network
 def column_writers(
     model: Network, layers: Sequence[Layer], inputs: Sequence[str], operation: VectorOperation
 ) -> dict[int, ProductLayer]:
-    """Return layers that write the inputs of a concatenation into its result, by layer number.
+    """Return changed layers that write the inputs of a concatenation into its result.
 
-    The caller replaces the layers with these numbers. The result is empty unless these conditions
-    are true: the inputs are joined along the last axis on the device; they have the scale of the
-    result; the array computes and requantises all of them; no other layer reads them; and they are
-    no outputs of the network.
+    A key of the mapping is the index in `layers` of the layer that computes one of the inputs. The
+    value is a copy of this layer that writes this input into its columns of the concatenated
+    tensor. The caller replaces the layer by the copy. The mapping is empty unless these conditions
+    are true: the inputs are joined along the last axis on the device, which counts the outputs of
+    each layer; they have the scale of the concatenated tensor; the array computes and requantises
+    all of them; only the concatenation reads them, each once; and they are no outputs of the
+    network.
     """
     numbers = {layer.output: number for number, layer in enumerate(layers)}
     writers: dict[int, ProductLayer] = {}

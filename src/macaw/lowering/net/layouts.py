@@ -1,8 +1,8 @@
 """Converts shapes and arrays between the model's layouts and the device's.
 
 Images of the model have the shape (batch, channels, height, width). On the device they have the
-shape (batch, height, width, channels). Other tensors keep their order. A leading dimension of 1 is
-left out.
+shape (batch, height, width, channels). Other tensors keep the order of their axes. On the device,
+the first axis is left out if its length is 1 and there are other axes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 def device_order(rank: int) -> tuple[int, ...]:
-    """Return the axes of a tensor of `rank` axes, without the first, in the device's order."""
+    """Return the axes of a tensor of `rank` axes, without axis 0, in the device's order."""
     return (2, 3, 1) if rank == 4 else tuple(range(1, rank))
 
 
@@ -25,9 +25,9 @@ def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def images_of(shape: tuple[int, ...]) -> int:
-    """Return the number of images in a batch of the shape (batch, ...); 0 for a single image.
+    """Return the batch size of a tensor of images; 0 if it has one image or is not of images.
 
-    That is the length of the first axis of the tensor on the device, if it has that axis.
+    `shape` is the tensor's shape in the model. A tensor of images has four axes there.
     """
     return shape[0] if len(shape) == 4 and shape[0] != 1 else 0
 

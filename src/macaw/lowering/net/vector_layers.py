@@ -182,7 +182,7 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
 def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
     """Return the shape of the input as an image whose rows and columns a pool reduces.
 
-    If the pool keeps the first axis, `x` is the tensor of one image. Raises `LowerError` unless the
+    If the pool keeps the batch axis, `x` is the tensor of one image. Raises `LowerError` unless the
     reduced axes are the first ones on the device.
     """
     shape = model.tensors[layer.inputs[0]].shape

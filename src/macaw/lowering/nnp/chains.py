@@ -279,10 +279,12 @@ def _without_unread(
 
 
 def _streamed(model: Model) -> Model:
-    """Return the model with a last time loop that sends its results to NetOutQ step by step.
+    """Return the model, changed if its last time loop can send its results to NetOutQ step by step.
 
-    Without this change, a copy after the loop sends them. The model is unchanged if the steps do
-    not write the output in the order of its rows, or if another operation reads the output.
+    Before the change, the loop writes its results to a tensor, which a copy after the loop sends to
+    NetOutQ. The change removes this copy. The model is returned unchanged if the loop is not
+    followed by this copy alone, if the steps do not write the whole tensor in the order of its
+    rows, if another operation reads or writes the tensor, or if the model has several outputs.
     """
     if len(model.outputs) != 1 or len(model.phases) < 2 or model.phases[-2].steps == 1:
         return model

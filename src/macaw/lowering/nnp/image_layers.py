@@ -1,4 +1,8 @@
-"""Reads convolutions and pools from ONNX nodes. An image has one row for each position."""
+"""Reads convolutions and pools from ONNX nodes.
+
+On the device, an image has one row for each position (y, x). The row has all channels of the image
+at this position, in one or more native vectors.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +38,10 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Image:
-    """An image on the device: a row for each position, and the channel of each number of a row."""
+    """An image on the device: its rows, and which channel each number of a row belongs to."""
 
     value: Value
-    keys: Indices  # the channel of each number of a row, or -1 for padding
+    keys: Indices  # the channel of each number of a row, or -1 for padding; equal in all rows
 
 
 def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:

@@ -81,7 +81,10 @@ def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
 
 
 def image_elements(shape: tuple[int, ...], native: int) -> Indices:
-    """Return the `elements` of an image (1, channels, height, width): a row for each position."""
+    """Return the `elements` of an image (1, channels, height, width).
+
+    Each position (y, x) has a row, which has all channels at this position.
+    """
     channels, positions = shape[1], math.prod(shape[2:])
     keys = pattern(channels, channels, native)
     return np.where(keys >= 0, keys * positions + np.arange(positions)[:, None], PADDING)

@@ -91,11 +91,11 @@ def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indice
 def _load(
     builder: Builder, node: Node, rows: Groups, own: Indices, order: Indices, count: int
 ) -> str:
-    """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram.
+    """Append copies that load a matrix into MatrixRf, as tiles, through Dram; return its name.
 
-    The matrix has `count` rows, which are the rows `own` of `rows`. `order` has their row numbers
-    in the matrix. Raises `LowerError` unless these are 0, 1, 2, ... and padding is zero. Return the
-    name of the matrix.
+    The matrix consists of `count` rows of the value `rows`. `own` has the indices of these rows in
+    the value, `order` their row numbers in the matrix. Raises `LowerError` unless `order` is 0, 1,
+    2, ..., the indices in `own` are evenly spaced, and all padding of the value is zero.
     """
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):

@@ -24,7 +24,7 @@ _INSTRUCTIONS = 9  # of cp for each image, besides the jump back and the wait fo
 
 @dataclass(frozen=True)
 class EachImage(VectorOperation):
-    """An operation for each image of a batch: its tensors have a first axis of `count` images."""
+    """`operation` on each image of a batch: the tensors have a first axis of `count` images."""
 
     operation: VectorOperation
     count: int
