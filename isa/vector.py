@@ -179,8 +179,9 @@ SIMD = (
     *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "The low (half 0) or high (1) half of the lanes to binary32; exact, a NaN is the canonical one."),
     *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"The lanes of rs1, then of rs2, to binary16. {_ROUNDED}"),
 
-    *_each("vsum",     _ALL,       unary,               0x38, "rd, rs1",              "vector sum",    "The sum of all lanes, signed, in lane 0 of the next wider element (of floats in binary32, lane after lane), zeros above."),
-    *_each("vsumu",    _INTEGER,   unary,               0x39, "rd, rs1",              "vector sum",    "The sum of all lanes, unsigned, in lane 0 of the next wider element, zeros above."),
+    *_each("vsum",     _INTEGER,   unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes, signed. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
+    *_each("vsum",     _FLOAT,     unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes in binary32, one after the other from lane 0; each sum is rounded half to even. The last sum is in the low 32 bits of rd, with zeros above; a NaN is the canonical one."),
+    *_each("vsumu",    _INTEGER,   unary,               0x39, "rd, rs1",              "vector sum",    "Add all lanes, unsigned. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
 )
 # fmt: on
 
