@@ -231,7 +231,8 @@ class _Report:
         `widths` are pairs of the number of a column and its width. `row` gives the colour of heat.
         """
         if self.plain:
-            shown = [len(cells) - 1, *(at for at, _ in widths[:-1] if at != HEAT_COLUMN)]
+            last = len(cells) - 1  # the line; a report without a line does not keep this column
+            shown = [last, *(at for at, _ in widths if at not in (HEAT_COLUMN, last))]
             headings = [*(self._headings()[at] for at in shown), "source"]
             texts = [*(cells[at] for at in shown), source.plain]
             return Text(self._text(record(headings, texts)))

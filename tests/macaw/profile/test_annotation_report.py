@@ -145,6 +145,22 @@ def test_what_is_left_out_is_summed_up(six: Annotation, choice: Choice) -> None:
     assert "…" in text
 
 
+@pytest.mark.parametrize("by_core", [False, True])
+def test_a_plain_report_without_lines_has_all_sums(six: Annotation, by_core: bool) -> None:
+    text = printed(six, 80, Choice(most=0), by_core=by_core, plain=True)
+    *cells, last = text.splitlines()[-1].split("; ")
+    assert last == "source in all"
+    found = dict(cell.rsplit(" ", 1) for cell in cells)
+    assert found.pop("share") == "100.0%"
+    sums = {name: int(cell.replace(",", "")) for name, cell in found.items()}
+    assert sums.pop("run") == six.cycles
+    if by_core:
+        assert sum(sums.values()) == six.cycles
+    else:
+        lines = six.lines
+        assert sums == {"macs": sum(x.macs for x in lines), "bytes": sum(x.bytes for x in lines)}
+
+
 def test_sorted_lines(six: Annotation) -> None:
     rows = printed(six, 80, Choice("macs", 3)).splitlines()[4:]
     assert [row.split("six_cores.s:")[1].split()[0] for row in rows[:3]] == ["47", "56", "127"]
