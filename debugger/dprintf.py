@@ -16,37 +16,58 @@ if TYPE_CHECKING:
     from macaw.debugger.places import Place
 
 WIDEST = 1000  # the greatest width and precision of a conversion
-_CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
-_BITS = ("x", "X", "o")
-_WHOLE = "diuxXoc"  # letters of conversions that take a whole number
+_CONVERSION = re.compile(
+    r"%(?P<flags>[-#0 +]*)(?P<width>\d*|\*)(?:\.(?P<precision>\d+|\*))?"
+    r"(?P<length>[hlqLjzt]*)(?P<letter>[a-zA-Z%])"
+)
+_LENGTHS = ("h", "hh", "l", "ll", "z", "j", "t")  # C's modifiers of the type of a whole number
+_CUT = {"hh": 8, "h": 16}  # modifiers that cut a number, and the bits that they leave
+_BITS = "uxXo"  # letters that print a negative number as unsigned
+_WITH_LENGTH = f"di{_BITS}"
+_WHOLE = f"{_WITH_LENGTH}c"  # letters of conversions that take a whole number
 _LETTERS = f"{_WHOLE}eEfFgGs"
 
 
 def check_format(form: str, count: int) -> None:
     """Raise `PointError` for a format that does not have `count` conversions, or has a wrong one.
 
-    A conversion is wrong if no value has its letter, if it is wider than `WIDEST`, or if it takes
-    its width from a value.
+    A conversion is wrong if no value has its letter or its length modifier, if it is wider than
+    `WIDEST`, or if it takes its width from a value.
     """
     for match in _CONVERSION.finditer(form):
-        for width in filter(None, match.groups()[:2]):
+        for width in filter(None, (match["width"], match["precision"])):
             if width == "*" or len(width) > 9 or int(width) > WIDEST:
                 raise PointError(f"{match[0]}: a width is a number, {WIDEST} at most")
-        if match[3] not in f"%{_LETTERS}":
+        if match["letter"] == "%" and match[0] != "%%":
+            raise PointError(f"{match[0]} is no conversion: %% prints the sign")
+        if match["letter"] not in f"%{_LETTERS}":
             raise PointError(
                 f"{match[0]} is no conversion; those are %{' %'.join(_LETTERS)} and %%"
             )
+        _check_length(match)
     if "%" in _CONVERSION.sub("", form):
         raise PointError("a % without a letter: %% prints the sign")
-    letters = _letters(form)
-    if len(letters) != count:
-        has = f"{len(letters)} {'value' if len(letters) == 1 else 'values'}"
+    conversions = _conversions(form)
+    if len(conversions) != count:
+        has = f"{len(conversions)} {'value' if len(conversions) == 1 else 'values'}"
         raise PointError(f"the format takes {has}, not {count}")
 
 
-def _letters(form: str) -> list[str]:
-    """Return the letters of the conversions that take a value, in order."""
-    return [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
+def _check_length(match: re.Match[str]) -> None:
+    """Raise `PointError` if the conversion `match` has a length modifier that C does not have."""
+    length, letter = match["length"], match["letter"]
+    if length and length not in _LENGTHS:
+        raise PointError(
+            f"{match[0]} is no conversion; before {letter} come {', '.join(_LENGTHS)}, or none"
+        )
+    # `%lc`, `%ls` and `%lf` exist in C; the other modifiers are those of whole numbers.
+    if length and length != "l" and letter not in _WITH_LENGTH:
+        raise PointError(f"{match[0]} is no conversion; {length} comes before {_WITH_LENGTH}")
+
+
+def _conversions(form: str) -> list[re.Match[str]]:
+    """Return the conversions in `form` that take a value, in order."""
+    return [match for match in _CONVERSION.finditer(form) if match["letter"] != "%"]
 
 
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
@@ -69,29 +90,46 @@ def format_values(form: str, values: Sequence[Any]) -> str:
     Raises `ValueError` if the values do not fit the format.
     """
     items = tuple(
-        _item(letter, value) for letter, value in zip(_letters(form), values, strict=True)
+        _item(match, value) for match, value in zip(_conversions(form), values, strict=True)
     )
     try:
-        return form % items
+        return _CONVERSION.sub(_without_length, form) % items
     except OverflowError:
         raise ValueError("%c takes the number of a character, 0 to 1114111") from None
 
 
-def _item(letter: str, value: Any) -> Any:
-    """Return the value that a conversion with this letter prints. Raises `ValueError`."""
+def _without_length(match: re.Match[str]) -> str:
+    """Return a conversion without its length modifier: Python has only some of them."""
+    return match[0].removesuffix(match["length"] + match["letter"]) + match["letter"]
+
+
+def _item(conversion: re.Match[str], value: Any) -> Any:
+    """Return the value that a conversion prints. Raises `ValueError`."""
+    letter, length = conversion["letter"], conversion["length"]
     if letter == "s":
         return value
     is_real = isinstance(value, Real)
     if not is_real:
-        raise ValueError(f"%{letter} takes one number, %s takes any value")
-    if letter in _WHOLE and not isinstance(value, Integral):
-        if letter in "xXoc" or not isfinite(value):
-            raise ValueError(f"%{letter} takes a whole number, not {value:g}")
-        return int(value)
-    return _bits_of(int(value)) if letter in _BITS else value
+        raise ValueError(f"{conversion[0]} takes one number, %s takes any value")
+    if letter not in _WHOLE:
+        return value
+    if not isinstance(value, Integral) and (letter in "xXoc" or not isfinite(value)):
+        raise ValueError(f"{conversion[0]} takes a whole number, not {value:g}")
+    number = int(value)
+    if letter == "c" and 0xD800 <= number <= 0xDFFF:  # halves of a pair in UTF-16
+        raise ValueError(f"%c takes the number of a character, and {number} is a surrogate's")
+    if length in _CUT:
+        number = _low_bits(number, _CUT[length], letter in _BITS)
+    return _bits_of(number) if letter in _BITS else number
+
+
+def _low_bits(value: int, bits: int, is_unsigned: bool) -> int:
+    """Return the number in the low bits of `value`, unsigned or signed."""
+    low = value & (1 << bits) - 1
+    return low if is_unsigned or not low >> bits - 1 else low - (1 << bits)
 
 
 def _bits_of(value: int) -> int:
-    """Return a register's signed value as an unsigned number of 32 or 64 bits."""
+    """Return a signed value as an unsigned number of 32 bits, or of 64 if it needs them."""
     bits = 32 if value >= -(1 << 31) else 64
     return value & (1 << bits) - 1 if value < 0 else value

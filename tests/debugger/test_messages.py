@@ -52,6 +52,14 @@ def test_a_value_that_a_register_of_the_device_refuses_is_an_error(value, messag
         ('"%5.2q", s0', "%5.2q is no conversion; those are %d %i %u %x %X %o %c %e %E %f %F %g %G %s and %%"),
         ('"100%", s0', "a % without a letter: %% prints the sign"),
         ('"%*d", s0', "%*d: a width is a number, 1000 at most"),
+        ('"%5%"', "%5% is no conversion: %% prints the sign"),
+        ('"%-%"', "%-% is no conversion: %% prints the sign"),
+        ('"%l%"', "%l% is no conversion: %% prints the sign"),
+        ('"%5lld %lq", s0', "%lq is no conversion; those are %d %i %u %x %X %o %c %e %E %f %F %g %G %s and %%"),
+        ('"%lhd", s0', "%lhd is no conversion; before d come h, hh, l, ll, z, j, t, or none"),
+        ('"%Lf", s0', "%Lf is no conversion; before f come h, hh, l, ll, z, j, t, or none"),
+        ('"%5hhs", s0', "%5hhs is no conversion; hh comes before diuxXo"),
+        ('"%h", s0', "%h is no conversion; those are %d %i %u %x %X %o %c %e %E %f %F %g %G %s and %%"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["printf ", "dprintf loop, "])
@@ -69,6 +77,10 @@ def test_a_format_is_checked_before_it_prints(command, text, message):
         ('"%c", 1.5', "%c takes a whole number, not 1.5"),
         ('"%c", -1', "%c takes the number of a character, 0 to 1114111"),
         ('"%d", 1e308 * 10', "%d takes a whole number, not inf"),
+        ('"%c", 0xd800', "%c takes the number of a character, and 55296 is a surrogate's"),
+        ('"%c", 0xdfff', "%c takes the number of a character, and 57343 is a surrogate's"),
+        ('"%ld", y', "%ld takes one number, %s takes any value"),
+        ('"%5hx", 1.5', "%5hx takes a whole number, not 1.5"),
     ],
 )
 def test_a_value_that_a_format_cannot_print(text, message):
@@ -83,6 +95,40 @@ def test_a_format_prints_as_python_does():
             assert printed(debug, f'printf "{form}", {value}') == form % value
     assert printed(debug, 'printf "%d %s %%", 2.75, 2.75') == "2 2.75 %"
     assert printed(debug, 'printf "%x", -2') == f"{-2 & 0xFFFFFFFF:x}"
+    for number in (0xD7FF, 0xE000):  # the neighbours of the surrogates
+        assert printed(debug, f'printf "%c", {number}') == chr(number)
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        ("%u", "-1", "4294967295"),
+        ("%u", "-2147483648", "2147483648"),
+        ("%5u|", "7", "    7|"),
+        ("%u", "-1 << 40", "18446742974197923840"),  # 2 ** 64 - 2 ** 40
+        ("%u", "-2.75", "4294967294"),
+        ("%ld", "5", "5"),
+        ("%lld", "-5", "-5"),
+        ("%-4lu|", "5", "5   |"),
+        ("%zu", "-1", "4294967295"),
+        ("%jx", "255", "ff"),
+        ("%ti", "-7", "-7"),
+        ("%ls", "5", "5"),
+        ("%lc", "65", "A"),
+        ("%.2lf", "1.5", "1.50"),
+        ("%hx", "0x12345", "2345"),
+        ("%hhX", "-1", "FF"),
+        ("%ho", "-1", "177777"),
+        ("%hhu", "300", "44"),
+        ("%hd", "0x18000", "-32768"),
+        ("%hhd", "200", "-56"),
+        ("%hhi", "-129", "127"),
+        ("%ld %% %lu%%", "1, 2", "1 % 2%"),
+    ],
+)
+def test_a_format_prints_as_c_does(form, value, text):
+    """The texts are those of C's printf for a 32-bit `long`, by hand."""
+    assert printed(session("cp"), f'printf "{form}", {value}') == text
 
 
 def test_lists_of_different_lengths_are_no_value():

@@ -166,7 +166,8 @@ def test_points_of_another_focus_say_of_which():
         ('"%s and %.1f", s0, 1.5', "40 and 1.5"),
         ('"half %d", 8 / (s0 - 40)', "half %d: division by zero"),
         ('"%d", 1e308 * 10', "%d: %d takes a whole number, not inf"),
-        ('"%c", 0xd800', "?"),
+        ('"%c", 0xd800', "%c: %c takes the number of a character, and 55296 is a surrogate's"),
+        ('"%hhx %lu", -1, -1', "ff 4294967295"),
     ],
 )
 def test_what_a_dprintf_prints(text, printed):
