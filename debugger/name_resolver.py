@@ -393,4 +393,8 @@ def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> 
     registers = none.union(*(access.registers for access in accesses))
     queues = none.union(*(access.queues for access in accesses))
     put = None if None in writes else write
-    return Access(accesses[0].text, read, put, cores, registers=registers, queues=queues)
+    dtypes = {access.dtype for access in accesses}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return Access(
+        accesses[0].text, read, put, cores, dtype=dtype, registers=registers, queues=queues
+    )

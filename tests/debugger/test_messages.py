@@ -237,3 +237,13 @@ def test_a_register_with_a_pointer_to_external_memory_is_an_address():
     assert f"{y + 4:#010x}" in printed(debug, "break *s3")
     assert "is no range" in errors(debug, "disassemble loop,+-4")
     assert printed(debug, "find/g y, +64, -1") == "nothing was found"
+
+
+def test_numbers_of_several_places_have_as_many_bits_as_their_type():
+    debug = session("pe")
+    debug.set("pe[0,1].0.acc0", -2)
+    parts = [printed(debug, f"print/z pe[0,{unit}].0.acc0.i8") for unit in range(2)]
+    first, second = (part.partition(" = ")[2].strip("[]") for part in parts)
+    assert second.split(", ")[0] == f"{-2 & 0xFF:#04x}"
+    together = printed(debug, "print/z pe[0,*].0.acc0.i8").partition(" = ")[2].strip("[]")
+    assert together.startswith(f"{first}, {second}")
