@@ -95,23 +95,23 @@ def _source(context: Context, line: Line) -> Answer:
     replies: list[Answer] = []
     for number, answer in context.run_lines(lines, path):
         if answer.kind == "error":
-            return _failure(line, (*replies, *answer.answers), f"{path}:{number}", answer)
+            return _failure((*replies, *answer.answers), f"{path}:{number}", answer)
         replies.append(answer)
         if answer.was_interrupted:
             stop = answers.error("interrupted, the rest is not done")
-            return _failure(line, tuple(replies), f"{path}:{number}", stop)
+            return _failure(tuple(replies), f"{path}:{number}", stop)
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)
 
 
-def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """Return an error for `line`, which runs a script, because a line of the script has failed.
+def _failure(before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
+    """Return the error of a script of which a line has failed.
 
     `place` is the position of the failed line, `answer` its error. The result has the answers
-    `before` of the script's earlier lines.
+    `before` of the script's earlier lines. It marks no part of the line that runs the script,
+    because the fault is in the script.
     """
-    mark = answers.Mark(*line.place("FILE"))
-    failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
+    failure = answers.error(f"{place}: {answer.message}", hint=answer.hint)
     return replace(failure, answers=before)
 
 

@@ -11,6 +11,7 @@ from macaw.debugger.commands.table import COMMANDS, GROUPS, find
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.commands.usage import UsageError, match, next_operands, pieces
 from macaw.debugging import DebuggerFiles
+from macaw.terminal.plain_answers import plain_answer_text
 from tests.debugger.programs import of_source
 from tests.debugger.sources import HELLO, LONG_LOOP
 
@@ -213,6 +214,14 @@ def test_a_script_that_fails_tells_what_it_has_done(tmp_path):
         f"error: {outer}:2: {inner}:3: no command is called 'bad'",
         "hint: help lists them",
     ]
+
+
+def test_the_error_of_a_script_marks_nothing_in_the_line_that_runs_it(tmp_path):
+    script = tmp_path / "it's"
+    script.write_text("echo one\n  x/zz 5\n")
+    answer = interpreter().execute(f"source {script}")
+    assert (answer.message, answer.mark) == (f"{script}:2: 'zz' is no format", None)
+    assert " at " not in plain_answer_text(answer, f"source {script}").partition("hint")[0]
 
 
 def test_a_script_ends_where_it_is_interrupted(tmp_path):
