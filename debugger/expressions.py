@@ -172,9 +172,7 @@ class _Compiler:
         accesses = tuple((access, self._tuple(codes)) for access, codes in self.accesses)
         cores = {name for access, _ in accesses for name in access.cores}
         live = code.live if len(cores) <= 1 else ""
-        is_path = (
-            grammar.path_of(node) is not None or isinstance(node, Contents | Repeated)
-        ) and bool(accesses)
+        is_path = bool(accesses) and grammar.denotes_place(node)
         return Expression(
             self.text, value, accesses, live, next(iter(cores), ""), tuple(self.guards),
             self.names, accesses[-1] if is_path else None, self.resolver.uses_focus,

@@ -157,6 +157,13 @@ def parse(text: str) -> Node:
     return tree
 
 
+def denotes_place(node: Node) -> bool:
+    """Return whether a node is a path, `{TYPE}ADDRESS` or `E@N`, alone or in parentheses."""
+    while isinstance(node, Group) and len(node.items) == 1:
+        node = node.items[0]
+    return path_of(node) is not None or isinstance(node, Contents | Repeated)
+
+
 def path_of(node: Node) -> Path | None:
     """Return a name, an indexed name or a longer path as one `Path`; None for other nodes."""
     if isinstance(node, Path):

@@ -13,9 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from macaw.debugger.values import Access, AccessError
 
 MOST = 10_000  # the greatest number of printed values that are stored
+ElementType = np.dtype[Any] | None  # the type of a value's elements in the device, if known
 _PRINTED = re.compile(r"(\$?)(\d{0,9})")  # what may follow the first `$` of a name
 
 
@@ -25,15 +28,27 @@ class UserValues:
 
     printed: list[Any] = field(default_factory=list)  # the oldest first
     dropped: int = 0  # number of printed values that are no longer in `printed`
+    printed_types: list[ElementType] = field(default_factory=list)  # of the values in `printed`
     variables: dict[str, Any] = field(default_factory=dict)  # by name, without its `$`
+    variable_types: dict[str, ElementType] = field(default_factory=dict)  # of those in `variables`
 
 
-def add_printed(values: UserValues, value: Any) -> None:
-    """Add a printed value. If there are more than `MOST` values, drop the oldest value."""
+def add_printed(values: UserValues, value: Any, dtype: ElementType = None) -> None:
+    """Add a printed value. If there are more than `MOST` values, drop the oldest value.
+
+    `dtype` is the type of the value's elements in the device, if known.
+    """
     values.printed.append(value)
+    values.printed_types.append(dtype)
     if len(values.printed) > MOST:
-        del values.printed[0]
+        del values.printed[0], values.printed_types[0]
         values.dropped += 1
+
+
+def set_variable(values: UserValues, name: str, value: Any, dtype: ElementType = None) -> None:
+    """Give the variable `$name` a value. `dtype` is as in `add_printed`."""
+    values.variables[name] = value
+    values.variable_types[name] = dtype
 
 
 def printed_access(values: UserValues, name: str) -> Access | None:
@@ -45,15 +60,18 @@ def printed_access(values: UserValues, name: str) -> Access | None:
     if match is None:
         return None
 
-    def read() -> Any:
+    def index() -> int:
         last = values.dropped + len(values.printed)
         back = int(match[2] or (1 if match[1] else 0)) if match[1] or not match[2] else None
         number = int(match[2]) if back is None else last - back
         if not values.dropped < number <= last:
             raise AccessError(f"${name} is no value that `print` has shown, {_shown(values)}")
-        return values.printed[number - values.dropped - 1]
+        return number - values.dropped - 1
 
-    return Access(f"${name}", read)
+    def present_type() -> ElementType:
+        return values.printed_types[index()]
+
+    return Access(f"${name}", lambda: values.printed[index()], present_type=present_type)
 
 
 def _shown(values: UserValues) -> str:
@@ -79,6 +97,14 @@ def variable_access(
         return known[name]
 
     def write(value: Any) -> None:
-        values.variables[name] = value
+        set_variable(values, name, value)
 
-    return Access(f"${name}", read, None if name in fixed else write)
+    def set_type(dtype: ElementType) -> None:
+        values.variable_types[name] = dtype
+
+    def present_type() -> ElementType:
+        return values.variable_types.get(name)
+
+    if name in fixed:
+        return Access(f"${name}", read)
+    return Access(f"${name}", read, write, present_type=present_type, set_type=set_type)

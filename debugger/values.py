@@ -68,6 +68,9 @@ class Access:
     # In memory that translated code may read: at indices, a view, the index in it, and the memory.
     memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
     dtype: np.dtype[Any] | None = None  # of its elements in memory or in a field, if known
+    # For a value of the user, whose type changes with it: `dtype` now, and what sets it.
+    present_type: Callable[[], np.dtype[Any] | None] | None = None
+    set_type: Callable[[np.dtype[Any] | None], None] | None = None
     # registers that it reads: place, file, number
     registers: frozenset[tuple[Place, str, int]] = frozenset()
     queues: frozenset[tuple[Place, str]] = frozenset()  # queues that it reads: place, name

@@ -30,7 +30,7 @@ LETTERS: Mapping[str, str] = {
     "s": "text, to its end",
     "i": "instruction",
 }
-_OF_BITS = "xzduot"  # letters that show all bits of a number, as many as its type has
+_OF_BITS = "xzduota"  # letters that show all bits of a number, as many as its type has
 UNITS: Mapping[str, int] = {"b": 1, "h": 2, "w": 4, "g": 8}  # bytes
 _REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if x.kind == "f"}
 

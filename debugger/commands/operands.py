@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.expressions import Expression, ExpressionError
-from macaw.debugger.values import unsigned_address
+from macaw.debugger.values import AccessError, unsigned_address
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,13 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 def element_type(source: Expression) -> np.dtype[Any] | None:
     """Return the type of the elements in the device that an expression denotes, None if unknown."""
-    return None if source.target is None else source.target[0].dtype
+    if source.target is None:
+        return None
+    access = source.target[0]
+    try:
+        return access.dtype if access.present_type is None else access.present_type()
+    except AccessError:  # there is no such value
+        return None
 
 
 def assign(context: Context, line: Line) -> Expression:
@@ -54,7 +60,10 @@ def assign(context: Context, line: Line) -> Expression:
     does not.
     """
     target = expression(context, line)
+    dtype = element_type(expression(context, line, "V"))
     target.set(evaluate(context, line, "V"))
+    if target.target is not None and target.target[0].set_type is not None:
+        target.target[0].set_type(dtype)
     if target.accesses and (target.cores or target.memory):
         context.session.note_edit(f"set {line.get('E')} = {line.get('V')}")
     return target

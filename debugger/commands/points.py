@@ -15,6 +15,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import counted
 from macaw.debugger.locations import LocationError
 from macaw.debugger.point import KINDS, Point, PointError
+from macaw.debugger.user_values import set_variable
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program, Symbol
@@ -42,7 +43,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
         point = context.session.points.add(kind, text, **more)
     except PointError as error:
         raise CommandError(str(error), at=line.whole) from None
-    context.session.user_values.variables["bpnum"] = point.number
+    set_variable(context.session.user_values, "bpnum", point.number)
     return answers.message(
         f"{point.command} {point.number}: {point_text(point)}{_places_of(context, point)}"
     )

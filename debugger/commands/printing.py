@@ -26,7 +26,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import counted
 from macaw.debugger.commands.usage import Argument, Piece
 from macaw.debugger.places import compact
-from macaw.debugger.user_values import add_printed
+from macaw.debugger.user_values import add_printed, set_variable
 from macaw.debugger.values import VIEWS, numbers_of
 from macaw.emu.faults import Fault
 
@@ -56,10 +56,10 @@ def _print(context: Context, line: Line) -> Answer:
     if line.get("V") is not None:
         assign(context, line)
     result = evaluate(context, line, plainly=False)
-    add_printed(context.session.user_values, result)
+    dtype = element_type(expression(context, line))
+    add_printed(context.session.user_values, result, dtype)
     if text.startswith("&") and not form.letter:
         form = replace(form, letter="a")
-    dtype = element_type(expression(context, line))
     value = format_value(result, form, symbol_names(context), dtype)
     if isinstance(value, Mapping):
         rows = [(f"{text}.{name}", item) for name, item in value.items()]
@@ -118,14 +118,14 @@ def _note_address(context: Context, place: int, size: int, form: Format, count: 
     """
     unit = size // count if form.letter not in ("i", "s") else 4
     last = place + max(0, size - unit)
-    variables = context.session.user_values.variables
-    variables["_"] = last
+    values = context.session.user_values
+    set_variable(values, "_", last)
     try:
         data = context.session.device.memory.peek(last, min(unit, 8))
     except Fault:
-        variables.pop("__", None)
+        values.variables.pop("__", None)
     else:
-        variables["__"] = int.from_bytes(data, "little")
+        set_variable(values, "__", int.from_bytes(data, "little"))
 
 
 def _text(context: Context, place: int) -> bytes:

@@ -13,6 +13,7 @@ from macaw.debugger.commands.operands import address_of, address_text, number_of
 from macaw.debugger.commands.points import compile_pattern, split_values
 from macaw.debugger.commands.source_listing import present_line
 from macaw.debugger.commands.table import COMMANDS, command
+from macaw.debugger.user_values import set_variable
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ def _find(context: Context, line: Line) -> Answer:
         raise CommandError(f"{parts[0]}, {parts[1]} is no range of 1 to {MOST_BYTES:,} bytes")
     pattern = b"".join(_bytes(context, line, text, size) for text in parts[2:])
     places = _search(context, begin, end, pattern, most)
-    values = context.session.user_values.variables
-    values["numfound"] = len(places)
+    values = context.session.user_values
+    set_variable(values, "numfound", len(places))
     if not places:
         return answers.message("nothing was found")
-    values["_"] = places[-1]
+    set_variable(values, "_", places[-1])
     return answers.text([address_text(context, place) for place in places])
 
 

@@ -239,6 +239,8 @@ class Inspection:
             return ""
         if expression.target is None or expression.target[0].queues:
             return ""
+        if container.text.rstrip().endswith(")"):  # no subscript follows a parenthesis
+            return ""
         return f"{container.text}[{', '.join(map(str, container.path))}]"
 
     def text(

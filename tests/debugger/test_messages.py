@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import answer_text
 from macaw.debugger.dap.sources import content, file_of
 from macaw.debugger.dap.threads import source_record
 from macaw.debugger.session import Session
 from macaw.execution import configuration_of
+from tests.debugger.programs import of_source
 from tests.debugger.running import printed
 from tests.fuzz.debugger_lines import Kept
 from tests.small_programs import PROGRAMS, program
@@ -247,3 +249,45 @@ def test_numbers_of_several_places_have_as_many_bits_as_their_type():
     assert second.split(", ")[0] == f"{-2 & 0xFF:#04x}"
     together = printed(debug, "print/z pe[0,*].0.acc0.i8").partition(" = ")[2].strip("[]")
     assert together.startswith(f"{first}, {second}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["print/x (y[0])"], "0xff"),
+        (["print/x ((y[0]))"], "0xff"),
+        (["print/x (y[0]) + 0"], "0xffffffff"),  # C's int
+        (["print y[0]", "print/x"], "0xff"),
+        (["print y[0]", "print/x $"], "0xff"),
+        (["print y[0]", "print -1", "print/x $1"], "0xff"),
+        (["print y[0]", "print -1", "print/x $$"], "0xff"),
+        (["print -1", "print y[0]", "print/x $$"], "0xffffffff"),
+        (["print y[0]", "print/x ($)"], "0xff"),
+        (["set $v = y", "print/z $v"], "[0xff, 0x05]"),
+        (["set $v = y[1]", "print/z $v"], "0x05"),
+        (["set $v = y[0]", "set $w = $v", "print/t $w"], "0b11111111"),
+        (["set $v = y[0]", "set $v = -1", "print/x $v"], "0xffffffff"),
+        (["print $v = y[0]", "print/x $1"], "0xff"),
+        (["print/a y"], "[0x000000ff, 0x00000005]"),
+        (["print/a -1"], "0xffffffff"),
+        (["set $_ = y[0]", "x/1xb &y", "print/x $_ * 0 - 1", "print/x $_"], "0x80000000"),
+    ],
+)
+def test_a_value_keeps_the_bits_of_its_type(lines, text):
+    source = "        .core cp\n        ecall\n        .data\n        .output y, int8, 2\n"
+    debug = Interpreter(of_source(source), Kept())
+    debug.execute("set y[0] = -1")
+    debug.execute("set y[1] = 5")
+    *_, last = [answer_text(debug.execute(line)) for line in lines]
+    assert last.partition(" = ")[2] == text
+
+
+def test_a_value_that_was_never_printed_has_no_type():
+    debug = session("cp")
+    assert errors(debug, "display/x $9").startswith("$9 is no value that `print` has shown")
+
+
+def test_parentheses_around_what_is_set_change_nothing():
+    debug = session("cp")
+    printed(debug, "set (s0) = 77")
+    assert debug.read("s0") == 77
