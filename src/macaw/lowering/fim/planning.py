@@ -63,18 +63,20 @@ class Planner:
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
 
-        The graph is also planned with joint products, and with products divided along k. A graph
-        that takes long is also planned with its tasks divided by rows. The plan's bound is the
-        least bound of all these graphs.
+        The graph is also planned with products of fewer groups, with products divided along k, and
+        with joint products. A graph that takes long is also planned with its tasks divided by rows.
+        The plan's bound is the least bound of all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)
         return replace(plan, least=min(other.least for other, _ in found)), files
 
     def _plans(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
-        """Return the plan of a graph, then plans of changed graphs that give the same results.
+        """Return the plan of a graph, then plans of changed graphs that compute the same function.
 
-        The changed graphs have products divided along k, joint products, or tasks divided by rows.
+        The changed graphs have products of fewer groups, products divided along k, joint products,
+        or tasks divided by rows. Their results may differ in roundings, and where numbers are
+        infinite or NaN (docs/scheduling-fim.md, "Convolutions with groups").
         """
         products = any(task.kind == PRODUCT for task in graph.tasks)
         if not self.together or self.dynamic or not products:
