@@ -116,6 +116,21 @@ def test_a_graph_does_not_get_too_many_products():
     assert len({task.inputs[0].name for task in products(parts)}) == 16  # equal parts are one
 
 
+def test_first_counts_are_limited_until_the_products_are_few():
+    """Six products of 32 groups, whose cycles fall with the count: 16 each.
+
+    32 each are 6 * 31 = 186 additional products, more than 100; 16 each are 6 * 15 = 90. A product
+    whose best count is smaller keeps this count: 5 * 31 and 3 are 158, 5 * 15 and 3 are 78.
+    """
+    falling = {count: 100 / count for count in part_counts(32)}
+    names = "abcdef"
+    assert MOST_MORE == 100
+    assert group_products._least(dict.fromkeys(names, falling)) == dict.fromkeys(names, 16)
+    sums = {**dict.fromkeys(names[:5], falling), "f": {1: 9, 2: 8, 4: 7, 8: 7.5}}
+    assert group_products._least(sums) == {**dict.fromkeys(names[:5], 16), "f": 4}
+    assert group_products._least(dict.fromkeys(names[:3], falling)) == dict.fromkeys(names[:3], 32)
+
+
 def test_windows_of_a_group_come_before_its_product():
     """The gather of the windows is divided, too: a product waits only for its own windows."""
     graph = read(convolution(6, 4, 2, 3, 5)).graph
