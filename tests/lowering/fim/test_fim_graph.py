@@ -121,6 +121,47 @@ def test_what_is_refused(make, message):
         make(graph, a, b)
 
 
+def left_side(*numbers, rows=4, columns=6):
+    """Two blocks of 2 x 3 ones on the diagonal, with `numbers` (row, column, value) beside them."""
+    data = np.kron(np.eye(2), np.ones((2, 3)))
+    for row, column, value in numbers:
+        data[row, column] = value
+    return data[:rows, :columns]
+
+
+@pytest.mark.parametrize(
+    ("groups", "data", "message"),
+    [
+        (2, None, "2 groups of w, which is no constant"),
+        (2, left_side(rows=3), r"w \(3 x 6\) has no 2 equal blocks"),
+        (2, left_side(columns=5), r"w \(4 x 5\) has no 2 equal blocks"),
+        (0, left_side(), r"w \(4 x 6\) has no 0 equal blocks"),
+        (-2, left_side(), r"w \(4 x 6\) has no -2 equal blocks"),
+        (2, left_side((0, 3, 0.5)), "w has numbers other than zero beside its 2 blocks"),
+        (2, left_side((3, 2, np.nan)), "w has numbers other than zero beside its 2 blocks"),
+    ],
+)
+def test_groups_are_blocks_of_a_constant(groups, data, message):
+    """If a product's left side is not what `groups` says, it is refused and the graph unchanged."""
+    graph = Graph()
+    w = graph.tensor("w", 4, 6) if data is None else graph.constant("w", data)
+    x = graph.tensor("x", w.columns, 5)
+    with pytest.raises(LowerError, match=f"^{message}$"):
+        graph.product(w, x, groups=groups)
+    assert not graph.tasks
+
+
+def test_blocks_may_be_zero_and_zeros_negative():
+    """A block may have zeros, and the numbers beside the blocks may be -0."""
+    graph = Graph()
+    w = graph.constant("w", left_side((0, 0, 0), (0, 3, -0.0)))
+    x = graph.tensor("x", 6, 5)
+    whole = graph.whole("y", 5, 5)
+    graph.product(w, x, groups=2)
+    graph.product(w, x, into=whole, row=1, groups=2)
+    assert [task.groups for task in graph.tasks] == [2, 2]
+
+
 def view_of_output(graph, x):
     return graph.view(graph.pointwise("relu", x), 8, 2, name="v"), "a view of t0"
 

@@ -156,11 +156,14 @@ class Graph:
 
         With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
         with equal blocks on its diagonal and zeros beside them, `groups` is the number of blocks.
+        Raises `LowerError` if A does not have this many blocks.
         """
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
             )
+        if groups != 1:
+            self._check_groups(a, groups)
         if into is None:
             return self._task(PRODUCT, (a, b), a.rows, b.columns, name, groups=groups)
         part = self.view(into, a.rows, b.columns, row * into.columns, name)
@@ -428,6 +431,18 @@ class Graph:
                     f"{width} numbers from {place} on: {target.name} has {target.numbers}"
                 )
         return begins
+
+    @staticmethod
+    def _check_groups(a: Tensor, groups: int) -> None:
+        """Raise `LowerError` unless `a` is a constant of `groups` blocks and zeros beside them."""
+        if a.data is None:
+            raise LowerError(f"{groups} groups of {a.name}, which is no constant")
+        if groups < 1 or a.rows % groups or a.columns % groups:
+            raise LowerError(f"{a.name} ({a.rows} x {a.columns}) has no {groups} equal blocks")
+        blocks = a.data.reshape(groups, a.rows // groups, groups, a.columns // groups)
+        used = np.any(blocks, axis=(1, 3))
+        if np.any(used & ~np.eye(groups, dtype=bool)):
+            raise LowerError(f"{a.name} has numbers other than zero beside its {groups} blocks")
 
     @staticmethod
     def _check_rows(rows: Sequence[int], height: int) -> None:
