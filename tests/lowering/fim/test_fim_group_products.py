@@ -7,7 +7,7 @@ import pytest
 
 import macaw
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim import group_products
+from macaw.lowering.fim import group_products, row_parts, split_k
 from macaw.lowering.fim.graph import GATHER, PRODUCT, Graph
 from macaw.lowering.fim.group_products import MOST_MORE, divided, part_counts
 from macaw.lowering.fim.onnx_graph import read
@@ -102,6 +102,17 @@ def test_products_that_stay_whole():
     graph.product(graph.constant("left", left), known, groups=2)
     assert not list(divided(graph, lambda task: 1))
     assert not list(divided(blocks(37), lambda task: 1))
+
+
+def test_other_divisions_leave_products_with_groups_whole():
+    """A part by rows or along k would not have the blocks; its left side would be no constant."""
+    graph = blocks(2, rows=64)
+    graph.pointwise("relu", graph.tensors["y"])
+    parts = row_parts.divided(graph, 2)
+    assert parts is not None
+    assert len(parts.tasks) == 1 + 2
+    assert [task.groups for task in products(parts)] == [2]
+    assert split_k.divided(blocks(1, rows=1, depth=512), 2) is None
 
 
 def test_a_graph_does_not_get_too_many_products():
