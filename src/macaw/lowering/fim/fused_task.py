@@ -43,7 +43,8 @@ class Traits(NamedTuple):
     shape: Shape
     after: tuple[int, ...]  # the numbers of the functions
     constants: tuple[bool, bool]  # whether A and B are constants
-    # by product: the indices of the first numbers of A and B in their memory, modulo `_PERIOD`
+    # by product: the indices of the first numbers of A and B in their memory, modulo `_PERIOD`; if
+    # A consists of windows, the index of the first number of the image, modulo a column's numbers
     offsets: tuple[tuple[int, int], ...]
     depths: tuple[int, ...]  # by product: its k
     region: Region | None = None  # the part of the result that an island computes; None: all
@@ -54,7 +55,7 @@ class Traits(NamedTuple):
         return self._replace(
             shape=replace(self.shape, m=region.rows, n=region.columns),
             offsets=tuple(
-                (a + region.row * depth, b + region.column)
+                ((a + region.row * depth) % _PERIOD, (b + region.column) % _PERIOD)
                 for (a, b), depth in zip(self.offsets, self.depths, strict=True)
             ),
             region=region,
@@ -95,7 +96,8 @@ class FusedTask:
             return Traits(shape, self.after, constant, offsets, depths)
         first = (self.gather.inputs[0].offset + int(self.gather.places.min())) % shape.numbers.lanes
         windows = windows_of(self.gather)
-        return Traits(shape, self.after, constant, ((first, b.offset),), depths, windows=windows)
+        offsets = ((first, offsets[0][1]),)
+        return Traits(shape, self.after, constant, offsets, depths, windows=windows)
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:

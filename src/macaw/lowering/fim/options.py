@@ -255,7 +255,9 @@ def _product(
 class _Query:
     """A product with functions for which an island's tilings are wanted.
 
-    It is the key of caches; queries with equal traits have equal results.
+    It is the key of caches. Queries with equal traits have the same tilings and estimates. Their
+    simulated cycles can differ in the beats of the copies, because the traits do not have the index
+    at which the result begins in its memory. The times of the chosen plan are exact nevertheless.
     """
 
     traits: Traits
