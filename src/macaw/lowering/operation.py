@@ -33,9 +33,12 @@ def operand_dtypes(config: Configuration) -> tuple[str, ...]:
     return tuple(DTYPES[name] for name in available(config))
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun in a description: "1 row", "2 rows"."""
-    return f"{count} {noun}{'s' * (count != 1)}"
+def counted(count: int, noun: str, form: str = "") -> str:
+    """Return a number with its noun in a description: "1 row", "2 rows".
+
+    `form` is the format of the number, for example "," for "1,024 rows".
+    """
+    return f"{count:{form}} {noun}{'s' * (count != 1)}"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, GraphPlan, Option, Refusal, Step
+from macaw.lowering.operation import counted
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FAR = 3  # options with more than this factor times the chosen cycles are counted, not listed
@@ -24,8 +25,7 @@ def describe(task: Task) -> str:
     if task.kind in (GATHER, SCATTER):
         where = "from" if task.kind == GATHER else "of"
         into = f" into {inputs[1].name}" if len(inputs) > 1 else ""
-        count = len(task.places)
-        parts = f"{count} segment{'s' * (count != 1)} of {task.width}"
+        parts = f"{counted(len(task.places), 'segment')} of {task.width}"
         return f"{output.name} = {task.kind} {where} {inputs[0].name}{into} ({parts})"
     names = ", ".join(tensor.name for tensor in inputs)
     return f"{output.name} = {task.function}({names}) ({output.rows} x {output.columns})"
@@ -114,9 +114,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     elif option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
     if step.option.residency is not None:
-        residency = step.option.residency
-        rows = f"{residency.rows:,} row{'s' * (residency.rows != 1)} of each bank"
-        yield f"its constants stay in {rows} (resident)"
+        rows = counted(step.option.residency.rows, "row", ",")
+        yield f"its constants stay in {rows} of each bank (resident)"
     yield from _constants(plan, step)
     if plan.separate_end[step.number]:
         yield f"as steps of their own they {_ends(plan, plan.separate_end[step.number])}"

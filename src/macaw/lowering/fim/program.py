@@ -29,6 +29,7 @@ from macaw.lowering.fim.number_arrays import stored
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, START, GraphPlan, Step
 from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
+from macaw.lowering.operation import counted
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
 COPY_FORM = "destination, source, bytes of a row, rows, strides"  # words of a copy
@@ -153,10 +154,10 @@ class ProgramWriter:
 
     def title(self) -> str:
         """Return the comment at the top of the source."""
-        count = len(self.plan.steps)
+        steps = counted(len(self.plan.steps), "step")
         return (
             f"Tasks of a graph on the islands of {self.device}, by a plan of"
-            f" {count} step{'s' * (count != 1)}, {self.plan.makespan} cycles as predicted."
+            f" {steps}, {self.plan.makespan} cycles as predicted."
         )
 
     def program(self) -> None:

@@ -23,6 +23,7 @@ from macaw.lowering.nnp.operations import Model, Place
 from macaw.lowering.nnp.reading import HOST, untaken
 from macaw.lowering.nnp.tiles import tiles_of
 from macaw.lowering.onnx.model_file import message_name
+from macaw.lowering.operation import counted
 
 SOURCE = "main.s"
 
@@ -140,8 +141,8 @@ def _head(
     name: str,
     texts: dict[str, str],
 ) -> None:
-    layers = len(model.layers)
-    text = f"{message_name(title)} - a model of {layers} layer{'s' * (layers != 1)} on nnp."
+    layers = counted(len(model.layers), "layer")
+    text = f"{message_name(title)} - a model of {layers} on nnp."
     out.comment(f"{text} Written by macaw compile --core nnp.")
     out.comment()
     device = config.name
