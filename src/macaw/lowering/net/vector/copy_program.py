@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from macaw.isa.dma import TRANSFER
 from macaw.lowering.listing import Listing
-from macaw.lowering.net.vector.boxes import Copies
-from macaw.lowering.net.vector.kernel import place
+from macaw.lowering.net.vector.boxes import Copies, copy_cycles
+from macaw.lowering.net.vector.kernel import instructions_of_load, place
+from macaw.lowering.processor_cycles import ProcessorCycles
 
 _FEW = 4  # the most transfers that are written one by one, not as a loop
 _COUNTERS = ("t3", "t4", "t5")  # registers of loops, innermost first
+SETUP = 3  # instructions for the first transfer: `la` (two) and `dma.copy`
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
@@ -58,6 +61,62 @@ def write_copies(out: Listing, items: Sequence[Copies]) -> None:
     out.put("dma.wait zero")
 
 
+def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted: int = 0) -> int:
+    """Predict the device cycles of transfers, from the code that starts them to their end.
+
+    The dma makes one transfer after the other. If cp takes longer for the instructions that start
+    the next transfer, the dma waits for cp. The caller has counted the first `counted` instructions
+    before the first transfer. The others count as much as they take beyond one cycle, because the
+    estimates of transfers (`copy_cycles`) include these cycles. The wait ends in a cycle of cp.
+    """
+    if not items:
+        return 0
+    cp = ProcessorCycles.of(config)
+    end = queued = late = 0  # `queued`: the cycle in which cp could start the next transfer
+    for number, (_, group) in enumerate(_groups(items)):
+        before, count, issue = _start_cycles(group, cp)
+        if number:
+            queued += before * cp.instruction
+        else:
+            late = (before - counted) * (cp.instruction - 1)
+        moving = sum(copy_cycles(item, config) for item in group)
+        alone = queued + issue - issue // count + moving // count  # if each transfer waits for cp
+        end = max(max(end, queued) + moving, alone)
+        queued += issue
+    return late + max(end, queued + cp.instruction) + cp.cycle - 1
+
+
+def _start_cycles(group: Sequence[Copies], cp: ProcessorCycles) -> tuple[int, int, int]:
+    """Return what cp does to start the transfers of a group.
+
+    The items are the number of instructions before the first transfer, the number of transfers, and
+    the cycles of cp from the first transfer to the end of the group's code.
+    """
+    count, loops = len(group), group[0].loops
+    if count == 1 and not loops:
+        return SETUP, 1, cp.instruction
+    if not loops:
+        return SETUP + 1, count, count * (3 * cp.instruction + cp.jump)
+    times = count = prod(loop[0] for loop in loops)
+    cycles = count * (cp.instruction + 2 * cp.cycle)  # `dma.copy` and two stores
+    for (length, _, _), steps in zip(reversed(loops), _steps(group[0]), strict=True):
+        loads = sum(instructions_of_load(f"li t6, {step}") for _, step in steps)
+        cycles += times * ((loads + len(steps) + 1) * cp.instruction + cp.jump)
+        times //= length
+    return SETUP + 4 + len(loops), count, cycles
+
+
+def _steps(item: Copies) -> Iterator[list[tuple[str, int]]]:
+    """Yield the steps of the addresses at the end of each loop, the innermost loop first.
+
+    A step is (register, bytes to add), and is left out if it is 0.
+    """
+    back = (0, 0)  # from the end of the inner loop to its start
+    for count, dst, src in reversed(item.loops):
+        yield [row for row in (("t1", dst - back[0]), ("t2", src - back[1])) if row[1]]
+        back = (count * dst, count * src)
+
+
 def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
     """Return groups of transfers with their labels.
 
@@ -90,12 +149,9 @@ def _write_loops(out: Listing, item: Copies) -> None:
     out.put("sw t1, 0(t0)")
     out.put("sw t2, 4(t0)")
     out.put("dma.copy zero, t0")
-    back = (0, 0)  # from the end of the inner loop to its start
-    for depth, (counter, (count, dst, src)) in enumerate(counters, 1):
-        for register, step in (("t1", dst - back[0]), ("t2", src - back[1])):
-            if step:
-                out.put(f"li t6, {step}")
-                out.put(f"add {register}, {register}, t6")
-        back = (count * dst, count * src)
+    for depth, ((counter, _), steps) in enumerate(zip(counters, _steps(item), strict=True), 1):
+        for register, step in steps:
+            out.put(f"li t6, {step}")
+            out.put(f"add {register}, {register}, t6")
         out.put(f"addi {counter}, {counter}, -1")
         out.put(f"bnez {counter}, {depth}b")

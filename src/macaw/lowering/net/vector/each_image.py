@@ -123,9 +123,15 @@ class ImageLoop:
     def cycles(self, config: Mapping[str, Any]) -> int:
         """Predict the device cycles of the transfers and of the loop, for all images."""
         copies = (Copies(("", 0), ("", 0), size, (1, 0, 0), ()) for size in self.sizes)
-        moving = sum(copy_cycles(item, config) for item in copies)
-        cp = ProcessorCycles.of(config)
-        return self.count * (moving + _INSTRUCTIONS * cp.instruction + cp.jump + cp.cycle)
+        *inputs, result = (copy_cycles(item, config) for item in copies)
+        cp, tensors = ProcessorCycles.of(config), len(self.sizes)
+        # During the transfer of the result, cp loads, adds to and stores the addresses.
+        updates = tensors * (2 * cp.instruction + 2 * cp.cycle)
+        moving = sum(inputs) + max(result, updates)
+        image = moving + _INSTRUCTIONS * cp.instruction + cp.jump + cp.cycle
+        # By default, the estimates of the transfers include the instructions before the loop.
+        before = (3 + 2 * tensors) * (cp.instruction - 1)
+        return before + self.count * image
 
     def _moving(self, number: int) -> int:
         """Return the byte offset, in the table, of the address that changes from image to image.

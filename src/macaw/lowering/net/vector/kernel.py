@@ -253,7 +253,9 @@ class _Scoreboard:
             if "." in mnemonic:
                 size = ELEMENTS[mnemonic.partition(".")[2]].bits // 8
                 lanes = VECTOR_BYTES // size
-        self.time = at + self.of() * (_words(item.text) if mnemonic in ("li", "la") else 1)
+        self.time = at + self.of() * (
+            instructions_of_load(item.text) if mnemonic in ("li", "la") else 1
+        )
         done = at + self.latency(family)
         if size and item.local:
             done = at + self.of("local_cycles")
@@ -278,7 +280,7 @@ class _Scoreboard:
         return self.of("alu_cycles")
 
 
-def _words(text: str) -> int:
+def instructions_of_load(text: str) -> int:
     """Return the number of instructions that the `li` or `la` in `text` becomes."""
     number = text.rpartition(",")[2].strip()
     try:

@@ -9,8 +9,14 @@ from typing import Any
 from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
-from macaw.lowering.net.vector.boxes import Copies, copies, copy_cycles
-from macaw.lowering.net.vector.copy_program import data_of_copies, expanded, write_copies
+from macaw.lowering.net.vector.boxes import Copies, copies
+from macaw.lowering.net.vector.copy_program import (
+    SETUP,
+    cycles_of_copies,
+    data_of_copies,
+    expanded,
+    write_copies,
+)
 from macaw.lowering.net.vector.each_image import EachImage, ImageLoop
 from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write_kernel
 from macaw.lowering.net.vector.kernels import kernel_of, pool_kernel, rescaling_kernel
@@ -36,7 +42,6 @@ VECTOR_LABELS = frozenset(
 )
 _LINE = 6  # words of a table on one line of the source
 _MARGIN = 64  # bytes that vc may write after the end of a result
-_SETUP = 3  # instructions of cp before it starts vc; or for the first transfer and `dma.wait`
 _WAIT = 1  # instruction of cp: `core.wait` for vc
 _VECTOR = 17  # device cycles: vc's start, the exit of its program, and its last store
 
@@ -84,12 +89,14 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     operation.check()
     parts = _parts(operation)
     cp = ProcessorCycles.of(config)
-    result = sum(copy_cycles(item, config) for item in parts.copies)
+    counted = 0 if parts.kernel or parts.images else SETUP
+    result = cycles_of_copies(parts.copies, config, counted)
     if parts.kernel:
         result += _WAIT * cp.instruction + _VECTOR + kernel_cycles(parts.items, config)
     if parts.images is not None:
         result = parts.images.count * result + parts.images.cycles(config)
-    return cp.call + _SETUP * cp.instruction + result
+    # cp has as many instructions before it starts vc as before it starts the first transfer.
+    return cp.call + SETUP * cp.instruction + result
 
 
 @dataclass(frozen=True)
