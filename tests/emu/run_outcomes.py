@@ -153,7 +153,10 @@ def account_lines(one: Accountant) -> list[str]:
         for other, cycles in others.items()
     ]
     lines += [f"needed {sorted(one.needed)} errands {plain(one.errands)} {sorted(one.readers)}"]
-    return [*lines, *(f"move {plain(list(vars(each).values()))}" for each in one.moves)]
+    for each in one.moves:
+        sources = sorted((other.begin, other.address) for other in each.sources)  # of a set
+        lines.append(f"move {plain(list({**vars(each), 'sources': sources}.values()))}")
+    return lines
 
 
 def stalls(core: str, seed: int) -> list[str]:
