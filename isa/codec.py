@@ -219,8 +219,8 @@ def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
     _check_members(structure, numbers)
     try:
         return _layout(structure).pack(*numbers)
-    except struct.error as error:
-        raise StructureError(f"{structure.name}: {error}") from None
+    except struct.error:  # its text differs between versions of Python
+        raise StructureError(f"{structure.name}: a number does not fit its member") from None
 
 
 def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:

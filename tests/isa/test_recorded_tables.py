@@ -111,7 +111,8 @@ def test_texts_of_words(name: str) -> None:
             lines.append(f"{row.mnemonic}: {error}")
             continue
         text = codec.describe(decoded, 0x10000, lambda x: "start" if x == 0x10000 else None)
-        registers = touched_registers(core, decoded)
+        touched = touched_registers(core, decoded)
+        registers = f"{sorted(touched.reads)} {sorted(touched.writes)}"
         answer = f"{with_alias(core, text)} | {diagram.diagram(row)} | {registers}"
         lines.append(f"{text} {digest(answer)}")
     texts = [*lines[:40], digest(" ".join(lines))]
