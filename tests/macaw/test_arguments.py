@@ -295,6 +295,7 @@ def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        # Arguments of wrong types on purpose: mypy must ignore what the classes have to refuse.
         (lambda: macaw.Configuration(7, {}), "name: 7 is not a word"),  # type: ignore[arg-type]
         (lambda: macaw.Configuration("x", 7), "made of a name and the values"),  # type: ignore[arg-type]
         (lambda: macaw.Configuration("x", {1: 2}), "made of a name and the values"),  # type: ignore[dict-item]
