@@ -107,7 +107,7 @@ class RunRecord:
         self._wider: RunRecord | None = None
 
     def _can_be_partial(self) -> bool:
-        """Return whether the record may be partial for all cores that have begun an instruction."""
+        """Return whether all cores that have started an instruction allow a partial record."""
         started = {core.name for core in self.debuggee.device.order if core.start_count}
         return all(
             core.origins is None or core.origins.can_be_partial

@@ -231,7 +231,10 @@ def _dprintf(context: Context, line: Line) -> Answer:
 
 
 def split_values(text: str) -> list[str]:
-    """Return the expressions in `text`; a comma outside of brackets stands before each of them."""
+    """Return the expressions of `text`, for example of `, a, x[1, 2]`.
+
+    `text` has a comma before each expression. Commas in brackets belong to an expression.
+    """
     parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")

@@ -288,7 +288,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace no longer records, forget which words have begun but not ended."""
+        """If the trace has stopped recording, forget its number of the word of each block."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
