@@ -194,3 +194,22 @@ def test_recurrent_cells():
     assert late.error < 0.01
     apart = macaw.lower_graph(graph, together=False)
     assert apart.cycles > 1.2 * lowered.cycles
+
+
+def test_a_part_of_an_output_is_no_operand_of_the_same_start():
+    """The greater of two halves of a sum: the sum ends before a start reads its halves."""
+    graph = Graph()
+    a, b = (graph.tensor(name, 4, 33) for name in "ab")
+    total = graph.pointwise("add", a, b, name="total")
+    halves = [graph.view(total, 2, 33, offset) for offset in (0, 66)]
+    graph.pointwise("max", *halves, name="y")
+    rows = options(graph.tasks, BASE, graph.form)
+    assert {type(row) for row in rows} == {Refusal}
+    assert {row.why for row in rows} == {
+        f"{halves[0].name} is a part of another output of the same start"
+    }
+    given = {"a": numbers(4, 33), "b": numbers(4, 33, seed=2)}
+    found = macaw.lower_graph(graph, device="base")
+    done = macaw.run(found.assemble(), given)
+    wanted = given["a"] + given["b"]
+    np.testing.assert_array_equal(done.outputs["y"], np.maximum(wanted[:2], wanted[2:]))

@@ -48,6 +48,7 @@ from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Locatio
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase, phase
 from macaw.lowering.fim.number_arrays import rounded
+from macaw.lowering.fim.pointwise_groups import operands_of, part_of_an_output
 from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.stream import ROW_BYTES
@@ -305,6 +306,9 @@ def pointwise(
     The tasks of the job only have functions that the ALU has (`expand`). `results` are the outputs
     that go to external memory.
     """
+    part = part_of_an_output(tasks, operands_of(tasks))
+    if part is not None:
+        return f"{part.name} is a part of another output of the same start"
     able, memory = abilities(config, island), geometry(config)
     tasks = tuple(expand(tasks, form))
     for function in dict.fromkeys(task.function for task in tasks):

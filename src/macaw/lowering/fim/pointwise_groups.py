@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.composed_functions import functions_of
-from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
+from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task, Tensor
 
 MOST_TASKS = 32  # the most tasks of a group
 MOST_TENSORS = 16  # the most operands and results of a group: a row has two columns of each
@@ -36,6 +36,23 @@ def groups(
                 if len(group) > 1 and group not in seen:
                     seen.add(group)
                     yield group
+
+
+def operands_of(tasks: Collection[Task]) -> list[Tensor]:
+    """Return the tensors that the tasks read, without those that are outputs of these tasks."""
+    own = {task.output.place for task in tasks}
+    tensors = dict.fromkeys(tensor for task in tasks for tensor in task.inputs)
+    return [tensor for tensor in tensors if tensor.place not in own]
+
+
+def part_of_an_output(tasks: Sequence[Task], operands: Collection[Tensor]) -> Tensor | None:
+    """Return an operand that has numbers of an output of the tasks but is not this output.
+
+    An island cannot read such an operand in the start that computes the output, because a part of
+    the output begins in another column.
+    """
+    makers = Makers(tasks)
+    return next((tensor for tensor in operands if makers.of(tensor)), None)
 
 
 def _partition(
@@ -82,9 +99,8 @@ def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> b
     tasks = [graph.tasks[number] for number in sorted(group)]
     if len(tasks) > MOST_TASKS:
         return False
-    own, makers = {task.output.place for task in tasks}, Makers(tasks)
-    operands = {x for task in tasks for x in task.inputs if x.place not in own}
-    if any(makers.of(tensor) for tensor in operands):
+    operands = operands_of(tasks)
+    if part_of_an_output(tasks, operands) is not None:
         return False
     if len(operands) + len(graph.results_of(tasks)) > MOST_TENSORS:
         return False
