@@ -54,9 +54,6 @@ class Inspectable(Agent):
 
     device: System
     shows_begun = False  # whether `current` returns an instruction only one cycle after it began
-    # Whether it moves bytes of memory without its ports, so that nothing announces them. Then only
-    # the record of its origins calls `Origins.on_move`.
-    moves_unannounced = False
 
     def current(self) -> tuple[str, int | None]:
         """Return the instruction that the core executes: a text, and the instruction's address.
@@ -148,6 +145,13 @@ class Inspectable(Agent):
         of the core's table, such as cluster and PE.
         """
         return {}
+
+
+class PortlessMover:
+    """A core that moves bytes of memory without its ports, so that nothing announces these moves.
+
+    Only the record of the core's origins calls a function for them: `Origins.on_move`.
+    """
 
 
 class Cautioned(ABC):

@@ -25,6 +25,7 @@ from macaw.debugger.comparison.subjects import (
 from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.faults import Fault
+from macaw.emu.inspection import PortlessMover
 
 if TYPE_CHECKING:
     from macaw.debugger.history import Position
@@ -92,7 +93,7 @@ class ObservedRun:
         self.device = Device(session.device.config, engine=engine)
         self.device.load(session.program)
         for core in self.device.order if subject.kind == MEMORY else ():
-            if core.moves_unannounced:
+            if isinstance(core, PortlessMover):
                 core.remember(lambda: 0).on_move = partial(self._note_move, core)
         self.device.restore(session.device.snapshot())
         self.device.pause = pause

@@ -15,6 +15,7 @@ from macaw.emu.fim.overflows import Overflows
 from macaw.emu.fim.program import ProgramMemory
 from macaw.emu.fim.repeats import UNKNOWN, Batch
 from macaw.emu.fim.state import OWN_COUNTS, Block, Buffer, Circuit, IslandState
+from macaw.emu.inspection import PortlessMover
 from macaw.emu.rules.fim_circuits import AluTimings
 from macaw.emu.system import System
 from macaw.emu.tallies import Tally
@@ -23,10 +24,8 @@ from macaw.isa.fim import CORE
 from macaw.isa.fim_islands import WAITS, Geometry, Place, abilities
 
 
-class Island(Core):
+class Island(Core, PortlessMover):
     """An island's data without its behaviour: circuits, banks, blocks, buffers and counters."""
-
-    moves_unannounced = True
 
     state: IslandState
 

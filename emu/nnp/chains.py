@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from macaw.emu.faults import Fault
+from macaw.emu.inspection import PortlessMover
 from macaw.emu.nnp.arithmetic import ArithmeticFactory, Host
 from macaw.emu.nnp.decoder import WORD, ChainDecoder
 from macaw.emu.nnp.execution import Execution, IterationFault, nan_fault
@@ -38,7 +39,7 @@ _ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # texts for the reason
 _BURST = 1 << 15  # all iterations of a batch start within this number of cycles
 
 
-class ChainCore(WindowCore):
+class ChainCore(WindowCore, PortlessMover):
     """The part of nnp that executes complete chains.
 
     An engine passes its arithmetic and its scheduler. With `batches`, the core executes several
@@ -46,7 +47,6 @@ class ChainCore(WindowCore):
     """
 
     numbers_markers = False
-    moves_unannounced = True
 
     def __init__(
         self,

@@ -204,10 +204,9 @@ def test_a_part_of_an_output_is_no_operand_of_the_same_start():
     halves = [graph.view(total, 2, 33, offset) for offset in (0, 66)]
     graph.pointwise("max", *halves, name="y")
     rows = options(graph.tasks, BASE, graph.form)
-    assert {type(row) for row in rows} == {Refusal}
-    assert {row.why for row in rows} == {
-        f"{halves[0].name} is a part of another output of the same start"
-    }
+    whys = {row.why for row in rows if isinstance(row, Refusal)}
+    assert not any(isinstance(row, Option) for row in rows)
+    assert whys == {f"{halves[0].name} is a part of another output of the same start"}
     given = {"a": numbers(4, 33), "b": numbers(4, 33, seed=2)}
     found = macaw.lower_graph(graph, device="base")
     done = macaw.run(found.assemble(), given)
