@@ -290,7 +290,7 @@ def test_a_condition_that_the_core_has_no_names_for_stops_and_says_so():
     stop = debug.cont()
     assert (stop.reason, stop.hits[0].by) == ("event", "cp")
     assert "in the condition of point 1: nothing is called 'acc0'" in stop.hits[0].values["error"]
-    assert "(in the condition of point 1: " in hit_text(stop.hits[0])
+    assert hit_text(stop.hits[0]).count("in the condition of point 1: ") == 1
 
 
 def test_conditions_of_events_that_are_seen_in_the_state():
