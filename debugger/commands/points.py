@@ -249,11 +249,12 @@ def split_values(text: str) -> list[str]:
 
 
 def _chosen(context: Context, line: Line) -> list[Point]:
-    """Return the points that a line names: by numbers, by `last`, or all points."""
+    """Return the points that a line names: by `last`, by numbers, by both, or all points."""
     points = context.session.points
-    if line.has("last"):
-        return [_newest(context)]
     numbers = [number for text in line.all("N") for number in _range(text)]
+    if line.has("last"):
+        newest = _newest(context).number
+        numbers = [newest, *(number for number in numbers if number != newest)]
     try:
         return [points.get(one) for one in numbers] if numbers else list(points.all.values())
     except PointError as error:

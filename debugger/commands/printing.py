@@ -53,6 +53,9 @@ def _print(context: Context, line: Line) -> Answer:
     if line.get("E") is None:
         line = replace(line, arguments=(Argument("E", "$", (0, 1), Piece("E")),))
     form, text = read(line.suffix), line.get("E") or ""
+    if form.count is not None:
+        hint = f"x/{form} ADDRESS shows units of memory"
+        raise CommandError("print shows one value, without a count", hint)
     if line.get("V") is not None:
         assign(context, line)
     result = evaluate(context, line, plainly=False)

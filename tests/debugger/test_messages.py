@@ -170,6 +170,8 @@ def test_two_colons_in_a_subscript_are_no_scope_of_c():
         ("find y, +8, 1.5", "1.5 is no whole number"),
         ("find 1.5, +8, 1", "1.5 is no address"),
         ("stepi x", "'x' is no number"),
+        ("goto 9 turn 99", "no core has the number 99"),
+        ("print/2x a0", "print shows one value, without a count"),
         ("stepi -1", "'-1' is no number"),
         ("delete last x 1", "'x' is no number"),
         ("break -3 at dma", "dma executes nothing at cp.s:10"),

@@ -71,6 +71,7 @@ dprintf double, "a \\"x\\" %d\\n", a0 | dprintf 13: double, "a \\"x\\" %d", a0, 
 dprintf double "x" | error: that is no dprintf
 disable 8-10 12 | disabled 8, 9, 10, 12
 enable | enabled 7, 8, 9, 10, 11, 12, 13
+delete last 7 13 | deleted 13, 7
 """  # fmt: skip
 
 
