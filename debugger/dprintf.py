@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDEST = 1000  # the greatest width and precision of a conversion
 _CONVERSION = re.compile(
-    r"%(?P<flags>[-#0 +]*)(?P<width>\d*|\*)(?:\.(?P<precision>\d+|\*))?"
+    r"%(?P<flags>[-#0 +]*)(?P<width>\d*|\*)(?:\.(?P<precision>\d*|\*))?"
     r"(?P<length>[hlqLjzt]*)(?P<letter>[a-zA-Z%])"
 )
 _LENGTHS = ("h", "hh", "l", "ll", "z", "j", "t")  # C's modifiers of the type of a whole number
@@ -89,18 +89,47 @@ def format_values(form: str, values: Sequence[Any]) -> str:
 
     Raises `ValueError` if the values do not fit the format.
     """
-    items = tuple(
-        _item(match, value) for match, value in zip(_conversions(form), values, strict=True)
-    )
+    remaining = iter(values)
+    return _CONVERSION.sub(lambda match: _converted(match, remaining), form)
+
+
+def _converted(conversion: re.Match[str], values: Iterator[Any]) -> str:
+    """Return the text of a conversion, which takes the next of `values`, unless it is `%%`."""
+    letter = conversion["letter"]
+    if letter == "%":
+        return "%"
+    item = _item(conversion, next(values))
+    if letter in _WITH_LENGTH:
+        return _whole_number(conversion, item)
+    # Python has only some of C's length modifiers.
+    form = conversion[0].removesuffix(conversion["length"] + letter) + letter
+    if letter not in f"{_WHOLE}s" and not isfinite(item):
+        form = form.replace("0", "", 1) if "0" in conversion["flags"] else form
     try:
-        return _CONVERSION.sub(_without_length, form) % items
+        return form % (item,)
     except OverflowError:
         raise ValueError("%c takes the number of a character, 0 to 1114111") from None
 
 
-def _without_length(match: re.Match[str]) -> str:
-    """Return a conversion without its length modifier: Python has only some of them."""
-    return match[0].removesuffix(match["length"] + match["letter"]) + match["letter"]
+def _whole_number(conversion: re.Match[str], number: int) -> str:
+    """Return the text of a conversion of a whole number, with C's flags, width and precision."""
+    flags, letter, precision = conversion["flags"], conversion["letter"], conversion["precision"]
+    digits = format(abs(number), letter if letter in "xXo" else "d")
+    least = 1 if precision is None else int(precision or 0)
+    digits = digits.zfill(least) if number or least else ""
+    start = ""
+    if letter in "di":
+        start = "-" if number < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    elif "#" in flags and letter in "xX" and number:
+        start = f"0{letter}"
+    elif "#" in flags and letter == "o" and not digits.startswith("0"):
+        digits = f"0{digits}"
+    width = int(conversion["width"] or 0)
+    if "-" in flags:
+        return (start + digits).ljust(width)
+    if "0" in flags and precision is None:
+        digits = digits.zfill(width - len(start))
+    return (start + digits).rjust(width)
 
 
 def _item(conversion: re.Match[str], value: Any) -> Any:
