@@ -20,7 +20,8 @@ def _lines() -> Iterator[str]:
     yield "the debugger. A command may be abbreviated to any prefix that no other command has."
     yield "Operands are in capitals: E and V are expressions, N is a number, LOC a line, symbol or"
     yield "address, PLACES cores or units. `[...]` is optional, `a|b` is a choice. A *point* is a"
-    yield "breakpoint, a watch or a caught event."
+    yield "breakpoint, a watch or a caught event; `last` is the newest point. `help catch` lists"
+    yield "the events."
     yield "How to use the debugger: [debugger.md](debugger.md). Words: [glossary.md](glossary.md)."
     for group, meaning in GROUPS.items():
         rows = [row for row in table.COMMANDS.values() if row.group == group]

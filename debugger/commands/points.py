@@ -121,7 +121,12 @@ def _watch(context: Context, line: Line) -> Answer:
     return _add(context, line, text, condition=condition, by=by)
 
 
-command("watch E [by PLACES] [if E]", "stop", "stop when a value has changed")(_watch)
+command(
+    "watch E [by PLACES] [if E]",
+    "stop",
+    "stop when a value has changed",
+    details="by PLACES: only changes by these cores",
+)(_watch)
 command(
     "rwatch E [by PLACES] [if E]",
     "stop",
