@@ -1,7 +1,8 @@
 """Describes constants that stay in the banks of an island.
 
-The loader writes them to the banks. A job with such constants has separate rows. Other jobs never
-write to these rows, so the constants remain there for all runs of the program.
+The loader writes them to the banks. A job (the work of an island in one step of a plan) with such
+constants has rows that only jobs with the same constants use. No job writes to the constants, so
+they remain there for the whole run.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from macaw.isa.fim_circuit import COLUMN_BYTES
 
 @dataclass(frozen=True)
 class BankImage:
-    """A constant array in several banks of an island.
+    """A constant array in several banks of an island, for one job (`island_job.Job`).
 
-    For each pair (bank, index) in `places`, bank number `bank` stores `array[index]`, from the
-    job's first row on. The last axis of `array` has the numbers of one column. `symbol`
-    distinguishes the images of one job.
+    For each pair (bank, index) in `places`, bank number `bank` stores `array[index]`, column after
+    column, from the job's first row on. The last axis of `array` has the numbers of one column of
+    32 bytes. `symbol` distinguishes the images of one job.
     """
 
     symbol: str
@@ -38,12 +39,15 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Constants in certain places of the banks of an island, whatever row they start at."""
+    """Stands for constants in certain places of the banks of an island, whatever row they start at.
+
+    It has no data: two of these objects are the same object if they stand for the same constants.
+    """
 
 
 @lru_cache(maxsize=1 << 14)
 def placed_constants(island: int, key: Hashable) -> PlacedConstants:
-    """Return the object for constants on an island; `key` is `Job.key`.
+    """Return the object for the constants of a job on an island; `key` is the job's `Job.key`.
 
     Equal arguments give the same object, whose hash takes less time than that of a large key.
     """
@@ -87,5 +91,5 @@ class BankRows:
         return self.reserved if self.resident else self.shared
 
     def residency(self, key: Hashable, rows: int) -> Residency | None:
-        """Return the rows that a job reserves; None if its constants do not stay."""
+        """Return the reservation of `rows` rows for a job with `key`; None if not `resident`."""
         return Residency(key, rows, self.reserved) if self.resident else None

@@ -35,7 +35,8 @@ ANY = -3  # an open row that is the row of each access
 class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
 
-    They determine the earliest cycle of the next command. All are device cycles.
+    They determine the earliest cycle of the next command. All are device cycles. At first, row
+    `row` is open in every bank: the number of a row, `CLOSED`, `OTHER` or `ANY`.
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:
@@ -75,8 +76,9 @@ class BankTiming:
     ) -> int:
         """Open a row in several banks, and return the cycle of the last activation.
 
-        Commands are issued at multiples of `step`, not before `time`. With `bus`, they use the
-        command bus of a DIMM, as commands of the host and the instructions `push` and `pull` do.
+        A row that is open in one of these banks is closed first. Commands are issued at multiples
+        of `step` cycles, not before cycle `time`. With `bus`, they use the command bus of a DIMM,
+        as commands of the host and the instructions `push` and `pull` do.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -115,7 +117,8 @@ class BankTiming:
     def _first_activation(self, groups: int, time: int, step: int, bus: bool) -> int:
         """Record an activation in the bank groups of the mask `groups`, and return its cycle.
 
-        `time`, `step` and `bus` are those of `open`.
+        It is the first cycle that the distances between activations (tRRD, tFAW) allow. `time`,
+        `step` and `bus` are those of `open`.
         """
         earlier = self._activations
         while True:
@@ -131,8 +134,8 @@ class BankTiming:
         """Read a column of a bank's row over the channel, or write one if `writes`.
 
         Return the cycle of the command and the first cycle after the data of the column. The
-        command is issued at a multiple of `step`, not before `time`. If another row is open, it is
-        closed first.
+        command is issued at a multiple of `step` cycles, not before cycle `time`. If row `row` is
+        not open, it is opened first.
         """
         time = max(time, align_up(self._free[bank], step))
         if self.rows[bank] not in (row, ANY):

@@ -2,7 +2,8 @@
 
 A word is one 32-bit instruction of an island. A block is a list of words and of repeated words.
 Columns and rows in a word are text for the assembler, because timing does not depend on them. Only
-the columns of push and pull are numbers, because the island has to open their rows.
+the columns to which a word sets the pointers of a buffer are numbers, because push and pull open
+the rows of these columns.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ READ, STORE, MOVE, FROM_RZ, TO_GIO, COMPUTE, COMPUTE_ALONE = map(
         Operation(RZ, ROP, GIO),
     ),
 )
-# By operation: the registers that it reads, so that it waits until pulled columns are in them.
-_REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for row in OPERATIONS]
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ class Word:
     The operands are only those that affect the time:
 
     - OPERATE: `operation` is an index into OPERATIONS; if it computes, `value` is the index of its
-      `Mode`.
-    - PULL, PUSH, LOCK, UNLOCK: `value` is the number of the buffer; `every` says that all banks
-      share one column.
-    - POINT sets the pointers of a buffer to the columns `start` and `end`; -1 leaves a pointer
-      unchanged.
+      mode in `Block.modes`.
+    - PULL, PUSH, LOCK, UNLOCK: `value` is the number of the buffer. A PULL fills the register
+      `register`; `every` says that all banks get the same column.
+    - POINT sets the start and end pointers of buffer number `value` to the columns `start` and
+      `end`, counted over all banks of the island; -1 leaves a pointer unchanged.
     """
 
     text: str
@@ -132,7 +131,11 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Return the number of words of `items`; words that the source repeats count each time."""
+    """Return the number of words of `items`.
+
+    The words of a `Repeat` count once for each repetition. The words of a `Loop` count only once,
+    and `loop` and `endloop` are two more.
+    """
     words = 0
     for item in items:
         if isinstance(item, Word):

@@ -49,12 +49,12 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
 
 
 def _least_stages(table: OptionTable, islands: int) -> int:
-    """Return a lower bound from the tasks that nothing overlaps; 0 if there are none.
+    """Return a lower bound of a plan's cycles from the tasks that nothing overlaps, 0 without any.
 
-    A stage consists of the tasks between two such tasks. The stage takes at least `_least_work`
-    cycles, and at least the cycles of its longest path. These are the greatest level
-    (`OptionTable.levels`) of its tasks, minus the level of the task that follows the stage. The
-    bound is the sum over the stages and the tasks that nothing overlaps.
+    A stage consists of the tasks between two such tasks, before the first one or after the last
+    one. The stage takes at least `_least_work` cycles, and at least the cycles of its longest path:
+    the greatest level (`OptionTable.levels`) of its tasks, minus the level of the task that follows
+    the stage. The bound is the sum over the stages and the tasks that nothing overlaps.
     """
     alone = _alone(table)
     if not alone:
@@ -76,9 +76,10 @@ def _least_stages(table: OptionTable, islands: int) -> int:
 
 
 def _alone(table: OptionTable) -> set[str]:
-    """Return the names of the outputs of tasks that nothing overlaps.
+    """Return the names of the outputs of the tasks that nothing overlaps.
 
-    Every other task must come before or after such a task, and none shares a start with it.
+    Nothing overlaps a task if every other task must come before or after it, and if no option
+    does it in one start with other tasks.
     """
     tasks = table.graph.tasks
     bits = {task.output.name: 1 << number for number, task in enumerate(tasks)}
@@ -105,7 +106,7 @@ def _alone(table: OptionTable) -> set[str]:
 def _least_work(
     table: OptionTable, names: Collection[str], islands: int, constants: bool = False
 ) -> int:
-    """Return a lower bound from the cycles of the dma and of the islands for some tasks.
+    """Return a lower bound of the cycles for some tasks, from their cycles on dma and islands.
 
     `names` are the outputs of these tasks. Each unit has only such tasks, or none of them. With
     `constants`, the copies of constants count, too.
@@ -139,8 +140,9 @@ def _costs(
 
     The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
     The rows of a task follow each other, one for each option of each unit that has the task. A row
-    has the task's part of the option's cycles: each task of the unit has an equal part, but the
-    cycles to copy constants are divided by the sizes of the tasks' constants. The second array has
+    has the task's part of the option's cycles: each task of the unit has an equal part. Only the
+    cycles to copy constants are divided otherwise: first by the number of units that can use the
+    copy, then among the tasks in proportion to the sizes of their constants. The second array has
     the index of each task's first row, of shape (tasks,). `users` is the result of `_users`; if it
     is empty, copies of constants do not count.
     """
@@ -164,14 +166,20 @@ def _costs(
 
 
 def _shares_of_constants(unit: Unit) -> list[float]:
-    """Return the share of each task in the constants of a unit; the sum is 1."""
+    """Return the share of each task in the numbers of the constants of a unit; the sum is 1.
+
+    In a unit without constants, the tasks have equal shares.
+    """
     sizes = [sum(x.numbers for x in task.inputs if x.data is not None) for task in unit]
     total = sum(sizes)
     return [size / total if total else 1 / len(unit) for size in sizes]
 
 
 def _users(table: OptionTable) -> Counter[Hashable]:
-    """Return how many units can use the constants that each copy brings, by `Option.placed`."""
+    """Return how many units have an option that copies certain constants to certain banks.
+
+    The keys are the objects `Option.placed`, which stand for constants in their places.
+    """
     users: Counter[Hashable] = Counter()
     for row in table.options.values():
         parts = [part for option in row for part in option.parts or (option,)]

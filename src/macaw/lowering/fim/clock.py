@@ -24,7 +24,10 @@ NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an islan
 
 
 class Clock:
-    """The cycles from which cp, the dma and each island are free."""
+    """The predicted cycles from which cp, the dma and each island are free.
+
+    `bring`, `start` and similar methods execute nothing; they move these cycles on.
+    """
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
@@ -67,7 +70,10 @@ class Clock:
             self.exceeds_rows |= sum(rows.values()) > residency.budget
 
     def free(self, option: Option) -> int:
-        """Return the cycle from which the dma can access the banks of an option."""
+        """Return the cycle from which no block runs in the banks of an option; 0 if none has run.
+
+        The dma can access the banks from this cycle on.
+        """
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
@@ -212,10 +218,10 @@ class Track:
         self.pending.append(number)
 
     def fetch_needed(self, option: Option) -> None:
-        """Fetch the results that an option reads, and the results that its copies would overwrite.
+        """Fetch the results that an option reads, and results that are still in the option's banks.
 
-        The option's copies would overwrite results that are still in the banks of its island. If
-        `eager`, the track also fetches all results that are ready.
+        The option's copies would overwrite these. If `eager`, fetch all other results that are
+        ready, too.
         """
         if not self.pending:
             return
@@ -268,8 +274,9 @@ class Track:
                 clock.holders[option.placed] = number
 
     def finish(self) -> int:
-        """Fetch all remaining results, the earliest first; return the cycle in which the last fetch
-        ends.
+        """Fetch all remaining results, the earliest first; return the end of the plan.
+
+        It is the cycle `Clock.end`, from which cp, the dma and all islands are free.
         """
         for step in sorted(self.pending, key=lambda step: self.ends[step]):
             self.fetch(step)

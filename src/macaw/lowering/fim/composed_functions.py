@@ -22,9 +22,9 @@ _SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
 
 
 class _Step(NamedTuple):
-    """A function of two values, `left` and `right`, by name.
+    """One function of the ALU, with the names of its result and of its operands `left` and `right`.
 
-    A value is an operand, `a` or `b`, a constant, or the result of an earlier step.
+    An operand is `a` or `b`, a constant, or the result of an earlier step.
     """
 
     result: str
@@ -58,7 +58,7 @@ def functions_of(function: str) -> frozenset[str]:
 
 
 def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
-    """Yield tasks with the same outputs whose functions an ALU has.
+    """Yield the tasks with each maximum and minimum replaced by functions that an ALU has.
 
     A maximum or minimum becomes several tasks; the last one has the output of the original task.
     `form` is the index of the number format.

@@ -36,8 +36,8 @@ class Tap:
 class Depthwise:
     """A depthwise convolution and the functions of its result.
 
-    `after` has the numbers of the functions. `rows` has the second operand of each function that
-    takes two operands: a constant with equal rows.
+    `after` has the indices of the functions in `FUNCTIONS`. `rows` has the second operand of each
+    function that takes two operands: a constant with equal rows.
     """
 
     taps: tuple[Tap, ...]
@@ -60,9 +60,10 @@ class Depthwise:
 
 
 def depthwise_of(tasks: Sequence[Task], form: int) -> Depthwise:
-    """Return the depthwise convolution of a unit of tasks. Raises `CannotError`.
+    """Return the depthwise convolution that `tasks` compute, with the functions that follow it.
 
-    `form` is the index of the number format. Pixels and channels must be whole columns of memory.
+    Raises `CannotError` if the tasks compute none, or if its channels are not whole columns of
+    memory. `form` is the index of the number format.
     """
     parts: dict[str, Depthwise] = {}
     gathers = {task.output.name: task for task in tasks if task.kind == GATHER}
@@ -105,7 +106,8 @@ def _check_columns(found: Depthwise, lanes: int) -> None:
 def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
     """Return the convolution with one tap that `task` computes; None for any other task.
 
-    `gathers` has the gathers of the graph by the names of their outputs.
+    The task multiplies the output of one of `gathers` by weights. `gathers` has gathers by the
+    names of their outputs; it has the gather whose output the task reads.
     """
     if task.function != "mul":
         return None
@@ -157,10 +159,11 @@ def _append(part: Depthwise, task: Task) -> Depthwise | None:
 
 
 def depthwise_units(graph: Graph) -> Iterator[tuple[Task, ...]]:
-    """Yield the tasks of each depthwise convolution with two taps or more, without functions.
+    """Yield the tasks of each depthwise convolution of at least two taps, in the graph's order.
 
-    An intermediate result is read by the next task alone and is no result of the graph. A
-    convolution that is part of a longer one is left out.
+    Functions that follow the convolution do not belong to these tasks. Only the next task reads an
+    intermediate result, which is no result of the graph. A convolution that is part of a longer one
+    is left out.
     """
     makers = graph.makers()
     reads = Counter(

@@ -62,8 +62,8 @@ from macaw.lowering.fim.stream import DIV, ROW_BYTES
 class DepthwiseJob:
     """The job of an island that computes a depthwise convolution and functions of it.
 
-    The rows of the result are divided into `shares` of equal size, which need pixels at equal
-    distances. `slices` is the number of slices of Rz.
+    The rows of the result are divided into `shares` shares of equal size. In each share, the pixels
+    have the same distances from the share's first pixel. `slices` is the number of slices of Rz.
     """
 
     tasks: tuple[Task, ...]
@@ -95,7 +95,9 @@ class DepthwiseJob:
 
     @property
     def turns(self) -> int:
-        """How often the block repeats its program, each time with other channels."""
+        """The number of turns: how often the block executes its program, each time for other
+        channels.
+        """
         return part(self.groups, self.side)
 
     @property
@@ -109,7 +111,10 @@ class DepthwiseJob:
         return self.whole.output.rows // self.shares
 
     def group(self, turn: int, bank: int) -> int:
-        """Return which column of channels a bank computes in a turn; it may exceed the last one."""
+        """Return the index of the column of channels that a bank computes in a turn.
+
+        In the last turn the index may be too great; then the bank has no column.
+        """
         return turn * self.side + bank % self.side
 
     @cached_property
@@ -124,7 +129,7 @@ class DepthwiseJob:
         return distinct, order.reshape(places.shape)
 
     def first_place(self, share: int) -> int:
-        """Return where the first pixel of a share begins in the image's memory, in numbers."""
+        """Return the index in the image's memory at which a share's first pixel begins."""
         return int(self.whole.places()[share * self.share :][: self.share].min())
 
     # --- rows of a bank ---
@@ -136,7 +141,7 @@ class DepthwiseJob:
 
     @property
     def pixel_rows(self) -> int:
-        """The number of rows of a bank for the pixels of a turn."""
+        """The number of rows of a bank for the weights and pixels of a turn."""
         return part(len(self.pixels[0]), COLUMNS - self.taps)
 
     @property
@@ -146,22 +151,22 @@ class DepthwiseJob:
 
     @property
     def chunk(self) -> int:
-        """The number of results in Rz at once."""
+        """The number of rows of the result whose sums a bank has in Rz at once."""
         return min(self.slices, self.share, COLUMNS - self.operands)
 
     @property
     def chunks(self) -> int:
-        """The number of chunks of a share."""
+        """The number of chunks of a share; a chunk is at most `chunk` rows of the result."""
         return part(self.share, self.chunk)
 
     @property
     def row_chunks(self) -> int:
-        """The number of chunks in a row of results."""
+        """The number of chunks of results that fit into a row of a bank."""
         return (COLUMNS - self.operands) // self.chunk
 
     @property
     def turn_rows(self) -> int:
-        """The number of rows of a bank for a turn."""
+        """The number of rows of a bank for one turn: for weights and pixels, and for results."""
         return self.pixel_rows + part(self.chunks, self.row_chunks)
 
     @property
@@ -195,7 +200,7 @@ class DepthwiseJob:
         return [Block(banks, (*head, body), (*sums, *after), self.row + self.rows - 1)]
 
     def _act(self, row: int) -> Word:
-        """Return the word that opens a row of the turn."""
+        """Return the word that opens row number `row` of the rows that a turn uses."""
         return Word(f"act {self.row + row} + turn * {self.turn_rows}", ACT)
 
     def _chunk(self, number: int) -> Iterator[Item]:
@@ -281,7 +286,7 @@ class DepthwiseJob:
         return Location(ISLAND, offset=offset + column * COLUMN_BYTES, island=self.island)
 
     def _bring_constants(self) -> Iterator[Copy]:
-        """Yield copies of the weights and of the functions' operands into each row."""
+        """Yield copies to each row of the banks: of the weights, or of the functions' operands."""
         one = (self.taps + self.operands) * COLUMN_BYTES  # bytes of a bank
         for turn in range(self.turns):
             src = Location(EXTERNAL, "a.tiles", turn * self.banks * one)
@@ -293,7 +298,7 @@ class DepthwiseJob:
                 yield Copy(dst, place, length, self.banks, self.memory.bank_bytes, one)
 
     def _bring_pixels(self) -> Iterator[Copy]:
-        """Yield copies of the pixels, one row of each bank after the other."""
+        """Yield copies of the pixels to a row of each bank, then to the next row, and so on."""
         size, room, (distinct, _) = FORMATS[self.form].size, COLUMNS - self.taps, self.pixels
         image = Location(EXTERNAL, self.whole.image.name)
         firsts = [self.first_place(share) for share in range(self.shares)]
@@ -330,7 +335,10 @@ class DepthwiseJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places."""
+        """A value that is equal for jobs with the same constants in the same places from `row` on.
+
+        The number of the row itself does not count.
+        """
         names = tuple(tap.weights.name for tap in self.whole.taps)
         rows = tuple(tensor.name for tensor in self.whole.rows)
         form = self.shares, self.pixel_rows, self.turn_rows, self.whole.after
@@ -399,7 +407,9 @@ def depthwise_job(
 ) -> tuple[DepthwiseJob, Cycles]:
     """Return the fastest job for a depthwise convolution on an island, and its cycles.
 
-    The function tries each division of the result's rows into shares. Raises `CannotError`.
+    The function tries each division of the result's rows into shares. `place` has the rows that the
+    job may use. Raises `CannotError` if the tasks are no depthwise convolution, or if the island
+    does not have its functions or enough rows or instruction words.
     """
     whole, able, memory = depthwise_of(tasks, form), abilities(config, island), geometry(config)
     for function in (MUL, FUNCTION_NAMES.index("add"), *whole.after):
@@ -428,7 +438,9 @@ def depthwise_job(
 def _divides(whole: Depthwise, shares: int, groups: int, banks: int) -> bool:
     """Return whether the result can be divided into `shares` shares.
 
-    All shares must have equal numbers of rows, pixels at equal distances, and `groups` banks.
+    All shares must have equal numbers of rows. In each share, the pixels must have the same
+    distances from the share's first pixel. The `banks` banks must be enough for `groups` banks for
+    each share.
     """
     if whole.output.rows % shares or shares * groups > banks:
         return False

@@ -43,9 +43,10 @@ class RuntimeTask:
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
-    """Return the steps of a plan as tasks for cp, with the best option of each island or the host.
+    """Return a task for cp for each step of a plan.
 
-    Options that take more than `FAR` times as long as the fastest one are left out.
+    Its variants are the best option of each island or of the host. Options that take more than
+    `FAR` times as long as the fastest one are left out.
     """
     maker = {
         tensor.memory.name: step.number for step in plan.steps for tensor in step.option.results
@@ -85,7 +86,7 @@ def emit(
 
 
 class _Dispatcher(ProgramWriter):
-    """Writes the source: cp's code, cp's tables, and the blocks of the islands."""
+    """Writes a program that chooses islands at run time: cp's code and tables, and the blocks."""
 
     def __init__(
         self,
@@ -110,11 +111,10 @@ class _Dispatcher(ProgramWriter):
         )
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Return the label of a step's scratch memory with this symbol.
+        """Return the label of the local memory `symbol` through which the copies of a step pass.
 
-        All steps share one scratch memory for results that are tiles, because the dma makes copies
-        one after the other. Other scratch memory has to be zero where no copy writes, so each step
-        has its own.
+        For results that are tiles, all steps share this memory, because the dma makes copies one
+        after the other. Other memory has to be zero where no copy writes, so each step has its own.
         """
         is_result = symbol.endswith(".tiles")
         return "_results" if is_result else super().scratch_label(step, symbol)
@@ -122,7 +122,7 @@ class _Dispatcher(ProgramWriter):
     # --- cp ---
 
     def program(self) -> None:
-        """Write the code of cp: the loop that schedules, and two routines for each variant."""
+        """Write the code of cp: the loop that schedules, and the routines of each variant."""
         sizes = f".set _UNIT, {4 * UNIT}\n.set _WAY, {4 * WAY}\n.set _WINDOW, {WINDOW}"
         self.code += _text(sizes + _LOOP_HEAD)
         for island in self.islands:
@@ -134,7 +134,10 @@ class _Dispatcher(ProgramWriter):
         self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
-        """Write two routines of cp: one starts the variant `step`, the other fetches its result."""
+        """Write two routines of cp: one starts the variant `step`, the other fetches its result.
+
+        A variant on the host has only the first routine, which makes all of its copies.
+        """
         self.code.append(f"go{step.number}:")
         if step.option.island is None:
             self.host(step)
@@ -147,7 +150,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self) -> None:
-        """Write the instruction that waits for the copies of the inputs, which cp queues last."""
+        """Write the instruction that waits for all queued copies; the last are those of inputs."""
         self.code.append("dma.wait zero")
 
     # --- islands ---
@@ -174,7 +177,8 @@ class _Dispatcher(ProgramWriter):
     def _buffer(self, step: Step) -> int:
         """Return the number of the buffer whose pointer signals the end of a step.
 
-        No block of the step uses this buffer for anything else.
+        No block of the step pulls from this buffer or pushes to it. If the step has blocks for all
+        buffers, it is the buffer of the last block, which is no longer needed at the block's end.
         """
         return min(len(super().blocks(step)), BUFFERS - 1)
 

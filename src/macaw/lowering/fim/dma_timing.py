@@ -2,8 +2,9 @@
 
 The dma starts at most one read and one write in a cycle, and reads ahead into a buffer. A bank
 takes one column in tCCDL cycles; external memory takes one beat in a cycle (docs/memory.md,
-docs/timing-fim.md). Copies to and from banks are simulated beat by beat. Other copies are simulated
-once for each shape.
+docs/timing-fim.md). Copies to and from banks are simulated beat by beat, or row by row where the
+cycles are the same. Other copies are simulated once for each combination of sizes, strides and
+alignment.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
 
 @dataclass(frozen=True)
 class Location:
-    """The address of a byte, relative to a symbol in external or local memory, or in an island."""
+    """The address of a byte: `offset` bytes after a symbol in external memory or in cp's local
+    memory, or after the first byte of an island. `memory` is EXTERNAL, LOCAL or ISLAND.
+    """
 
     memory: str
     symbol: str = ""
@@ -55,7 +58,10 @@ class Copy:
         return self
 
     def words(self) -> tuple[int, int, int, int]:
-        """Return the words of the `Transfer` structure that follow the two addresses."""
+        """Return the words of the structure `transfer` that follow the two addresses.
+
+        They are the bytes of a row, the rows, and the strides of destination and source in bytes.
+        """
         return self.row_bytes, self.rows, self.dst_stride, self.src_stride
 
 
@@ -66,13 +72,17 @@ _MOST_SHAPES = 1 << 14
 def _cycles_of_shapes(settings: tuple[int, ...]) -> dict[tuple[object, ...], int]:
     """Return a dictionary for the cycles of copies without banks, by shape; empty at first.
 
-    Timing models with the same settings share the dictionary, and add at most `_MOST_SHAPES` items.
+    Timing models with the same settings share the dictionary. They clear it before it would have
+    more than `_MOST_SHAPES` items.
     """
     return {}
 
 
 class DmaTiming:
-    """A timing model of the dma, which makes copies one after the other."""
+    """A timing model of the dma, which makes copies one after the other.
+
+    `banks` has the timing of the banks by island; copies to and from banks change it.
+    """
 
     def __init__(self, config: Configuration, banks: dict[int, BankTiming]) -> None:
         self._banks = banks
@@ -88,7 +98,7 @@ class DmaTiming:
         self._alike = _cycles_of_shapes(settings + latencies)
 
     def copies(self, several: Iterable[Copy], begin: int) -> int:
-        """Return the cycle in which the last of several copies completes.
+        """Return the first cycle after the last of several copies; `begin` if there are none.
 
         The dma starts the first copy in cycle `begin` and makes them one after the other.
         """
@@ -97,7 +107,7 @@ class DmaTiming:
         return begin
 
     def copy(self, copy: Copy, begin: int) -> int:
-        """Return the cycle in which a copy completes if it starts in cycle `begin`."""
+        """Return the first cycle after a copy that starts in cycle `begin`."""
         begin = align_up(begin, self._step)
         if ISLAND in (copy.src.memory, copy.dst.memory):
             if self._plain(copy):
@@ -130,7 +140,7 @@ class DmaTiming:
         return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
 
     def _by_rows(self, copy: Copy, begin: int) -> int:
-        """Return the cycle in which a plain copy completes if it starts in cycle `begin`.
+        """Return the first cycle after a plain copy (`_plain`) that starts in cycle `begin`.
 
         All columns in one row of a bank are calculated together.
         """
@@ -198,7 +208,7 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return when the data of a beat have arrived, and when the next beat may start.
+        """Return the cycles in which the data of a beat have arrived and the next beat may start.
 
         The beat reads or writes `length` bytes, starting at byte `offset` after `place`, and starts
         in cycle `time`.

@@ -17,7 +17,7 @@ NARROW = 40  # least number of columns
 
 
 def describe(task: Task) -> str:
-    """Return a task as a formula with its sizes."""
+    """Return a task as a formula with its sizes, for example `y = x · w (1 x 256 x 256)`."""
     inputs, output = task.inputs, task.output
     if task.kind == PRODUCT:
         a, b = inputs
@@ -37,8 +37,8 @@ HEADINGS = ("", "where", "in", "computes", "out", "begin", "end")
 def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
     """Return a row of texts for each step, with the columns of `HEADINGS`.
 
-    The texts are the step's mark, the option, the cycles to bring, compute and fetch, and the
-    cycles in which it starts and ends.
+    The texts are the step's mark, the name of its option, the cycles to bring, compute and fetch,
+    and the cycles in which the step begins and ends.
     """
     rows = []
     for step in plan.steps:
@@ -51,7 +51,7 @@ def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
 
 
 def steps(plan: GraphPlan) -> list[str]:
-    """Return the lines of a table of the steps, with the tasks of each step below it."""
+    """Return the lines of a table of the steps; the tasks of a step are in the lines after it."""
     rows = [HEADINGS, *step_rows(plan)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [
@@ -67,7 +67,11 @@ def steps(plan: GraphPlan) -> list[str]:
 
 
 def _constants(plan: GraphPlan, step: Step) -> Iterator[str]:
-    """Yield a line that says how a step's constants come into the banks before its other inputs."""
+    """Yield a line if a step's constants come into the banks before its other inputs.
+
+    The line says in which cycles they are copied, or which earlier step used them. There is no line
+    if the loader writes the constants, or if they are copied with the other inputs.
+    """
     if step.number in plan.holders:
         yield f"its constants are in the banks, as step {plan.holders[step.number]} used them"
     elif step.number in plan.prefetched:
@@ -139,7 +143,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
 def _costs(option: Option, there: int) -> str:
     """Return a phrase with the cycles of an option.
 
-    The constants in the banks at the begin of its step saved `there` cycles of copies.
+    `there` is the number of cycles of copies that its step does not need, because the constants are
+    in the banks when the step begins.
     """
     order = f" ({option.reorder:,} since they lie in another order)" if option.reorder else ""
     if option.island is None:
@@ -162,7 +167,8 @@ def _later(plan: GraphPlan, step: Step, other: Option) -> str:
 def _ends(plan: GraphPlan, end: int) -> str:
     """Return a phrase that compares `end`, the end of another plan, with the end of `plan`.
 
-    Both ends are those that the search uses, because only the plan has exact times.
+    `end` is a time of `clock`, because other plans have no exact times. So the function compares it
+    with the end that `clock` predicts for `plan`, not with the exact `plan.makespan`.
     """
     later = end - simulate(plan.issued).clock.end
     if later == 0:
@@ -171,7 +177,7 @@ def _ends(plan: GraphPlan, end: int) -> str:
 
 
 def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
-    """Yield a line for each island that cannot do the tasks in some layouts, with a reason."""
+    """Yield a line for each island with refusals: the layouts refused, and the first reason."""
     by_island: dict[int | None, dict[str, list[int]]] = {}
     for row in refusals:
         by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
@@ -184,9 +190,11 @@ def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
 
 
 def timeline(plan: GraphPlan, width: int = 80) -> list[str]:
-    """Draw the work of dma, islands and host over time, in lines of up to `width` characters.
+    """Return the lines of a picture: the work of dma, islands and host over time.
 
-    A character is the mark of the step at work there, or `WAITS` if the step waits, else `IDLE`.
+    Each of these has a line of up to `width` characters, or `NARROW` if that is more. A character
+    is the mark of the step at work there, `WAITS` if the step waits, or `IDLE` without a step. The
+    first line is an axis of cycles. The last line says how many cycles a character stands for.
     """
     islands = sorted({step.option.island for step in plan.steps if step.option.island is not None})
     names = ["dma in", "dma out", *(f"island {island}" for island in islands)]

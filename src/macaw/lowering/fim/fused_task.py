@@ -51,7 +51,7 @@ class Traits(NamedTuple):
     windows: Windows | None = None  # the rows of A, if they are windows of an image
 
     def of_region(self, region: Region) -> Traits:
-        """Return the traits of a task that computes only a region of the result."""
+        """Return the traits of the task that computes only `region` of the result."""
         return self._replace(
             shape=replace(self.shape, m=region.rows, n=region.columns),
             offsets=tuple(
@@ -67,8 +67,9 @@ class Traits(NamedTuple):
 class FusedTask:
     """A product or a sum of products, and the functions that are applied to its result.
 
-    `after` has the numbers of the functions. `rows` has the second operand of each function that
-    takes two operands. `gather` makes A, which then consists of windows of the gather's input.
+    `after` has the indices of the functions in `FUNCTIONS`. `rows` has the second operand of each
+    function that takes two operands. If `gather` is not None, it makes A, whose rows are windows of
+    the gather's input.
     """
 
     products: tuple[Task, ...]
@@ -141,7 +142,11 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
 
 
 def _check_gather(gather: Task, product: Task) -> None:
-    """Raise `CannotError` unless the rows of `gather` are windows and `product`'s left side."""
+    """Raise `CannotError` unless `product` multiplies the windows that `gather` makes.
+
+    The output of `gather` has to be the left side of the product, and only that. Each of its rows
+    consists of whole segments of the gather's input, which is not a constant.
+    """
     output, image = gather.output, gather.inputs[0]
     if product.kind != PRODUCT or product.inputs[0].place != output.place:
         raise CannotError(f"{output.name} is no left side of a product")
@@ -154,9 +159,11 @@ def _check_gather(gather: Task, product: Task) -> None:
 
 
 def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
-    """Return one fused task for `task`, the sum of two fused tasks without functions.
+    """Return one fused task for `task`, the sum of the fused tasks `first` and `second`.
 
-    Raises `CannotError`.
+    Raises `CannotError` if an island cannot compute it as one product: if `task` is no addition, if
+    a function or a gather belongs to `first` or `second`, if a left side is a constant, if only
+    some right sides are constants, or if the numbers of joint results differ.
     """
     parts = first, second
     if task.function != "add" or any(part.after or part.gather for part in parts):

@@ -117,7 +117,7 @@ class Graph:
         self.shapes: dict[str, tuple[int, ...]] = {}
 
     def without_tasks(self) -> Graph:
-        """Return a graph with the same tensors and results, for other tasks that compute them."""
+        """Return a graph with the same tensors and results, to which other tasks can be added."""
         graph = Graph(self.form)
         graph.tensors = dict(self.tensors)
         graph.read, graph.shapes = self.results, self.shapes
@@ -152,11 +152,11 @@ class Graph:
         row: int = 0,
         groups: int = 1,
     ) -> Tensor:
-        """Add the matrix product A · B.
+        """Add the matrix product A · B, and return its output.
 
         With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
-        with equal blocks on its diagonal and zeros beside them, `groups` is the number of blocks.
-        Raises `LowerError` if A does not have this many blocks.
+        with equal blocks on its diagonal and zeros beside them, `groups` can be the number of
+        blocks. Raises `LowerError` if A has no such blocks or not as many columns as B has rows.
         """
         if a.columns != b.rows:
             raise LowerError(
@@ -171,7 +171,11 @@ class Graph:
         return part
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
-        """Add a function of each element of one tensor, or of two tensors of the same shape."""
+        """Add a function of the elements of one tensor, or of two tensors; return its output.
+
+        `function` is the name of a function of the ALU, or `max` or `min`. Raises `LowerError` for
+        another name, another number of operands, or operands of different shapes.
+        """
         if function not in _OPERANDS:
             raise LowerError(f"no function is called {function}", ", ".join(_OPERANDS))
         if len(operands) != _OPERANDS[function]:
@@ -183,7 +187,10 @@ class Graph:
         return self._task(POINTWISE, operands, rows, columns, name, function=function)
 
     def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
-        """Return a view of shape (rows, columns) of a tensor, starting at its number `offset`."""
+        """Return a view of shape (rows, columns) of `a`, from index `offset` of its numbers on.
+
+        A view of a constant is a constant. Raises `LowerError` if the tensor has too few numbers.
+        """
         if offset < 0 or rows < 1 or columns < 1 or offset + rows * columns > a.numbers:
             raise LowerError(
                 f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"
@@ -198,7 +205,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns, None, a.memory, a.offset + offset))
 
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
-        """Add a gather of rows of `a`; `rows` has the numbers of these rows."""
+        """Add a gather of rows of `a`; return its output, whose row i is row `rows[i]` of `a`."""
         self._check_rows(rows, a.rows)
         places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)
@@ -211,10 +218,9 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Add a scatter: row i of `a` replaces row `rows[i]` of `into`.
+        """Add a scatter and return its output: `into`, with row `rows[i]` replaced by row i of `a`.
 
-        The result has `height` rows, as `into` has. Without `into`, the rows of the result that
-        are not in `rows` are zero.
+        The output has `height` rows, as `into` has. Without `into`, its other rows are zero.
         """
         self._check_rows(rows, height)
         if len(rows) != a.rows:
@@ -230,9 +236,10 @@ class Graph:
         shape: tuple[int, int],
         name: str = "",
     ) -> Tensor:
-        """Add a gather of segments of `width` numbers, which begin at the indices `places`.
+        """Add a gather of segments of `width` numbers of `a`; return its output, of shape `shape`.
 
-        `shape` is the shape of the result.
+        They begin at the indices `places` of `a`. Raises `LowerError` if `a` or `shape` does not
+        fit them.
         """
         rows, columns = shape
         if rows * columns != len(places) * width:
@@ -251,8 +258,8 @@ class Graph:
     ) -> Tensor:
         """Add a scatter of `a`, in segments of `width` numbers, to the indices `places` of `into`.
 
-        `shape` is the shape of the result. Without `into`, the other numbers of the result are
-        zero.
+        Return its output, of shape `shape` as `into`. Without `into`, its other numbers are zero.
+        Raises `LowerError` if segments overlap, exceed the output, or are not as many as `a` has.
         """
         rows, columns = shape
         target = Tensor("the result", rows, columns)
@@ -267,10 +274,10 @@ class Graph:
         return self._task(SCATTER, inputs, rows, columns, name, places=begins, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
-        """Return Aᵀ.
+        """Return Aᵀ, the transposed matrix of `a`.
 
         It is a constant if A is a constant, and a view if A has a single row or column. Otherwise
-        it is the output of a gather of single elements.
+        it is the output of a gather of single elements, which is added to the graph.
         """
         if a.data is not None:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
@@ -363,14 +370,11 @@ class Graph:
         return [other for other in self.tasks if other.output.name in names]
 
     def makers(self) -> Makers:
-        """Return an index that says which tasks write a tensor."""
+        """Return an object that says which tasks of the graph write the numbers of a tensor."""
         return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
-        """Return those outputs of `tasks` that the host or tasks outside of `tasks` read.
-
-        They are in the order of `tasks`.
-        """
+        """Return the outputs of `tasks`, in their order, that the host or any other task reads."""
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
         names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}
@@ -378,7 +382,10 @@ class Graph:
         return [task.output for task in tasks if task.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """Return all tensors by name, computed in float64 without the rounding of the islands."""
+        """Return all tensors by name, computed in float64 without the rounding of the islands.
+
+        `inputs` has the graph's inputs by name. Raises `LowerError` for a function of bits (`and`).
+        """
         values: dict[str, NDArray[np.float64]] = {}  # by the name of a tensor with memory
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:
@@ -391,10 +398,8 @@ class Graph:
             return values[tensor.name]
 
         for task in self.tasks:
-            made, whole = (
-                _evaluate_task(task, [numbers(x) for x in task.inputs]),
-                task.output.memory,
-            )
+            made = _evaluate_task(task, [numbers(x) for x in task.inputs])
+            whole = task.output.memory
             if whole is task.output:
                 values[whole.name] = made
                 continue

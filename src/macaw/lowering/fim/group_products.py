@@ -28,7 +28,7 @@ def divided(graph: Graph, cycles: Callable[[Task], float]) -> Iterator[Graph]:
     `cycles` returns a prediction of the cycles that an island takes for a task. In the first graph,
     each product has the number of parts for which the sum of these predictions is least. In each
     later graph, each product has its next greater number of parts. A graph in which no product is
-    divided is left out.
+    divided is left out, and so are graphs with more than `MOST_MORE` additional products.
     """
     sums = {
         task.output.name: {
@@ -70,11 +70,12 @@ def _first_part(graph: Graph, task: Task, count: int) -> Task:
 
 
 def _least(sums: Mapping[str, Mapping[int, float]]) -> Counts:
-    """Return the number of parts of each product with the least sum of predictions.
+    """Return for each product the number of parts with which its predicted cycles are least.
 
-    `sums` has the sums of each product, by its numbers of parts. If the graph would have more than
-    `MOST_MORE` additional products, there is a limit for the number of parts, which is halved until
-    the graph has few enough products.
+    Products are given by the names of their outputs. `sums` has the predicted cycles of all parts
+    of a product, for each number of parts. If the graph would have more than `MOST_MORE` additional
+    products, there is a limit for the number of parts, which is halved until the graph has few
+    enough products.
     """
     limit = MOST_PARTS
     while True:
@@ -119,7 +120,11 @@ class _Dividing:
         return self.graph
 
     def part(self, task: Task, count: int, number: int) -> Task:
-        """Return part `number` of the `count` parts of a product."""
+        """Return part `number` of the `count` parts of a product, a product of fewer groups.
+
+        It multiplies the blocks of its groups by their rows of the right side. It writes their rows
+        of the product's output.
+        """
         weights, columns = task.inputs
         rows, depth = task.output.rows // count, weights.columns // count
         inputs = (
@@ -130,7 +135,11 @@ class _Dividing:
         return replace(task, inputs=inputs, output=output, groups=task.groups // count)
 
     def _part_of_weights(self, weights: Tensor, count: int, number: int) -> Tensor:
-        """Return the blocks of some groups; equal parts of a constant are one tensor."""
+        """Return part `number` of the `count` parts of a product's left side, `weights`.
+
+        It consists of the blocks of the part's groups on its diagonal, and of zeros beside them.
+        Calls with the same arguments return the same tensor.
+        """
         key = weights.name, count, number
         if key not in self._weights:
             assert weights.data is not None
@@ -152,7 +161,10 @@ class _Dividing:
             yield replace(task, output=output, places=places)
 
     def _view(self, tensor: Tensor, first: int, rows: int) -> Tensor:
-        """Return a view of `rows` rows of a tensor from row `first` on; equal views are one."""
+        """Return a view of `rows` rows of a tensor from row `first` on.
+
+        Calls with the same arguments return the same view.
+        """
         key = tensor.name, first, rows
         if key not in self._views:
             offset = tensor.offset + first * tensor.columns

@@ -24,7 +24,7 @@ from macaw.lowering.fim.routes import Bytes, Route, external, runs
 
 PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
 MOST = 100_000  # the greatest number of copies of a task
-SHARED, ZEROS = "_moved", "_zeros"  # label of the local memory that all large results share
+SHARED, ZEROS = "_moved", "_zeros"  # labels of local memory: for all large results; for zeros
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,10 @@ class HostJob:
     def _copies(self, place: Location, total: int) -> Iterator[Copy]:
         """Yield the copies of each piece of the result, through address `place` in local memory.
 
-        First come the old data of a scatter, then the segments; the last copy moves the piece to
-        the result. `total` is the size of the result in bytes.
+        For each piece, first come the old data of a scatter, then the segments; the last copy moves
+        the piece to the result. A scatter without old data needs zeros. A result of several pieces
+        gets them by copies; for a smaller result, the bytes at `place` are zero already. `total` is
+        the size of the result in bytes.
         """
         out = external(self.task.output, self.size)
         here = self._place(self.task.inputs[0])
@@ -77,9 +79,11 @@ class HostJob:
             yield Copy(out.at(first), place, length)
 
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
-        """Return destinations, sources and sizes of the segments of a piece, in bytes.
+        """Return where the bytes of a piece of the result come from, segment by segment.
 
-        The piece has `length` bytes, starting at byte `first` of the result.
+        The arrays are the byte offsets in the result, the byte offsets in the first input, and the
+        numbers of bytes, of the part of each segment that lies in the piece. The piece has `length`
+        bytes, starting at byte `first` of the result.
         """
         width = self.task.width * self.size
         if self.task.kind == GATHER:
@@ -115,7 +119,9 @@ class HostJob:
         return external(tensor, self.size)
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands by their symbols in the program."""
+        """Return the constant operands by symbol: `a.tiles` for the first, `b.tiles` for the
+        second.
+        """
         form = FORMATS[self.form]
         return {
             f"{'ab'[side]}.tiles": rounded(tensor.data, form)

@@ -71,7 +71,11 @@ class _Operation(NamedTuple):
 
 
 class _Running:
-    """A block that is being executed. Its banks act at the same time, so the block has one time."""
+    """A block that is being executed.
+
+    `time` is the cycle of its next word, the same for all its banks. It is `_NEVER` while the block
+    waits until another block changes a buffer.
+    """
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
@@ -137,7 +141,7 @@ class _Running:
         self.place += 1
 
     def _wake(self, time: int) -> None:
-        """Let waiting blocks try again, not before `time`, after a block has changed a buffer."""
+        """Let all blocks that wait for a change of a buffer try again, after cycle `time`."""
         for other in self.island.running:
             if other.time == _NEVER:
                 other.time = self.island.align_up(time + 1)
@@ -254,7 +258,7 @@ class _Island:
         self.running: list[_Running] = []
 
     def operation(self, block: Block, number: int, mode: int) -> _Operation:
-        """Return operation `number` with the ALU mode `block.modes[mode]`."""
+        """Return the operation `OPERATIONS[number]` with the ALU mode `block.modes[mode]`."""
         row, what, step = OPERATIONS[number], block.modes[mode], self.step
         latency = self.alu.latency(what.function, what.arrangement, what.form, what.accumulates)
         registers = tuple(name for name in (*row.reads, row.to) if name in (ROP, GIO))
@@ -284,7 +288,9 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start in cycle `begin`.
 
-    From the cycle after the end of a block on, other accesses to its banks are possible.
+    From the cycle after the end of a block on, other accesses to its banks are possible. `banks`
+    then has the state in which the blocks leave the banks. Raises `ValueError` if the blocks would
+    wait for one another forever.
 
     If all repetitions have the same large count, only some rounds are simulated. Pushes and pulls
     find the same open rows again after as many rounds as a row has columns. So every further group

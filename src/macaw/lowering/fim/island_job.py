@@ -37,8 +37,8 @@ from macaw.lowering.fim.windows import row_places
 class Phase:
     """One start of an island's blocks, with the copies before it and after it.
 
-    The first `constants` routes of `bring` bring constants. They can be made earlier than the
-    others, because they depend on no task.
+    A route is a sequence of copies. The first `constants` routes of `bring` bring constants. They
+    can be made earlier than the others, because they depend on no task.
     """
 
     bring: tuple[Route, ...]  # the copies into the banks, before the start
@@ -59,7 +59,8 @@ class Phase:
 def phase(bring: Iterable[tuple[bool, Route]], fetch: Iterable[Route]) -> Phase:
     """Return a phase whose copies bring constants first.
 
-    Each item of `bring` says whether its route brings a constant, and has the route.
+    Each item of `bring` is a pair: whether the route brings a constant, and the route. `fetch` has
+    the routes of the results.
     """
     routes = list(bring)
     early = [route for known, route in routes if known]
@@ -97,8 +98,10 @@ class Cycles:
 
 
 class Job(Protocol):
-    """The work of an island in a step. Products, pairs of products and pointwise functions
-    implement it.
+    """The work of an island in a step of a plan.
+
+    There are jobs for products, chains of products, functions of elements, and depthwise
+    convolutions.
     """
 
     @property
@@ -117,14 +120,14 @@ class Job(Protocol):
     def words(self) -> int:
         """The number of words of the job's program.
 
-        For products and pairs of products it is only an upper bound.
+        For products and chains of products it is only an upper bound.
         """
 
     def blocks(self) -> list[Block]:
         """Return the blocks that the island executes at each start."""
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the starts of the island, each with its copies."""
+        """Yield a phase for each start of the island: the start with its copies."""
 
     @property
     def resident(self) -> bool:
@@ -136,7 +139,10 @@ class Job(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places."""
+        """A value that is equal for jobs with the same constants in the same places from `row` on.
+
+        The number of the row itself does not count.
+        """
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constants that the copies bring, in their memory layout, by symbol."""
@@ -150,10 +156,10 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class ProductJob:
-    """A product or a sum of products, computed as a stream, and functions of the result.
+    """The job of a product or a sum of products, and of functions of the result.
 
-    `products` has the products of the sum. If several islands share the result, `region` is the
-    part that this island computes.
+    `tasks` has all tasks, `products` only the products. `stream` is the tiling. If several islands
+    share the result, `region` is the part that this island computes.
     """
 
     tasks: tuple[Task, ...]
@@ -189,7 +195,7 @@ class ProductJob:
         return program(self.stream)
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the starts, each with its copies. B is copied before the first start only."""
+        """Yield a phase for each start of the island. B is copied before the first start only."""
         router, size = Router(self.stream, self.region), self.stream.shape.numbers.size
         left, right = (
             [operand(task.inputs[side], size, "ab"[side]) for task in self.products]
@@ -207,7 +213,7 @@ class ProductJob:
             yield phase(routes, (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the image of the windows as an operand that begins at the first number needed.
+        """Return the input of `gather`, an image, as an operand from the first number needed on.
 
         `size` is the size of a number in bytes.
         """
@@ -233,14 +239,20 @@ class ProductJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places."""
+        """A value that is equal for jobs with the same constants in the same places from `row` on.
+
+        The number of the row itself does not count.
+        """
         operands = (x for task in self.products for x in task.inputs)
         names = tuple("" if x.data is None else x.name for x in operands)
         rows = tuple(tensor.name for tensor in self.rows_after)
         return replace(self.stream, row=0), self.region, names, rows
 
     def _array(self, side: int) -> NDArray[Any] | None:
-        """Return the operand A (0) or B (1) in tiles; None if this operand is not a constant."""
+        """Return the operand A (`side` 0) or B (1) in tiles; None if it is not a constant.
+
+        The result has only the rows of A, or the columns of B, that `region` needs.
+        """
         stream, part = self.stream, self.region
         first = self.products[0].inputs[side].data
         if first is None:
@@ -274,7 +286,10 @@ class ProductJob:
 
 
 def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return a pair (bank, index of a part of B) for each bank in which a stream has B."""
+    """Return the banks in which a stream has B, as pairs (number of the bank, index).
+
+    The bank has the numbers that are at this index of the first axis of B in tiles (`b_image`).
+    """
     return tuple(
         (stream.bank(block, number), number)
         for block in range(stream.blocks)
@@ -283,7 +298,11 @@ def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
 
 
 def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return a pair (bank, index of a part of A) for each bank in which a stream has A."""
+    """Return the banks in which a stream of one start has A, as pairs (number of the bank, index).
+
+    The bank has the numbers that are at this index of the first axis of A in tiles
+    (`StreamTiling.a_tiles`).
+    """
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 
@@ -328,7 +347,11 @@ def queue_wait(
 
 
 def predict(job: Job, config: Configuration) -> Cycles:
-    """Predict the cycles of a job, without cp's instructions, if nothing else uses the device."""
+    """Predict the cycles of a job, without cp's instructions, if nothing else uses the device.
+
+    Of more than `_MANY` starts, only the first two and the last are simulated. The starts between
+    them take as long as the second.
+    """
     banks = BankTiming(config)
     islands = {job.island: banks}
     carrier = DmaTiming(config, islands)

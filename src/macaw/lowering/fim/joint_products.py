@@ -20,30 +20,33 @@ from macaw.lowering.fim.split import GRAIN
 class _Group:
     """Products, or sums of two products, with the same left sides and equal sizes.
 
-    Each member has its tasks: a product, or two products and the addition.
+    A member of the group is a tuple of tasks: a product, or two products and their addition.
     """
 
     members: list[tuple[Task, ...]] = field(default_factory=list)
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The results of the members."""
+        """The result of each member: the output of its last task."""
         return [tasks[-1].output for tasks in self.members]
 
 
 def joined(graph: Graph) -> Graph | None:
     """Return a graph with the same inputs and results, and with joint products.
 
-    The right sides of joined products are constants, with a multiple of 16 columns each. As soon as
-    a product depends on a group, no more products join this group. The result is None if there is
-    nothing to join.
+    The right sides of joined products are constants with equal numbers of columns, a multiple of
+    16. As soon as a product depends on a group, no more products join this group. The result is
+    None if there is nothing to join.
     """
     groups = [group for group in _groups(graph) if len(group.members) > 1]
     return _Joining(graph, groups).graph if groups else None
 
 
 def _groups(graph: Graph) -> list[_Group]:
-    """Return the groups of a graph. A group may have a single product."""
+    """Return the groups of a graph in the order of their first members.
+
+    A group may have only one member.
+    """
     sums = _sums(graph)
     inside = {product.output.name for tasks in sums.values() for product in tasks[:-1]}
     results = {tensor.memory.name for tensor in graph.results}
@@ -85,7 +88,7 @@ def _joinable(task: Task) -> bool:
 
 
 def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
-    """Return the additions of two products, if no other task reads the products.
+    """Return the additions of two products that no other task reads and that are no results.
 
     The keys are the names of the additions' outputs; a value is (product, product, addition).
     """

@@ -25,7 +25,7 @@ def free(name: str) -> bool:
 
 
 def check(name: str) -> None:
-    """Raise `LowerError` if a tensor may not have this name."""
+    """Raise `LowerError` if a tensor may not have this name (`free`)."""
     if not free(name):
         raise LowerError(
             f"a tensor cannot be called '{name}'",

@@ -12,7 +12,7 @@ from macaw.isa.fim_circuit import NumberFormat
 
 
 def rounded(values: ArrayLike | None, form: NumberFormat) -> NDArray[Any]:
-    """Return numbers rounded once to a format, half to even, as an array of `form.numbers`.
+    """Return numbers rounded once to a format, half to even; `form.numbers` is the array's type.
 
     `values` are those of a constant, so they are not None.
     """

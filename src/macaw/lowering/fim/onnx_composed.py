@@ -1,7 +1,8 @@
 """Expresses ONNX operators as products and functions: norms, average pools, sums and means.
 
-A sum over some axes is a product with a matrix of ones. A mean is a product with a matrix of 1 / n.
-So sums and means have the roundings of a product on an island.
+A sum over some axes is a product with a column of ones, and a mean over some axes is a product with
+a column of 1 / n. So these sums and means have the roundings of a product on an island. Sum and
+Mean of several operands become additions from left to right.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from macaw.lowering.onnx.graph import Node
 
 
 def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
-    """Add a task that applies a function to two values, broadcast by NumPy's rules."""
+    """Add a task that applies a function to two values, broadcast by NumPy's rules.
+
+    Return its output. `name` is the name of the output in ONNX.
+    """
     shape, tensors = np.broadcast_shapes(a.shape, b.shape), []
     for side, value in (("a", a), ("b", b)):
         wide = values.broadcast(value, shape, f"{name}_{side}")
@@ -29,7 +33,7 @@ def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str)
 def chain(values: Values, function: str, operands: Sequence[TaskValue], name: str) -> TaskValue:
     """Add tasks that apply a function of two values to all operands from left to right.
 
-    Return the last output.
+    Return the output of the last task, or the operand if there is only one.
     """
     total = operands[0]
     for place, operand in enumerate(operands[1:], 1):
@@ -47,7 +51,7 @@ def unary(values: Values, function: str, x: TaskValue, name: str) -> TaskValue:
 def sums(
     values: Values, x: TaskValue, axes: Sequence[int], factor: float, name: str, keep: bool = True
 ) -> TaskValue:
-    """Return `factor` times the sum of x over some axes, as a product.
+    """Add a product that computes `factor` times the sum of x over some axes; return its output.
 
     The numbers of each sum become a row of A, and B is a column that has `factor` everywhere. With
     `keep`, the axes stay in the result with length 1.
@@ -68,9 +72,11 @@ def sums(
 
 
 def axes_of(node: Node, inputs: Inputs) -> list[int]:
-    """Return the axes of a reduction, from an input or an attribute.
+    """Return the axes over which a node reduces its first input, in order, counted from 0.
 
-    An empty list means no reduction.
+    The node has them as its second input or as an attribute. By default they are all axes, or none
+    with the attribute `noop_with_empty_axes`. Raises `LowerError` if they depend on an input of the
+    model, or if the first input has no axes or no numbers.
     """
     x, attributes = required(inputs, 0), node.attributes
     given = attributes.get("axes")
@@ -86,7 +92,7 @@ def axes_of(node: Node, inputs: Inputs) -> list[int]:
 
 
 def _reduce(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add the tasks of a ReduceSum or ReduceMean node; return its output."""
+    """Add the tasks of a ReduceSum or ReduceMean node; return a list with its output."""
     x, axes = required(inputs, 0), axes_of(node, inputs)
     if not axes:
         return [x]
@@ -152,14 +158,14 @@ def _negated(values: Values, x: TaskValue, name: str) -> TaskValue:
 def _of_both_signs(
     values: Values, function: str, x: TaskValue, name: str
 ) -> tuple[TaskValue, TaskValue]:
-    """Return the results of `function` for x and for -x."""
+    """Add tasks that apply `function` to x and to -x; return both outputs."""
     minus = _negated(values, x, f"{name}_minus")
     above = unary(values, function, x, f"{name}_above")
     return above, unary(values, function, minus, f"{name}_below")
 
 
 def exponential(values: Values, x: TaskValue, name: str) -> TaskValue:
-    """Return e to the x as sigmoid(x) / sigmoid(-x).
+    """Add the tasks of e to the x, as sigmoid(x) / sigmoid(-x), and return the output.
 
     Each sigmoid is rounded once. There is no difference of nearly equal numbers, which would lose
     digits.

@@ -25,8 +25,8 @@ def extreme(
     """Return the maxima or minima (`function`) of sets of numbers of x, in shape `shape`.
 
     Each column of `places`, of shape (count, numbers), has the indices in x of the `count` numbers
-    of one set. As long as `places` has more than `MOST_AT_ONCE` rows, a task compares the first
-    half of the rows with the second half.
+    of one set. As long as there are more than `MOST_AT_ONCE` rows, a task compares the first half
+    of the rows with the second half. Then a chain of tasks compares the remaining rows.
     """
     count, numbers = places.shape
     moved = values.move(x, places, f"{name}_windows")
@@ -59,7 +59,11 @@ def _clip(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def clipped(
     values: Values, x: TaskValue, low: TaskValue | None, high: TaskValue | None, name: str
 ) -> TaskValue:
-    """Return x limited to the range from `low` to `high`; None is no limit."""
+    """Add the tasks that limit x to the range from `low` to `high`; return the output.
+
+    None is no limit, and neither is a constant beyond the greatest numbers of the format. Without
+    any limit the result is x itself.
+    """
     # A limit beyond the numbers of the format limits nothing. Exporters write those of float32.
     most = greatest(FORMATS[values.graph.form])
     if low is not None and low.array is not None and np.all(low.array < -most):

@@ -43,7 +43,10 @@ NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *COM
 
 @dataclass(frozen=True)
 class ImportedGraph:
-    """A graph of tasks read from a model, with the model's shapes of inputs and outputs."""
+    """A graph of tasks read from a model, with the model's shapes of inputs and outputs.
+
+    `inputs` and `outputs` have the shapes by the names of the tensors in the graph of tasks.
+    """
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
@@ -56,10 +59,11 @@ def read(
     dims: Mapping[str, int] | None = None,
     room: int = LARGEST,
 ) -> ImportedGraph:
-    """Return the graph of a checked model. Raises `LowerError`.
+    """Return the graph of tasks of a model that `macaw.lowering.onnx.model_file` has checked.
 
     `form` is the index of a number format in `macaw.isa.fim_circuit.FORMATS`. `dims` has sizes for
-    dimensions that the model only names. `room` is the size of external memory in bytes.
+    dimensions that the model only names. `room` is the size of external memory in bytes. Raises
+    `LowerError` if a node has no tasks, or if an input or output is not suitable.
     """
     memory = Room(room, FORMATS[form].size)
     wishes = Wishes(dims=dims or {}, room=memory, not_folded=frozenset())
@@ -103,7 +107,7 @@ class _Translator:
         return value
 
     def _result(self, onnx_name: str) -> tuple[str, tuple[int, ...]]:
-        """Return the name and shape of an output, and mark its tensor as a result of the graph.
+        """Mark an output of the model as a result of the graph; return its tensor's name and shape.
 
         If the tensor is an input or a view, or is already marked as another output, a gather copies
         it to a separate tensor. Raises `LowerError` for an output that depends on no input.
@@ -175,7 +179,7 @@ def _no_task() -> LowerError:
 
 
 def form_of(name: str) -> int:
-    """Return the index of the number format with this name. Raises `LowerError`."""
+    """Return the index of the number format with this name; raise `LowerError` if there is none."""
     if name not in FORMAT_NAMES:
         hint = ABSENT_FORMATS.get(name) or "there are " + ", ".join(FORMAT_NAMES)
         raise LowerError(f"no format '{name}'", hint)

@@ -53,9 +53,10 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def matrix_products(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
-    """Add a product for each matrix of the stack `b`, such as each head of an attention.
+    """Add the products of two stacks of matrices, such as those of the heads of an attention.
 
-    Each product writes its part of one tensor, which is the result.
+    The dimensions of `a` and `b` before the last two broadcast. Each product writes its part of one
+    tensor, which is the result. If `a` has one dimension, it is a row.
     """
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     (rows, depth), columns = left[-2:], b.shape[-1]
@@ -141,7 +142,9 @@ def _add(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
 
 
 def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a convolution: weights times a matrix whose columns are image windows (¶59, ¶63)."""
+    """Add the tasks of Conv: weights times a matrix whose columns are image windows (seed 004 ¶59,
+    ¶63).
+    """
     attributes = node.attributes
     name, x, weights = _output(node), required(inputs, 0), required(inputs, 1)
     if weights.array is None:

@@ -37,7 +37,7 @@ JOINS = ("Concat", "Pad", "Resize")
 
 
 class Move(NamedTuple):
-    """A node that moves numbers, with its inputs."""
+    """A node that moves numbers, with its inputs and the shapes of its outputs."""
 
     values: Values
     evaluator: Evaluator
@@ -57,9 +57,9 @@ class Move(NamedTuple):
         return self.inputs[0]
 
     def axis(self, count: int) -> int:
-        """Return the node's axis, counted from the first of `count` axes, from 0 on.
+        """Return the node's attribute `axis` as an index from 0 to `count` - 1.
 
-        Raises `LowerError` if there is no such axis.
+        A negative attribute counts from the end. Raises `LowerError` if there is no such axis.
         """
         axis = int(self.node.attributes.get("axis", 0))
         if not -count <= axis < count:
@@ -78,9 +78,11 @@ def move_node(
     inputs: Sequence[TaskValue | None],
     forms: Sequence[Form | None],
 ) -> list[TaskValue]:
-    """Return the outputs of a node that moves numbers. Raises `LowerError`.
+    """Add the tasks of a node that moves numbers, and return its outputs.
 
-    `evaluator` moves indices as the node does. `forms` has the shapes of the outputs.
+    `evaluator` moves indices as the node does. `forms` has the shapes of the outputs. Raises
+    `LowerError` if the places to which numbers go depend on an input of the model, or if islands do
+    not support an attribute of the node.
     """
     kind = node.operator
     does: Callable[[Move], list[TaskValue]] = {
@@ -100,7 +102,7 @@ def move_node(
 
 
 def _gather(move: Move) -> list[TaskValue]:
-    """Return the node's outputs, each a selection of numbers of the first input."""
+    """Return the outputs of a node whose outputs are selections of numbers of the first input."""
     values, x, kind = move.values, move.first, move.node.operator
     if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
         return [values.of_tensor(values.tensor(x, move.name), move.shapes[0])]
@@ -131,7 +133,7 @@ def _keeps_order(move: Move) -> bool:
 
 
 def _scatter(move: Move) -> list[TaskValue]:
-    """Return the first input with some of its numbers replaced."""
+    """Return the output of a scatter: the first input with some of its numbers replaced."""
     data, indices, updates = move.inputs
     assert data is not None
     assert indices is not None
@@ -154,7 +156,7 @@ def _scatter(move: Move) -> list[TaskValue]:
 
 
 def _concat(move: Move) -> list[TaskValue]:
-    """Return all inputs side by side."""
+    """Return the output of Concat: all inputs, one after the other along an axis."""
     (shape,) = move.shapes
     parts = [value for value in move.inputs if value is not None]
     axis = move.axis(len(parts[0].shape))
@@ -169,9 +171,9 @@ def _concat(move: Move) -> list[TaskValue]:
 
 
 def _pad(move: Move) -> list[TaskValue]:
-    """Return the first input with its frame.
+    """Return the output of Pad: the first input in a frame of zeros or of numbers of the input.
 
-    Indices count from 1 here, so that 0 can represent the frame.
+    Indices count from 1 here, so that 0 can represent a zero of the frame.
     """
     x, (shape,) = move.first, move.shapes
     pads, fill = _frame(move)
@@ -192,7 +194,10 @@ def _pad(move: Move) -> list[TaskValue]:
 
 
 def _resize(move: Move) -> list[TaskValue]:
-    """Return the first input, resized: each number is that of the nearest place."""
+    """Return the output of Resize, in which each number is that of the nearest place of the input.
+
+    Raises `LowerError` for other modes.
+    """
     mode = move.node.attributes.get("mode", "nearest")
     if mode != "nearest":
         raise LowerError(f"the mode {mode}", "only nearest is supported")
@@ -206,9 +211,10 @@ def _resize(move: Move) -> list[TaskValue]:
 
 
 def _frame(move: Move) -> tuple[list[int], Any]:
-    """Return the widths of the frame, and the value that fills it.
+    """Return the widths of the frame of a Pad node, and the value that fills it.
 
-    Both are inputs since operator set 11, and attributes before.
+    The widths are those before the first number of each axis, then those after the last. Widths and
+    value are inputs since operator set 11, and attributes before.
     """
     if move.evaluator.version < 11:
         return list(move.node.attributes["pads"]), move.node.attributes.get("value", 0.0)

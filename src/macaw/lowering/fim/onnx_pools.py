@@ -19,7 +19,7 @@ from macaw.lowering.onnx.window import Window, output_sizes, window_of
 
 
 def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a maximum pool.
+    """Add the tasks of MaxPool: a gather of the windows, then maxima.
 
     For a place of a window outside of the image, the gather takes a number of the same window that
     is inside the image, because a repeated number does not change the maximum.
@@ -41,7 +41,10 @@ def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add an average pool: the sum of each window, times 1 / its number of elements."""
+    """Add the tasks of AveragePool: the sum of each window, times 1 / n.
+
+    n is the number of elements of the window that count, as in `_shares`.
+    """
     name, x, window = node.outputs[0], required(inputs, 0), _window(node, inputs)
     image = x.shape[2:]
     shape = (*x.shape[:2], *output_sizes(window, image))

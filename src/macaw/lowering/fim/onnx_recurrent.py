@@ -1,4 +1,4 @@
-"""Expresses RNN, GRU and LSTM as cells, one for each time step and direction (¶53, ¶63)."""
+"""Expresses RNN, GRU and LSTM as tasks, for each time step and direction (seed 004 ¶53, ¶63)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _INITIAL, _PEEPHOLES = 5, 7  # inputs: the first of the initial states, and the 
 
 
 def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add an RNN, a GRU or an LSTM over a sequence, in one or both directions."""
+    """Add the tasks of an RNN, GRU or LSTM node, in one or both directions; return its outputs.
+
+    Raises `LowerError` if weights, biases or peepholes depend on an input of the model, if a shape
+    is not as ONNX defines it, or if islands do not support an attribute.
+    """
     ways, functions = _directions(node, inputs)
     x, w, r = (inputs[place] for place in range(3))
     assert x is not None
@@ -138,9 +142,11 @@ def _tensor(value: TaskValue) -> Tensor:
 
 
 def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]]:
-    """Return whether each direction goes backwards, and the names of its functions.
+    """Return two lists with an item for each direction: whether it reads the sequence from its end,
+    and the names of its functions on islands.
 
-    Raises `LowerError` for other variants.
+    Raises `LowerError` if islands do not support a function, an attribute or the input
+    `sequence_lens`.
     """
     attributes = node.attributes
     direction = attributes.get("direction", "forward")
@@ -162,7 +168,7 @@ def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]
 
 
 class _Cell(ABC):
-    """The weights and biases of a cell.
+    """The weights and biases of one direction of an RNN, GRU or LSTM node.
 
     `gates` has the letters by which ONNX names the gates, in ONNX's order.
     """
@@ -202,7 +208,7 @@ class _Cell(ABC):
         """Add the tasks of time step `number`, whose input is `x`, and return the next states."""
 
     def sums(self, gate: str, x: Tensor, h: Tensor, number: int) -> Tensor:
-        """Add the sum of x · W, h · R and the bias of a gate at time step `number`; return it."""
+        """Add the tasks of x · W + h · R + bias of a gate at time step `number`; return the sum."""
         values, graph = self.values, self.values.graph
 
         def named(part: str) -> str:
@@ -225,9 +231,9 @@ class _Cell(ABC):
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
     def add_peephole(self, tensor: Tensor, gate: str, state: Tensor, number: int) -> Tensor:
-        """Return `tensor` plus the product of a gate's peepholes and a state, at step `number`.
+        """Add the tasks of `tensor` plus a gate's peepholes times a state; return the sum.
 
-        Return `tensor` itself if the cell has no peepholes.
+        `number` is the time step. Without peepholes for the gate, the sum is `tensor` itself.
         """
         if gate not in self.peepholes:
             return tensor
@@ -257,7 +263,10 @@ class _Rnn(_Cell):
 
 
 class _Gru(_Cell):
-    """A GRU cell, whose next state is (1 - z) * n + z * H."""
+    """A GRU cell, whose next state is (1 - z) * n + z * H.
+
+    z is the update gate, H the state, and n a function of the input and the state.
+    """
 
     gates = "zrh"
 
@@ -301,7 +310,11 @@ class _Gru(_Cell):
 
 
 class _Lstm(_Cell):
-    """An LSTM cell: c = f * C + i * g, h = o * tanh(c); ONNX calls g the gate c."""
+    """An LSTM cell, with the next states c = f * C + i * g and h = o * tanh(c).
+
+    C is the state of the previous time step; f, i and o are gates. ONNX calls g the gate c. Other
+    functions can replace tanh.
+    """
 
     gates, states = "iofc", 2
 

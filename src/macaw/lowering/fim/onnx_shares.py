@@ -21,7 +21,8 @@ _ONE_AXIS = 13
 def _softmax(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add the tasks of Softmax.
 
-    The greatest number is subtracted first; each exponential is then divided by their sum.
+    The greatest number is subtracted from all numbers first. Then each exponential is divided by
+    the sum of the exponentials.
     """
     x, name = required(inputs, 0), node.outputs[0]
     later = values.version < _ONE_AXIS

@@ -43,12 +43,12 @@ Inputs = Sequence[TaskValue | None]  # the inputs of a node; None for an input t
 
 
 def optional(inputs: Inputs, place: int) -> TaskValue | None:
-    """Return an input of a node, or None if it is left out."""
+    """Return input number `place` of a node, from 0 on, or None if it is left out."""
     return inputs[place] if place < len(inputs) else None
 
 
 def required(inputs: Inputs, place: int) -> TaskValue:
-    """Return an input of a node. Raises `LowerError` if it is left out."""
+    """Return input number `place` of a node, from 0 on. Raises `LowerError` if it is left out."""
     value = optional(inputs, place)
     if value is None:
         raise LowerError(f"its input {place} is missing")
@@ -70,7 +70,10 @@ class Values:
         self._derived: dict[tuple[int, object], tuple[NDArray[Any], TaskValue]] = {}
 
     def name(self, onnx_name: str) -> str:
-        """Return a unique tensor name for an ONNX name: letters, digits and `_`."""
+        """Return a tensor name for an ONNX name: letters, digits and `_`.
+
+        No tensor of the graph has this name yet, and it is no label of the program.
+        """
         base = re.sub(r"\W+", "_", onnx_name, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
         base = base if free(base) else f"v{base}"
         name, number = base, 1
@@ -84,13 +87,20 @@ class Values:
         return TaskValue(array.shape, array, name, element_of(array))
 
     def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> TaskValue:
-        """Return the value in shape `shape` whose numbers are those of a task's output."""
+        """Return the value in shape `shape` that has the numbers of a tensor of the graph of tasks.
+
+        Raises `LowerError` if the tensor has another count of numbers.
+        """
         if tensor.numbers != math.prod(shape):
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return TaskValue(tuple(shape), tensor=tensor)
 
     def input_value(self, name: str, shape: tuple[int, ...], element: int) -> TaskValue:
-        """Add an input of the graph; return its value, with its shape and its ONNX element type."""
+        """Add an input of the graph, and return its value.
+
+        `element` is the ONNX number of its type. Raises `LowerError` if external memory has no room
+        for it.
+        """
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
         return TaskValue(shape, tensor=tensor, element=element)
@@ -114,7 +124,9 @@ class Values:
     def tensor(self, value: TaskValue, name: str, rows: int = 0, columns: int = 0) -> Tensor:
         """Return a value as a matrix of `rows` rows and `columns` columns.
 
-        By default the columns are the last dimension, and the rows all others.
+        By default the columns are the last dimension, and the rows all others. If the value has no
+        such tensor yet, the graph gets a constant or a view, named after `name`. Raises
+        `LowerError` for a constant with a number too large for the format.
         """
         if not rows:
             rows, columns = matrix(value.shape)
@@ -146,7 +158,11 @@ class Values:
         return np.ascontiguousarray(numbers.reshape(rows, columns))
 
     def broadcast(self, value: TaskValue, shape: tuple[int, ...], name: str) -> TaskValue:
-        """Return a value broadcast to a shape by NumPy's rules."""
+        """Return a value broadcast to a shape by NumPy's rules.
+
+        If the value is not a constant, this adds a gather, whose output is named after `name`.
+        Raises `LowerError` if the shapes do not allow it.
+        """
         if value.shape == shape:
             return value
         try:
@@ -202,7 +218,10 @@ class Values:
         return self.of_tensor(tensor, places.shape)
 
     def part(self, value: TaskValue, begin: int, shape: tuple[int, ...], name: str) -> TaskValue:
-        """Return consecutive numbers of a value, starting at index `begin`, in another shape."""
+        """Return a value of shape `shape`: consecutive numbers of `value` from index `begin` on.
+
+        It is a constant if `value` is a constant, else a view or the whole tensor.
+        """
         rows, columns = matrix(shape)
         if value.array is not None:
             numbers = value.array.reshape(-1)[begin : begin + math.prod(shape)]
@@ -220,9 +239,10 @@ class Values:
         return [self.part(value, begin, (1, numbers), part) for begin, part in parts]
 
     def spread(self, into: TaskValue, updates: TaskValue, places: Places, name: str) -> TaskValue:
-        """Return `into` with the numbers at the indices `places` replaced by `updates`.
+        """Add a scatter; return `into` with the numbers at the indices `places` replaced.
 
-        At least one of the two values is not a constant.
+        The numbers of `updates` replace them, in this order. At least one of the two values is not
+        a constant.
         """
         begins, width = segments(places)
         self._take(math.prod(into.shape))
@@ -236,7 +256,11 @@ class Values:
     def join(
         self, parts: Sequence[TaskValue], places: Sequence[Places], shape: Any, name: str
     ) -> TaskValue:
-        """Return a value of the given shape; each part's numbers go to the indices in `places`."""
+        """Return a value of shape `shape` in which the numbers of `parts[i]` are at `places[i]`.
+
+        `places[i]` has indices of the value's numbers; numbers at other indices are zero. Each part
+        that is not a constant needs a scatter.
+        """
         array = np.zeros(shape)
         for part, where in zip(parts, places, strict=True):
             if part.array is not None:
@@ -250,7 +274,10 @@ class Values:
 
 
 def matrix(shape: Sequence[int]) -> tuple[int, int]:
-    """Return (rows, columns) of a value of this shape: the last dimension has the columns."""
+    """Return (rows, columns) of the matrix for a value of this shape.
+
+    The columns are the last dimension, the rows all others. A scalar has one row and one column.
+    """
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
@@ -270,7 +297,7 @@ def matrix_pairs(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, i
 
 
 def places_of(shape: Sequence[int]) -> Places:
-    """Return an array of the given shape with the index of each number."""
+    """Return an array of the given shape with the numbers 0, 1, 2, ... in order: the indices."""
     count = math.prod(shape)
     places: Places = np.arange(count, dtype=np.int32 if count < 1 << 31 else np.int64)
     return places.reshape(shape)

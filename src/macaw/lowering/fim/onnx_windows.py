@@ -16,7 +16,8 @@ from macaw.lowering.onnx.window import Window, output_sizes
 def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
     """Return where each number of each window is in a framed image, for `window_places`.
 
-    The result has an array of shape (kernel, windows) for each dimension of the image.
+    The result has an array for each dimension of the image. Its shape is (size of the kernel,
+    number of windows) in this dimension, and its numbers are indices along it.
     """
     sizes = output_sizes(window, image)
     rows = zip(window.kernel, sizes, window.strides, window.dilations, strict=True)
@@ -36,10 +37,11 @@ def whole_window(window: Window, image: Sequence[int]) -> Window:
 
 
 def window_places(places: Places, indices: Sequence[Places]) -> Places:
-    """Return the part of `places` that the windows of images (batch, channels, ...) select.
+    """Return the items of `places` that the windows of images contain.
 
-    `indices` has an array (kernel, windows) for each dimension of the image, which says where each
-    number of each window is. So each dimension becomes two dimensions: kernel and windows.
+    `places` has shape (batch, channels, dimensions of the image). `indices` has an array for each
+    dimension of the image: the indices in this dimension, of shape (size of the kernel, number of
+    windows). In the result, these two dimensions replace each dimension of the image.
     """
     for axis, index in enumerate(indices):
         places = np.take(places, index, axis=2 + 2 * axis)
@@ -47,7 +49,10 @@ def window_places(places: Places, indices: Sequence[Places]) -> Places:
 
 
 def framed(values: Values, x: TaskValue, window: Window, name: str) -> TaskValue:
-    """Return the images `x` in the frame of zeros that `window` needs."""
+    """Return the images `x` in the frame of zeros that `window` needs, made by a scatter.
+
+    Without a frame the result is `x` itself.
+    """
     if not any((*window.before, *window.after)):
         return x
     sides = list(zip(window.before, x.shape[2:], window.after, strict=True))

@@ -18,16 +18,20 @@ from macaw.lowering.fim.product_sums import product_sums
 
 Unit = tuple[Task, ...]  # tasks of one start, in order of execution
 Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
-LONGEST = 4  # the greatest number of tasks of a unit
+# The greatest number of tasks of a chain. Of one that begins with a sum of products or a depthwise
+# convolution, it is the greatest number of tasks that follow, plus one.
+LONGEST = 4
 
 
 @dataclass(frozen=True)
 class OptionTable:
     """The options and refusals for all units of a graph.
 
-    A unit is one task, a chain of tasks, a sum of products or a group of functions. `units` has
-    the units that have an option, by the output of their first task. `levels` has, for each task,
-    the least number of cycles from its start to the end of all tasks that depend on it.
+    A unit is a tuple of tasks that one start of an island can do: one task, a chain, a sum of
+    products, a depthwise convolution, or a group of functions. `units` has the units that have an
+    option, by the name of their first task's output. `levels` has, by the name of each task's
+    output, the least number of cycles from the start of the task to the end of all tasks that
+    depend on it.
     """
 
     graph: Graph
@@ -37,7 +41,7 @@ class OptionTable:
     levels: Mapping[str, int]
 
     def needs(self, unit: Unit) -> frozenset[str]:
-        """Return the names of the outputs of other tasks that a unit reads."""
+        """Return the names of the outputs that a unit reads and that tasks outside of it make."""
         inputs = self._needs.get(unit)
         if inputs is None:
             tensors = {tensor for task in unit for tensor in task.inputs}
@@ -56,7 +60,10 @@ class OptionTable:
         return self.graph.makers()
 
     def tail(self, unit: Unit) -> int:
-        """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
+        """Return the least cycles from a unit's end to the end of all tasks that depend on it.
+
+        The result is 0 if no task depends on the unit.
+        """
         own = {task.output.name for task in unit}
         names = {name for task in unit for name in self.readers(task)} - own
         return max((self.levels[name] for name in names), default=0)
@@ -92,11 +99,12 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
 def option_table(
     graph: Graph, config: Configuration, ask: Ask, together: bool = True
 ) -> OptionTable:
-    """Return the options of all tasks; with `together`, also the options of chains and groups.
+    """Return the options of each single task; with `together`, also of all other units.
 
-    `ask` returns the options of a unit. In a chain or a sum, the output of each task but the last
-    is read by a single task, which is in the same unit, and is not a result of the graph. Any task
-    may read the results of a group. Raises `LowerError` if a task has no option.
+    `ask` returns the options and refusals of a unit. In a chain, a sum or a depthwise convolution,
+    the output of each task but the last is read by a single task, which is in the same unit, and is
+    not a result of the graph. Any task may read the results of a group. Raises `LowerError` if a
+    task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}
@@ -115,9 +123,10 @@ def option_table(
         return bool(possible)
 
     def follow(unit: Unit, longest: int) -> None:
-        """Add a unit, then that unit with the next task of the graph, and so on.
+        """Add a unit; with `together`, then add it with the task that reads its result, and so on.
 
-        No unit gets more than `longest` tasks.
+        This ends at `longest` tasks, at a result of the graph, at a result that no task or several
+        tasks read, or at a unit of several tasks without options.
         """
         while True:
             possible = add(unit)

@@ -1,4 +1,4 @@
-"""Finds the best option of each island and layout for a task, with its cycles.
+"""Finds the best option of each island and layout for the tasks of one start, with its cycles.
 
 The tilings of an island and layout are ranked by an estimate. The first few are simulated cycle by
 cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes the option.
@@ -49,9 +49,9 @@ from macaw.lowering.fim.stream_candidates import streams
 FOLLOWED = 3  # the most tilings that are simulated cycle by cycle
 NEAR = 1.05  # their estimates are at most this factor times the lowest estimate
 SMALL = 100_000  # for a product with a higher estimate, only the first tiling is simulated
-# an island and layout with a higher estimate, and with FAR times the lowest one, is not simulated
+# Planning should take only seconds. So a pair of island and layout is not simulated if its estimate
+# is LARGE cycles or more and at least FAR times the lowest estimate, or if it is HUGE or more.
 FAR, LARGE = 5, 500_000
-# a pair that takes more cycles is not simulated, so that planning takes only seconds
 HUGE = 2_000_000
 # instructions of cp that queue the first of several copies, and that start blocks
 ISSUE_COPIES, ISSUE_START = 4, 3
@@ -67,13 +67,13 @@ def options(
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
-    If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
-    or scatter has only the option of the host. `place` says which rows the options may use, and
-    whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
-    without constants have the options of tasks whose constants do not stay. With `together`, there
-    are also options
-    in which several islands share a product. `results` are the outputs of functions that are to be
-    stored; by default only the last output.
+    If an island cannot do the tasks in a layout, the list has a refusal at this place. A single
+    gather or scatter has only an option of the host. Tasks without a product have only the layout
+    elementwise. `place` says which rows the options may use, and whether their constants stay in
+    the banks; by default all rows, and no constant stays. Tasks without constants have the options
+    of tasks whose constants do not stay. With `together`, there are also options in which several
+    islands share a product. `results` are the outputs of functions that are to be stored; by
+    default only the last output.
     """
     place = place or BankRows(geometry(config).rows)
     if place.resident and not has_constants(tasks):
@@ -106,10 +106,10 @@ def _split(
     place: BankRows,
     answers: Sequence[Option | Refusal],
 ) -> Iterator[Option]:
-    """Yield the options in which several islands share a product and its functions.
+    """Yield the options in which several islands share a product and its functions, `tasks`.
 
-    The product and its functions are `tasks`. `answers` has one item for each island and layout:
-    the option of this island alone, or the reason why it has none.
+    Other tasks have no such options. `answers` has one item for each island and layout: the option
+    of this island alone, or the reason why it has none.
     """
     try:
         (part,) = fuse(tasks)
@@ -136,7 +136,11 @@ def _split(
 
 
 def has_constants(tasks: Sequence[Task]) -> bool:
-    """Return whether tasks of islands have a constant operand."""
+    """Return whether a product or function of `tasks` needs a constant.
+
+    A maximum or minimum always does, because it is composed of functions with constants. Gathers
+    and scatters do not count.
+    """
     kinds = (GATHER, SCATTER)
     return any(
         task.function in MANY_STEPS or any(x.data is not None for x in task.inputs)
@@ -146,7 +150,7 @@ def has_constants(tasks: Sequence[Task]) -> bool:
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
-    """Return the host's option for a gather or scatter, which only moves numbers."""
+    """Return the host's option for a gather or scatter, or a refusal if it has too many copies."""
     job = HostJob(tasks[0], form)
     try:
         several = copies(job.phases()[0].bring)
@@ -196,7 +200,8 @@ def option_of(
 ) -> Option:
     """Return the option of a job that takes the cycles in `cycles`.
 
-    `buffer` is the number of columns in all buffers between producers and consumers, or 0.
+    `place` says whether the job's constants stay in the banks. `buffer` is the number of columns in
+    all buffers between producers and consumers, or 0.
     """
     placed = placed_constants(job.island, job.key) if cycles.constants else None
     return Option(
@@ -273,7 +278,7 @@ class _Query:
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first.
 
-    `number` is the index of the tiling among those tried.
+    There are at most `FOLLOWED`. `number` is the index of the tiling among all tilings.
     """
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
@@ -296,10 +301,10 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    With `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are
-    those of the simulation. For a large product only the first tiling is simulated, because a
-    simulation takes long. Without `follow`, the tiling and the cycles are those of the lowest
-    estimate.
+    With `follow`, the tilings of `_rank` with nearly the lowest estimate are simulated, and the
+    cycles are those of the simulation. If the estimate is more than `SMALL` cycles, only the first
+    tiling is simulated, because a simulation takes long. Without `follow`, the tiling and the
+    cycles are those of the lowest estimate.
     """
     candidates = _rank(query)
     if not candidates:
@@ -331,9 +336,10 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
 
 
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int, place: BankRows) -> int:
-    """Return the lowest estimate in cycles over all islands and layouts.
+    """Return the lowest estimate of any tiling over all islands and layouts, in cycles.
 
-    The tasks are a product with functions; for other tasks the result is 0.
+    The result is 0 if no island can do the tasks, and for other tasks than one product, or one sum
+    of products, with its functions.
     """
     try:
         (part,) = fuse(tasks)
@@ -361,7 +367,7 @@ def rough(
     """Return an estimate of a stream's cycles, as (copy in, compute, copy out).
 
     `known_a` and `known_b` say whether A and B are constants, `resident` whether constants stay in
-    the banks.
+    the banks, so that no copies bring them.
     """
     return (
         _rough_bring_a(stream, config, known_a, resident)
@@ -387,7 +393,7 @@ def rough_constants(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Return the cycles of one column on the channel, of starting a copy, and of opening a row."""
+    """Return rough cycles of one column on the channel, of starting a copy, of opening a row."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))

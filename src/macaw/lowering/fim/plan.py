@@ -89,7 +89,10 @@ class Option:
 
     @property
     def late(self) -> Option:
-        """The option if its constants are copied together with its other inputs."""
+        """This option without the choice to copy its constants before its other inputs.
+
+        `constants` is 0, and `bring` still has the cycles of all copies.
+        """
         parts = tuple(part.late for part in self.parts)
         return replace(self, constants=0, slack=(*self.slack[:3], 0), parts=parts)
 
@@ -100,7 +103,7 @@ class Option:
 
     @property
     def results(self) -> tuple[Tensor, ...]:
-        """The tensors that are stored in external memory."""
+        """The tensors that the option stores in external memory."""
         return self.outputs or (self.task.output,)
 
     @cached_property
@@ -111,7 +114,7 @@ class Option:
 
     @cached_property
     def writes(self) -> tuple[tuple[str, int, int], ...]:
-        """The numbers that are stored in external memory, in the same form as `reads`."""
+        """The numbers of `results`, each as in `reads`."""
         return tuple(map(_indices, self.results))
 
     @property
@@ -121,7 +124,7 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The island or host and the layout, as a text for messages."""
+        """The island (or several) and the layout, or the host, as a text for messages."""
         if self.island is None:
             return "the host"
         if self.parts:
@@ -205,7 +208,10 @@ class GraphPlan:
         return frozenset(row.step for row in self.actions if row.kind == PREFETCH)
 
     def needs_constants(self, step: Step) -> bool:
-        """Return whether the copies of `bring` bring the constants of a step."""
+        """Return whether the action `bring` of a step has to copy the step's constants, too.
+
+        It has not if the constants are copied in advance, or if an earlier step has copied them.
+        """
         return step.number not in self.prefetched and step.number not in self.holders
 
     def bring_cycles(self, step: Step) -> int:

@@ -36,7 +36,7 @@ LAST = 3  # instructions after the last wait for the dma: the end of a program
 
 
 def timed(plan: GraphPlan, config: Configuration) -> GraphPlan:
-    """Return a plan with the predicted times of its actions and of its program's end."""
+    """Return the plan with exact times: of its actions, and of its end (`makespan`)."""
     times = _PlanTiming(plan, config)
     actions = tuple(times.action(action) for action in plan.actions)
     return replace(plan, actions=actions, makespan=times.end())
@@ -69,7 +69,7 @@ class _PlanTiming:
         return Action(action.kind, action.step, begin, end)
 
     def end(self) -> int:
-        """Return the cycle in which the program ends."""
+        """Let cp wait for all copies and end the program; return the cycle of this end."""
         self._wait(self._dma)
         return self._cp + LAST * self._instruction
 
@@ -87,7 +87,9 @@ class _PlanTiming:
         self._cp = max(self._cp, align_up(until, self._step)) + self._instruction
 
     def _copy(self, routes: Sequence[Route]) -> tuple[int, int]:
-        """Let cp queue copies; return the cycles in which the dma starts and ends them."""
+        """Let cp queue copies; return the cycles in which the dma starts the first and ends the
+        last.
+        """
         several = copies(tuple(routes))
         looped = len(several) > FEW
         begin = max(self._cp, self._dma)

@@ -63,9 +63,10 @@ class Planner:
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
 
-        The graph is also planned with products of fewer groups, with products divided along k, and
-        with joint products. A graph that takes long is also planned with its tasks divided by rows.
-        The plan's bound is the least bound of all these graphs.
+        With `together` and without `dynamic`, a graph with products is also planned with products
+        of fewer groups, with products divided along k, and with joint products. If it takes long,
+        it is also planned with its tasks divided by rows. The plan's bound is the least bound of
+        all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)
@@ -147,7 +148,7 @@ class Planner:
 
         At first, all constants of products and functions stay in the banks. If they need more rows
         than `resident` reserves, the scheduler decides for each task whether its constants stay. If
-        there is still no plan, no constants stay.
+        there is still no plan, no constants stay. With `dynamic` no constants stay, either.
         """
         memory = geometry(self.config)
         reserved = residency.reserved_rows(self.resident, memory)
@@ -165,7 +166,9 @@ class Planner:
 
         With `choice`, the scheduler decides for each task whether its constants stay. At first, a
         task may have as many instructions as an island's memory can store. If the program does not
-        fit in this memory, the function plans again with half of this limit, and so on.
+        fit in this memory, the function plans again with half of this limit, and so on. If the rows
+        are too few for the constants that are copied in advance, the function also plans without
+        such copies, and returns the plan that ends first.
         """
         words = int(self.config[INSTRUCTIONS])
         room_error: program.RoomError | None = None
@@ -217,7 +220,7 @@ class Planner:
 def _option_source(
     graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
 ) -> Any:
-    """Return the function that returns the options of tasks in the rows `rows`.
+    """Return a function that returns the options and refusals of a unit of tasks in `rows`.
 
     If constants may stay in the banks, `choice` gives two options for each island and layout: one
     in which they stay, and one in which copies bring them. Without `choice`, copies bring them only
@@ -246,7 +249,7 @@ def _option_source(
 
 
 def _without_early_constants(ask: Ask) -> Ask:
-    """Return a function like `ask`, whose options bring constants only with all other inputs."""
+    """Return a function like `ask`, whose options copy constants together with all other inputs."""
 
     def late(unit: Unit, config: Configuration) -> list[Option | Refusal]:
         answers = ask(unit, config)

@@ -76,7 +76,10 @@ class PointwiseJob:
 
     @cached_property
     def operands(self) -> tuple[Tensor, ...]:
-        """The tensors that the functions read but do not compute."""
+        """The tensors that the functions read but do not compute.
+
+        If there is only one function, they are its operands, even if both are the same tensor.
+        """
         own = {task.output.place for task in self.tasks}
         inputs = (tensor for task in self.tasks for tensor in task.inputs)
         if len(self.tasks) == 1:
@@ -85,7 +88,7 @@ class PointwiseJob:
 
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
-        """The functions as calls, in which numbers stand for operands and results."""
+        """The functions as calls, in which numbers stand for values: operands, then results."""
         values = {tensor: number for number, tensor in enumerate(self.operands)}
         number_of = {task.output.place: n for n, task in enumerate(self.tasks, len(self.operands))}
         stored = {tensor.name for tensor in self.results}
@@ -133,7 +136,7 @@ class PointwiseJob:
 
     @cached_property
     def columns(self) -> int:
-        """The number of columns of the result."""
+        """The number of columns of memory that each tensor takes."""
         return -(-self.numbers // FORMATS[self.form].lanes)
 
     @cached_property
@@ -236,10 +239,10 @@ class PointwiseJob:
         return Route((*before, *copies), scratch)
 
     def _chunks(self, side: int) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
-        """Yield the copies of operand `side`.
+        """Yield the copies of the tensor that has place `side`: first the operands, then results.
 
         Each item has the location in the banks, the byte offset in the tensor, the shape (bytes of
-        a row, rows), and the strides in the banks and in the tensor.
+        a row, rows), and the strides in bytes in the banks and in the tensor.
         """
         left = self.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
@@ -256,7 +259,10 @@ class PointwiseJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places."""
+        """A value that is equal for jobs with the same constants in the same places from `row` on.
+
+        The number of the row itself does not count.
+        """
         names = tuple("" if x.data is None else x.name for x in self.operands)
         return self._calls, self.island, self.numbers, names
 
@@ -303,8 +309,9 @@ def pointwise(
 ) -> PointwiseJob | str:
     """Return the job that computes functions on an island, or the reason why it cannot do this.
 
-    The tasks of the job only have functions that the ALU has (`expand`). `results` are the outputs
-    that go to external memory.
+    In the tasks of the job, maxima and minima are replaced by functions that the ALU has
+    (`expand`). `results` are the outputs that go to external memory. `place` has the rows that the
+    job may use, and says whether constants stay there.
     """
     part = part_of_an_output(tasks, operands_of(tasks))
     if part is not None:

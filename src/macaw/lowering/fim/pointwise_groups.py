@@ -46,7 +46,7 @@ def operands_of(tasks: Collection[Task]) -> list[Tensor]:
 
 
 def part_of_an_output(tasks: Sequence[Task], operands: Collection[Tensor]) -> Tensor | None:
-    """Return an operand that has numbers of an output of the tasks but is not this output.
+    """Return an operand that has numbers of an output of the tasks but is not this output, or None.
 
     An island cannot read such an operand in the start that computes the output, because a part of
     the output begins in another column.

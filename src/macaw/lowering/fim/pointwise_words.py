@@ -26,9 +26,10 @@ _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
 
 class Call(NamedTuple):
-    """A function of values, which are numbered: first all operands in memory, then all results.
+    """A function of values, which have numbers: first the operands in memory, then the results.
 
-    If `stores`, the result of the call is also written to a separate column.
+    `operands` has the numbers of the values that the function reads. If `stores`, the result of the
+    call is also written to a separate column.
     """
 
     function: str
@@ -37,10 +38,10 @@ class Call(NamedTuple):
 
 
 class ColumnWord(NamedTuple):
-    """A word of the program of a column.
+    """A word of the program that computes one column of each result.
 
-    `text` has `{}` for the number of a column in the row. For column i of a chunk of n columns, it
-    is the number `place` · n + i. The other fields are those of `Word`.
+    In `text`, `{}` stands for the number of a column in the row. For column i of a chunk of n
+    columns, this number is `place` · n + i. `operation` is that of a `Word`.
     """
 
     text: str
@@ -76,7 +77,7 @@ class _Writer:
             self.slot = slot
 
     def store(self, value: int, place: int) -> None:
-        """Write the words that copy a value from Rz to the place `place` in memory."""
+        """Write the words that copy a value from Rz to place `place` of the open row."""
         self.select(self.slot_of[value])
         self.words.append(ColumnWord("iosa[{}] <- rz", place, STORE))
         self.places[value] = place
@@ -135,11 +136,12 @@ class _Writer:
 def column_words(
     operands: int, calls: Sequence[Call], slices: int
 ) -> tuple[tuple[ColumnWord, ...], int]:
-    """Return the words of a column, and the number of places, which are columns of a row.
+    """Return the words that compute one column of each result, and the number of places.
 
-    The first `operands` places are the operands, then follow the results that are stored, then
-    spare columns. `slices` is the number of slices of Rz, 2 at least. The program begins and ends
-    with slice 0. The mode of a call is its number.
+    A place is a column of the open row. The first `operands` places are the operands, then follow
+    the results that are stored, then spare columns. `slices` is the number of slices of Rz, 2 at
+    least. Slice 0 is selected when the words begin and when they end. The ALU mode of a call is the
+    call's index.
     """
     last_use = {operands + number: number for number in range(len(calls))}
     for number, call in enumerate(calls):

@@ -15,9 +15,10 @@ from macaw.lowering.fim.plan import BRING, HOST, PREFETCH, GraphPlan, Step
 
 @dataclass
 class _Use:
-    """The rows of the banks of an island that steps with the same constants use.
+    """A use of rows in the banks of an island, by one step or by several with the same constants.
 
     `first` and `last` are the indices of the first action and of the last action of these steps.
+    `row` is the first row.
     """
 
     steps: list[Step]
@@ -28,11 +29,11 @@ class _Use:
 
     @property
     def rows(self) -> int:
-        """The number of rows in each bank."""
+        """The number of rows that the use has in each bank."""
         return int(self.steps[0].option.job.rows)
 
     def meets(self, other: _Use) -> bool:
-        """Return whether both use the same banks of an island at the same time."""
+        """Return whether both uses have a bank of an island in common at the same time."""
         mine, theirs = self.steps[0].option, other.steps[0].option
         shared = mine.island == theirs.island and mine.banks & theirs.banks
         return bool(shared) and self.first <= other.last and other.first <= self.last
@@ -41,7 +42,8 @@ class _Use:
 def with_rows(plan: GraphPlan, rows: int) -> GraphPlan | None:
     """Return the plan with a first row for each step whose constants do not stay in the banks.
 
-    `rows` is the number of rows of a bank for such steps. Returns None if they need more.
+    `rows` is the number of rows of a bank for such steps. The result is None if they need more at
+    some time.
     """
     placed, misfit = _placed(plan, rows)
     if misfit is not None:
@@ -54,7 +56,11 @@ def with_rows(plan: GraphPlan, rows: int) -> GraphPlan | None:
 
 
 def _placed(plan: GraphPlan, rows: int) -> tuple[list[_Use], _Use | None]:
-    """Return the uses that have a first row, and the first use for which there are too few rows."""
+    """Assign rows to the uses of rows in order of time, as long as each use gets enough rows.
+
+    `rows` is the number of rows of a bank. Return the uses that have rows, and the first use that
+    gets none; it is None if all uses have rows.
+    """
     placed: list[_Use] = []
     for use in sorted(_uses(plan), key=lambda use: use.first):
         use.row = _free_row(use.rows, [other for other in placed if other.meets(use)])
@@ -67,10 +73,11 @@ def _placed(plan: GraphPlan, rows: int) -> tuple[list[_Use], _Use | None]:
 def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
     """Return the plan with fewer constants in the banks at a time, so that `rows` are enough.
 
-    `rows` is the number of rows of a bank for steps whose constants do not stay. If a use of rows
-    does not fit, its constants do not come in advance. If they did not come in advance, the use of
-    the same banks that ends last gives up its rows (`_shortened`). The result is `plan` if its uses
-    fit.
+    `rows` is the number of rows of a bank for steps whose constants do not stay. If there are too
+    few rows for constants that come in advance, they come with the step's other inputs in the new
+    plan. If there are too few rows for another step, then of the uses of rows in the step's banks,
+    the one that ends last gives up its rows (`_shortened`). The result is `plan` itself if there
+    are enough rows.
     """
     while True:
         placed, misfit = _placed(plan, rows)
@@ -84,10 +91,11 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
 
 
 def _shortened(plan: GraphPlan, use: _Use, end: int) -> GraphPlan:
-    """Return the plan in which a use is over, or has not begun, at action number `end`.
+    """Return the plan in which a use of rows is over, or has not begun, at action number `end`.
 
-    If the constants come in advance, and no step needs them by then, they come with its inputs.
-    Otherwise the steps that would use them later share a copy of their own.
+    If the first step of the use copies its other inputs only after this action, its constants come
+    with these inputs and not in advance. Otherwise those steps of the use that begin after this
+    action share another copy of the constants.
     """
     holder = use.steps[0].number
     if plan.actions.index(plan.action(BRING, holder)) > end:

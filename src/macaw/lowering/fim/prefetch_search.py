@@ -23,10 +23,11 @@ TURNS = 4  # the most searches for copies of the first plan that come too early
 
 
 def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
-    """Return the plan with exact times, with the best of the tried places to copy constants.
+    """Return the plan with exact times, and with the constants copied where it ends soonest.
 
-    `rows` is the number of rows of a bank for steps whose constants do not stay there. In the
-    result, no constants are copied in advance to an island while blocks run there.
+    Only some of the waits of the dma are tried for the copies (`_places`). `rows` is the number of
+    rows of a bank for steps whose constants do not stay there. In the result, no constants are
+    copied in advance to an island while blocks run there.
     """
     plain = prefetch.without(plan)
     best = _timed(plain, config, rows)
@@ -53,8 +54,9 @@ def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
 def _not_too_early(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
     """Return the plan with exact times, without the copies in advance that come too early.
 
-    Those are the ones that meet blocks on their island. Without them the others come sooner, so
-    they are looked for again, but at most `TURNS` times; then no constants come in advance.
+    A copy is too early if blocks run on its island. Without it the other copies come sooner, so
+    they may be too early now, and the function looks for such copies again. If there are still some
+    after `TURNS` times, no constants come in advance.
     """
     for _ in range(TURNS):
         found = _timed(plan, config, rows)
@@ -90,7 +92,11 @@ def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan:
 
 
 def _places(plan: GraphPlan, step: Step) -> Iterator[int | None]:
-    """Yield where a step's constants can be copied: before which action, or None as in `_moved`."""
+    """Yield where to try the copies of a step's constants: arguments `where` for `_moved`.
+
+    They are at most `WAITS` of the longest waits of the dma before the copies of the step's other
+    inputs. If the constants come in advance now, None is the last.
+    """
     # The step is the first that uses these constants: a holder comes before the steps that use its
     # constants again (`clock.Track`).
     last = plan.actions.index(plan.action(BRING, step.number))
@@ -134,7 +140,7 @@ def _copied_too_early(plan: GraphPlan) -> set[int]:
 def _with_ends(plan: GraphPlan) -> Iterator[tuple[Action, dict[int | None, int]]]:
     """Yield each action with the ends of the blocks that were started before it, by island.
 
-    The dictionary is changed after its item.
+    All items have the same dictionary, which changes from item to item.
     """
     ends: dict[int | None, int] = {}
     for row in plan.actions:

@@ -1,5 +1,4 @@
-"""Computes (A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig.
-2).
+"""Computes (A B) C by two blocks of an island: producer and consumer (seed 004 ¶48-52, Fig. 2).
 
 The producer computes A B strip by strip, including functions, and pushes each finished strip. The
 tiles have the form in which the consumer pulls them, so nothing is stored or copied in between. Two
@@ -143,7 +142,10 @@ class ProducerConsumerJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places."""
+        """A value that is equal for jobs with the same constants in the same places from `row` on.
+
+        The number of the row itself does not count.
+        """
         rows = tuple(tuple(tensor.name for tensor in one.rows) for one in self.parts)
         names = tuple((symbol, tensor.name) for symbol, tensor in self._constants.items())
         return self.at_row(0).streams, names, rows
@@ -219,7 +221,7 @@ def _bank_between(producer: StreamTiling) -> int:
 
 @dataclass(frozen=True)
 class _Query:
-    """Two fused tasks for which an island's tilings are wanted.
+    """A chain of fused tasks for which an island's tilings are wanted.
 
     It is the key of a cache; queries with equal traits have equal results.
     """
@@ -242,7 +244,9 @@ def chain(
 ) -> tuple[ProducerConsumerJob, Cycles]:
     """Return the job with the fastest tilings for a chain of products, and its cycles.
 
-    All blocks are on one island and in one layout. Raises `CannotError`.
+    All blocks are on one island and in one layout. `place` has the rows that they may use. Raises
+    `CannotError` if the island or the layout cannot do the chain, or if the chain needs more banks,
+    rows or instruction words than there are.
     """
     for one in parts:
         check(one, config, island, layout, form)
@@ -276,10 +280,11 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
     """Yield the candidates for a chain whose first tilings are `before`.
 
     A candidate is a tuple with the tilings of all products of the chain, one for each. Each product
-    runs on one block with one start, its items are one tile high, and its banks and buffer fit
-    behind those of the earlier products. A block that pushes computes all columns of its result in
-    one round, so that it pushes the tiles in the order in which the next block pulls them. In the
-    layout dot, each of its items has the numbers of one tile that the next block pulls.
+    runs on one block with one start, and its items are one tile high. Its banks and buffer come
+    after those of the earlier products, and the island has enough banks for them. A block that
+    pushes computes all columns of its result in one round, so that it pushes the tiles in the order
+    in which the next block pulls them. In the layout dot, each of its items has the numbers of one
+    tile that the next block pulls.
     """
     number, config, layout = len(before), query.config, query.layout
     if number == len(query.traits):
@@ -302,7 +307,7 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
-    """Return the sort key of a candidate: its estimated cycles, then the rows to copy in."""
+    """Return the sort key of a candidate: estimated cycles, then rows of banks that copies fill."""
     *producers, last = job.streams
     cycles = [x.items * (x.steps * max(25, 2 + 4 * x.wide) + 60) for x in producers]
     consumer = last.items * (last.steps * max(25, 2 + 4 * last.wide) + 90)

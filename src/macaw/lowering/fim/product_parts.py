@@ -37,7 +37,7 @@ class ProductPart:
 
 
 def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
-    """Return the parts of a plan that has only products, each in a separate task."""
+    """Return a part for each step of a plan whose steps each do a product or a part of one."""
     parts = []
     for step in plan.steps:
         (task,) = step.tasks
@@ -61,7 +61,10 @@ def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
 
 
 def whole_products(graph: Graph) -> tuple[ProductPart, ...]:
-    """Return one part for each product of a graph, in the layout `dot`, without a plan."""
+    """Return one part for each product of a graph of products: all of it, in the layout `dot`.
+
+    These parts need no plan.
+    """
     parts = []
     for task in graph.tasks:
         left, right = task.inputs
@@ -100,7 +103,8 @@ def stacked_products(
     """Return the products of stacked matrices, rounded as a plan's islands round them.
 
     `a` has the shape (rows of all left matrices, k), `b` the shape (right matrices, k, n), and the
-    result the shape (`rows`, n). `parts` has the part of each island.
+    result the shape (`rows`, n). `parts` has all parts of these products, each with the layout in
+    which an island computes it.
     """
     result = np.zeros((rows, b.shape[2]), a.dtype)
     for part in parts:

@@ -18,7 +18,8 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
     """Return the sums of a graph, each as its products and additions in the order of the graph.
 
     Only the next addition reads a product or a partial sum, and neither is a result of the graph. A
-    sum of more than two products contains smaller sums; the list has the larger ones, too.
+    sum has at most `MOST_PRODUCTS` products. If it has more than two, the list also has the smaller
+    sums that are parts of it.
     """
     makers = graph.makers()
     reads = Counter(

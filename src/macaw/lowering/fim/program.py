@@ -40,7 +40,7 @@ CODE = 128 << 10  # bytes of local memory for cp's code and stack
 class RoomError(LowerError):
     """Raised if the words of all steps of an island do not fit into its program memory.
 
-    `used` says which steps have how many words.
+    `used` says how many steps and words the island has.
     """
 
     used: str = ""
@@ -48,7 +48,7 @@ class RoomError(LowerError):
 
 @dataclass(frozen=True)
 class LoweredGraph:
-    """The assembly source of a graph, and the arrays that it includes, by file name."""
+    """The assembly source of a graph, and the arrays that the source includes, by file name."""
 
     source: str
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -66,7 +66,10 @@ def emit(
 
 
 def words_of_islands(plan: GraphPlan) -> dict[int, int]:
-    """Return the words that a plan's program has on each island, with the `endall` of each step."""
+    """Return the number of words that a plan's program has on each island, by the island's number.
+
+    They include one `endall` for each step.
+    """
     words: dict[int, int] = {}
     for step in plan.steps:
         if step.option.island is not None:
@@ -113,7 +116,10 @@ class ProgramWriter:
         self.images = tuple(residency.images(plan.steps))
 
     def _between(self) -> dict[str, str]:
-        """Return the labels of tensors that only steps use; inputs and results keep their names."""
+        """Return the labels of the tensors that one step stores and only other steps read, by name.
+
+        Raises `LowerError` if an input or a result has a name that is a label of the program.
+        """
         graph = self.graph
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
@@ -124,7 +130,7 @@ class ProgramWriter:
         return {name: self.own(f"t{number}_between") for number, name in enumerate(names)}
 
     def own(self, label: str) -> str:
-        """Return a label that only this program uses: its prefix, then `label`."""
+        """Return `label` with the prefix of all labels of this program (empty by default)."""
         return f"{self.label_prefix}{label}"
 
     def source_text(self) -> LoweredGraph:
@@ -140,7 +146,10 @@ class ProgramWriter:
         return LoweredGraph(out.text(), self.files)
 
     def write_control(self, out: Listing, entry: str, last: str) -> None:
-        """Write the code of cp at the label `entry`, and its tables; the code `last` ends it."""
+        """Write the code of cp to `out`, and the tables of copies.
+
+        The code begins at the label `entry` and ends with the instructions `last`.
+        """
         copy = self.own("copy\\@")
         out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
         out.block(f"{copy}: dma.copy s7, a0\naddi a0, a0, 24\naddi a1, a1, -1")
@@ -161,7 +170,7 @@ class ProgramWriter:
         )
 
     def program(self) -> None:
-        """Write the code of cp from its first instruction to the end of the last step."""
+        """Append the code of all actions of the plan to `code`, and their tables to `tables`."""
         does = {
             PREFETCH: self.prefetch,
             BRING: self.bring,
@@ -192,7 +201,10 @@ class ProgramWriter:
         self._copies(step, f"h{step.number}", step.option.job.phases()[0].bring)
 
     def bring(self, step: Step) -> None:
-        """Write code that queues the copies of a step's inputs."""
+        """Write code that queues the copies of a step's inputs.
+
+        Constants are among them unless they are copied in advance or are in the banks already.
+        """
         first = self._phases(step)[0]
         routes = first.bring if self.plan.needs_constants(step) else first.late
         self._copies(step, f"b{step.number}", routes)
@@ -224,7 +236,7 @@ class ProgramWriter:
         return self.phases[step.number]
 
     def wait_for_inputs(self) -> None:
-        """Write code that waits for the copy of a step's inputs that was queued last."""
+        """Write code that waits for the copy that was queued last, so that all inputs are there."""
         self.code.append("dma.wait s7")
 
     def _start(self, step: Step) -> None:
@@ -271,7 +283,7 @@ class ProgramWriter:
         return f"{name} + {place.offset}" if place.offset else name
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Return the label of a step's local memory `symbol`, through which its copies pass."""
+        """Return the label of the local memory `symbol` through which the copies of a step pass."""
         if symbol in (SHARED, ZEROS):
             return self.own(symbol)
         return self.own(f"s{step.number}_{symbol.replace('.', '_')}")
@@ -280,7 +292,10 @@ class ProgramWriter:
         return self.own(f"c{step.number}_{symbol.partition('.')[0]}")
 
     def write_data(self, out: Listing) -> None:
-        """Write the constants, the tensors between steps, and the scratch in local memory."""
+        """Write the constants, the tensors between steps, and the local memory for copies.
+
+        Raises `LowerError` if the copies need more local memory than cp has.
+        """
         self._check_scratch()
         for step in self.plan.steps:
             for symbol, array in step.option.job.files().items():
@@ -306,7 +321,10 @@ class ProgramWriter:
             )
 
     def write_blocks(self, out: Listing) -> None:
-        """Write the blocks of each island, and the constants that stay in its banks."""
+        """Write the blocks of each island, and the constants that stay in its banks.
+
+        Raises `RoomError` if an island has too many words.
+        """
         for island in range(self.config["fim.islands"]):
             steps = [step for step in self.plan.steps if step.option.island == island]
             if not steps:

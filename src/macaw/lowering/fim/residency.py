@@ -12,10 +12,10 @@ from macaw.lowering.fim.plan import Step
 
 
 def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
-    """Return the steps; jobs whose constants stay begin at the rows reserved for them.
+    """Return the steps with a first row for each job whose constants stay in the banks.
 
-    `rows` is the number of rows of a bank. The last rows of a bank are reserved. Jobs with the same
-    constants get the same rows.
+    These jobs get reserved rows, one job after the other; jobs with the same constants get the same
+    rows. The last of the `rows` rows of a bank are the reserved ones.
     """
     used: dict[int | None, int] = {}  # rows by island
     first: dict[tuple[int | None, Hashable], int] = {}
@@ -44,7 +44,10 @@ class PlacedImage:
 
 
 def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
-    """Yield the constants that stay in the banks. Constants that several steps share come once."""
+    """Yield the constants that stay in the banks, in the order of the steps.
+
+    Constants that several steps share come once.
+    """
     seen: set[tuple[int | None, Hashable]] = set()
     number = 0
     for step in steps:
@@ -60,8 +63,9 @@ def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
 def reserved_rows(budget: float, memory: Geometry) -> int:
     """Return the number of rows of each bank that are reserved for constants that stay.
 
-    An integer `budget` is a number of bytes of each island, a float a share of its banks, from 0 to
-    1. `memory` has the sizes of the banks. Raises `LowerError` for other numbers.
+    An integer `budget` is a number of bytes on each island, a float a share of the rows, from 0.0
+    to 1.0. `memory` has the sizes of the banks. Raises `LowerError` for a negative number of bytes
+    or another share.
     """
     if isinstance(budget, float):
         if not 0 <= budget <= 1:

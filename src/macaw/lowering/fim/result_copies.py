@@ -19,7 +19,7 @@ from macaw.lowering.fim.stream import StreamTiling
 class ResultRouter:
     """Makes the copies of the results of a stream.
 
-    `tensor` is the whole result. If several islands share the product, `region` is the part of C
+    `tensor` is the whole result, C. If several islands share the product, `region` is the part of C
     that this stream computes.
     """
 
@@ -38,12 +38,16 @@ class ResultRouter:
         return Location(ISLAND, offset=offset, island=self.stream.island)
 
     def _to(self, column: int) -> int:
-        """Return the byte offset in memory of a column of the region, in the result's first row."""
+        """Return the byte offset in the tensor at which a column of the region begins.
+
+        `column` counts from the region's first column. The offset is that of the column's number in
+        the first row of its result.
+        """
         number, rest = divmod(self.column + column, self.part)
         return (number * self.distance + rest) * self.size
 
     def fetch(self, start: int) -> Route:
-        """Return the copies of the results of start number `start` to the tensor, row by row."""
+        """Return the copies that bring the results of start number `start` to the tensor."""
         stream, shape = self.stream, self.stream.shape
         first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
@@ -76,8 +80,9 @@ class ResultRouter:
     def _places(self) -> Iterator[tuple[int, int, int, Location]]:
         """Yield where the results of each round and bank are.
 
-        Each item has the first row and the first column of C, the number of the bank, and the
-        location.
+        Each item has the first row and the first column of these results in C, the index of the
+        bank among all banks with results, and the location in the bank. Rows count from the first
+        row of the start, columns from the first column of the region.
         """
         stream = self.stream
         for block in range(stream.blocks):
@@ -92,10 +97,12 @@ class ResultRouter:
     def _results_to(
         self, dst: Location, pitch: int, rows: int, to: Callable[[int], int]
     ) -> Iterator[Copy]:
-        """Yield copies of the results, as parts of `rows` rows of C, to rows `pitch` bytes apart.
+        """Yield copies of `rows` rows of C from the banks to `dst`, where rows are `pitch` bytes
+        apart.
 
-        `to` returns the byte offset of a column from `dst`. There are two ways to group the parts
-        of a round; the method chooses the one with fewer copies.
+        A bank has a part of each row. `to` returns the byte offset of a column from `dst`. One copy
+        moves the parts of one row in several banks, or the parts of several rows in one bank; the
+        method chooses the way with fewer copies.
         """
         stream, size = self.stream, self.size
         across = stream.wide * stream.tile[2]  # numbers of a row of C in a bank
@@ -121,7 +128,8 @@ class ResultRouter:
     def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
         """Yield (first bank, number of banks) for each group of banks with columns of one result.
 
-        The groups follow each other and have all banks that round `turn` uses.
+        A joint product has several results. The groups follow each other and have all banks that a
+        block uses in round number `turn`; the first bank counts from the block's first one.
         """
         stream = self.stream
         across = stream.wide * stream.tile[2]
@@ -134,7 +142,7 @@ class ResultRouter:
             low += count
 
     def _results_of(self, block: int, turn: int) -> Location:
-        """Return the location of a round's first result in the first bank of a block."""
+        """Return where the results of round number `turn` begin in the first bank of a block."""
         offset = turn * self.stream.items * self.stream.slices * COLUMN_BYTES
         return self._bank(self.stream.bank(block), self.stream.result_row).at(offset)
 
@@ -143,7 +151,8 @@ class ResultRouter:
     ) -> Iterator[Copy]:
         """Yield a copy for each of `rows` rows of C; the rows at `dst` are `pitch` bytes apart.
 
-        The copy gathers the row's parts from `banks` banks. The first part is at `place`.
+        The copy gathers the row's parts from `banks` consecutive banks. The first part of the first
+        row is at `place`.
         """
         stream = self.stream
         length = stream.wide * stream.tile[2] * self.size
@@ -182,7 +191,7 @@ class ResultRouter:
                 )
 
     def _banks_of(self, dst: Location) -> Iterator[Copy]:
-        """Yield the copy of all results to `dst`, one bank after the other."""
+        """Yield the one copy that moves all results to `dst`, bank after bank."""
         stream = self.stream
         src = self._bank(stream.bank(0), stream.result_row)
         count = stream.blocks * stream.banks
@@ -237,10 +246,10 @@ class ResultRouter:
             column += count
 
     def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies of lines of the tiles that `_banks_of` has put at `src`.
+        """Yield copies of lines (rows of tiles) from the results that `_banks_of` has put at `src`.
 
-        The copies make `rows` rows of C at `dst`. There are two ways to group the lines; the method
-        chooses the one with fewer copies.
+        The copies make `rows` rows of C at `dst`. `_tiles` has two ways to group the lines; the
+        method chooses the one with fewer copies.
         """
         stream = self.stream
         lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
@@ -251,10 +260,10 @@ class ResultRouter:
                 yield line
 
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
-        """Yield the copies of lines of tiles at `src` to `rows` rows of C at `dst`.
+        """Yield the copies of lines (rows of tiles) at `src` to `rows` rows of C at `dst`.
 
-        With `by_banks`, one copy moves one line from all banks of a block. Otherwise one copy moves
-        one line from all items of a bank.
+        With `by_banks`, one copy moves one line of the same item from all banks of a block.
+        Otherwise one copy moves one line from all items of a bank. A copy may be empty.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile

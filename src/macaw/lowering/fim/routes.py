@@ -21,14 +21,14 @@ def external(tensor: Tensor, size: int) -> Location:
 
 @dataclass(frozen=True)
 class Route:
-    """A sequence of copies, and the bytes of local memory that they use, by symbol."""
+    """A sequence of copies, and the sizes in bytes of the local memory they use, by symbol."""
 
     copies: tuple[Copy, ...]
     scratch: dict[str, int]
 
 
 def count_of(first: int, step: int, end: int) -> int:
-    """Return the number of elements of first, first + step, ... that are less than `end`."""
+    """Return how many of the numbers `first`, `first` + `step`, ... are less than `end`."""
     return max(0, -(-(end - first) // step))
 
 
@@ -37,8 +37,10 @@ def runs(
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
     """Yield the copies that move segments of `sizes` bytes from the offsets `at` to `to`.
 
-    An item has destination, source, and (bytes, rows, stride of `to`, stride of `at`). Adjacent
-    segments become one, and segments at equal distances become the rows of one copy.
+    The arrays have an item for each segment; all numbers are bytes. An item of the result has
+    destination, source, and (bytes of a row, rows, stride of `to`, stride of `at`). Consecutive
+    segments that are adjacent on both sides become one. Segments of one size at equal distances
+    become the rows of one copy.
     """
     joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)

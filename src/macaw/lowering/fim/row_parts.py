@@ -61,9 +61,10 @@ class _Dividing:
             self.graph.tasks.append(part)
 
     def _part_of_gather(self, part: Task, first: int, last: int, number: int) -> Task:
-        """Return part `number` of a gather, which makes the rows from `first` to `last`.
+        """Return part `number` of a gather, which makes the rows from `first` to `last` - 1.
 
-        The part reads only the rows that it needs. `part` is the gather with the part's output.
+        The part reads a view with only the rows that it needs, if the view can begin at a column of
+        memory. `part` is the gather with the part's output.
         """
         (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
         places = part.places[first * moved : last * moved]
@@ -96,14 +97,22 @@ class _Dividing:
             yield replace(task, inputs=inputs, output=part, places=places)
 
     def _bounds_of_scatter(self, task: Task) -> list[int]:
-        """Return the first row that each part of a scatter writes, and the end of the last one."""
+        """Return the first row of the output that each part of a scatter writes.
+
+        The last item is the number of rows of the output.
+        """
         moved = task.inputs[0].columns // task.width
         inner = self._bounds(task.inputs[0].rows)[1:-1]
         starts = [int(task.places[first * moved]) // task.output.columns for first in inner]
         return [0, *starts, task.output.rows]
 
     def _divides_scatter(self, task: Task) -> bool:
-        """Return whether each part of a scatter would write rows after those of the part before."""
+        """Return whether a scatter can be divided by the rows of its input.
+
+        Its segments have to be in order, and each part has to write rows after those of the part
+        before. The parts of input and output begin at columns of memory. The input has at least
+        `FEWEST` rows for each part, is not a constant, and has whole segments in each row.
+        """
         source, columns = task.inputs[0], task.output.columns
         if source.data is not None or source.columns % task.width or not self._aligned(source):
             return False
@@ -123,7 +132,9 @@ class _Dividing:
     def _divides(self, task: Task) -> bool:
         """Return whether a task can be divided.
 
-        A part has at least two rows, and begins at a column of memory.
+        A part has at least `FEWEST` rows, and begins at a column of memory. A joint product, a
+        product with a constant left side, and a gather of segments that exceed a row cannot be
+        divided.
         """
         output = task.output
         if task.kind == SCATTER:
@@ -142,11 +153,18 @@ class _Dividing:
         return self._begins_at_column(tensor, self._bounds(tensor.rows))
 
     def _begins_at_column(self, tensor: Tensor, rows: Sequence[int]) -> bool:
-        """Return whether those rows of a tensor whose numbers are in `rows` begin at columns."""
+        """Return whether each row of a tensor whose index is in `rows` begins at a column.
+
+        A column is 32 bytes. Columns count as if the tensor itself began at one.
+        """
         return not any(row * tensor.columns * self.size % COLUMN_BYTES for row in rows)
 
     def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
-        """Return the rows from `first` to `last` of an operand."""
+        """Return the rows `first` to `last` - 1 of an operand: a view, or a new constant.
+
+        `number` is the number of the part, for the name. A constant with equal rows has one part
+        for all parts of a task with equally many rows.
+        """
         if tensor.data is None:
             return self._view(tensor, first, last, number)
         # Parts with equal numbers are one constant, which the banks store once.
@@ -161,7 +179,10 @@ class _Dividing:
         return self._constants[key]
 
     def _view(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
-        """Return a view of the rows from `first` to `last`; equal views are one object."""
+        """Return a view of the rows `first` to `last` - 1 of a tensor.
+
+        `number` is the number of the part, for the name. Equal views are one object.
+        """
         offset = tensor.offset + first * tensor.columns
         name = f"{tensor.name}.{number}"
         view = Tensor(name, last - first, tensor.columns, None, tensor.memory, offset)

@@ -1,11 +1,11 @@
 """Schedules a graph: chooses the option of each task and the order so that the plan ends early.
 
-First the scheduler makes a list schedule. At each step it takes the ready task with the longest
-path to the end. Of the task's options it takes the one with which this path would end first. The
-prediction includes the time that the task waits for a busy island (the adaptive placement
-multiplexor, seed 004 ¶62). Then the scheduler tries single changes as long as the plan ends sooner:
-another option, another position, tasks joined or separated. The times are those that `clock`
-predicts.
+First the scheduler makes list schedules. At each step of one, it takes the ready task with the
+longest path to the end. Of the task's options it takes the one with which this path would end
+first. The prediction includes the time that the task waits for a busy island (the adaptive
+placement multiplexor, seed 004 ¶62). The scheduler continues with the list that ends first. It
+changes the list as long as the plan ends sooner: another option, another position, tasks joined or
+separated, two changes at once. The times are those that `clock` predicts.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
 
 
 def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
-    """Return the plan for a finished track."""
+    """Return the plan with the steps and actions of a finished track."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
     return GraphPlan(
         table.graph,
@@ -94,8 +94,10 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
-    """Yield list schedules: with and without groups and sums, and with each weight in `WEIGHTS`
-    and each share in `SHORTER`; for more than `SMALL` tasks only with the first weight and share.
+    """Yield list schedules: with and without groups and sums, and for each of these with each
+    weight in `WEIGHTS` and each share in `SHORTER`.
+
+    A graph of more than `SMALL` tasks has only lists with the first weight and share.
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]
@@ -150,12 +152,12 @@ def list_schedule(
 def preferred_groups(
     table: OptionTable, sums: Sequence[Unit] = (), longest: bool = False
 ) -> dict[Task, Unit]:
-    """Return disjoint groups of functions or depthwise convolutions, as a map from task to group.
+    """Return units that have no task in common, as a map from each of their tasks to its unit.
 
-    The groups that save the most cycles are chosen first, but before them the sums of products in
-    `sums`, of which those with the most products come first. Of the sums with equal
-    numbers of products, those with the fewest functions come first, with `longest` those with the
-    most.
+    First the units in `sums` are chosen, which begin with sums of products: those with the most
+    products first, and of these the ones with the fewest tasks, with `longest` those with the most.
+    Then groups of functions and depthwise convolutions are chosen, those that save the most cycles
+    first, compared with a start for each task. A unit is left out if a chosen one has its tasks.
     """
     grouped: dict[Task, Unit] = {}
     for unit in sorted(sums, key=lambda unit: _sum_key(unit, longest)):
@@ -173,7 +175,11 @@ def preferred_groups(
 
 
 def _sum_key(unit: Unit, longest: bool) -> tuple[int, int]:
-    """Return the sort key of a sum: most products first, then fewest or (`longest`) most tasks."""
+    """Return the sort key of a unit with a sum: units with the most products come first.
+
+    Of units with equally many products, those with the fewest tasks come first, with `longest`
+    those with the most.
+    """
     products = sum(task.kind == PRODUCT for task in unit)
     return -products, -len(unit) if longest else len(unit)
 
@@ -183,7 +189,10 @@ def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:
 
 
 def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
-    """Yield the units whose inputs have been computed and of which no task is done."""
+    """Yield the units whose inputs have been computed and of which no task is done.
+
+    `outputs` has the names of the outputs of all tasks that are done.
+    """
     for name, units in table.units.items():
         if name not in outputs:
             for unit in units:
@@ -214,9 +223,9 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
 def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
     """Return a list of options whose plan ends no later than the plan of `options`.
 
-    Change the options one by one as long as the plan ends sooner. Then try again from random
-    variations. `effort` limits the number of simulated steps. The same graph always gives the same
-    result.
+    The function makes single and double changes as long as the plan ends sooner. Then it tries
+    again from random variations of the best list. `effort` limits the number of simulated steps.
+    The same arguments always give the same result.
     """
     best, end, left = _climb(table, list(options), effort)
     dice = random.Random(0)
@@ -233,8 +242,10 @@ def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT)
 
 
 def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
-    """Apply changes that make the plan end sooner; return the options, the plan's end and the
-    effort left.
+    """Apply changes to a list of options as long as the plan ends sooner.
+
+    Return the changed list, the cycle in which its plan ends, and the effort that is left: `effort`
+    minus the number of simulated steps.
     """
     best, end = options, simulate(options).clock.end
     better = True
@@ -293,8 +304,8 @@ def _reposition(
 ) -> Iterator[list[Option]]:
     """Yield lists in which `option` replaces the option at `place` and moves to another position.
 
-    All positions that the dependencies allow are tried. `where` has the position of each output's
-    option.
+    There is a list for each position that the dependencies allow, the nearest first. `where` has
+    for each output, by name, the position of the option that makes it.
     """
     rest = [*options[:place], *options[place + 1 :]]
     makers = (where[name] for name in table.needs(option.tasks))

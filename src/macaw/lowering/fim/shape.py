@@ -23,7 +23,7 @@ def part(total: int, size: int) -> int:
 
 
 def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
-    """Return the sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n).
+    """Return the sides (m, k, n) of tiles: one operation multiplies a tile (m, k) by one of (k, n).
 
     `layout` is the number of an arrangement. A column of memory holds `lanes` numbers.
     """
@@ -35,16 +35,17 @@ def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Shape:
-    """A product C (m, n) = A (m, k) · B (k, n) in a number format of `macaw.isa.fim_circuit`.
+    """A product C (m, n) = A (m, k) · B (k, n) in the number format `fim_circuit.FORMATS[form]`.
 
-    C of a joint product consists of several results of `part` columns each, side by side.
+    C of a joint product consists of several results of `part` columns each, side by side. `part`
+    is 0 if C is one result.
     """
 
     m: int
     k: int
     n: int
     form: int = 0
-    part: int = field(default=0, repr=False)  # 0: C is one result
+    part: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         if min(self.m, self.k, self.n) < 1:

@@ -63,10 +63,11 @@ def split_options(
 
 
 class _Sharing:
-    """A group of islands with a region for each, in the order in which the dma brings their inputs.
+    """A group of islands that share a product, in the order in which the dma brings their inputs.
 
-    `end` is the estimated cycle in which the last results are fetched. An island whose region would
-    be empty has no region.
+    `options` has the option of each island for the whole product, `regions` the islands' regions of
+    the result. If an island would get nothing of the result, there are fewer regions than options.
+    `end` is the estimated cycle in which the last results are fetched.
     """
 
     def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:
@@ -90,7 +91,10 @@ class _Sharing:
 
 
 def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
-    """Return the parts of an option's `bring` for A and for B, estimated from their sizes."""
+    """Return the cycles of an option's `bring` for A and for B, estimated from their sizes.
+
+    A constant that stays in the banks takes none.
+    """
     a, b = next(task for task in option.tasks if task.kind == PRODUCT).inputs
     stays = option.residency is not None
     of_a, of_b = (
@@ -132,7 +136,8 @@ def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> fl
 def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) -> list[Region]:
     """Return a region for each of `sizes`, which are shares of the result, by rows or by columns.
 
-    Regions begin at multiples of `grain`. A size that is rounded to zero has no region.
+    Regions begin at multiples of `grain` rows or columns. A size that is rounded to zero has no
+    region.
     """
     total = shape.m if by_rows else shape.n
     regions, first, done = [], 0, 0.0

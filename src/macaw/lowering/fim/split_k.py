@@ -1,8 +1,9 @@
 """Divides products of a row and a matrix along k, so that several islands compute one result.
 
-A product of one row and few columns has no rows and columns for several islands. With parts along
-k, x · W = x1 · W1 + x2 · W2 + ..., each island computes one product, and functions add them. The
-scheduler plans the graph with these tasks, too, and takes the plan that ends first.
+A product of one row and few columns cannot be divided among islands by its rows or columns. With
+parts along k, x · W = x1 · W1 + x2 · W2 + ..., each island computes one product, and functions add
+the products. The scheduler plans the graph with these tasks, too, and takes the plan that ends
+first.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MOST_COLUMNS, LEAST_DEPTH = 64, 256
 def divided(graph: Graph, count: int) -> Graph | None:
     """Return a graph with the same inputs and results, with products divided along k.
 
-    A product has up to `count` parts. The result is None if no product can be divided.
+    Only products of one row and at most `MOST_COLUMNS` columns are divided, each into `count` parts
+    or fewer. The result is None if no product can be divided.
     """
     dividing = _Dividing(graph, count)
     for task in graph.tasks:
@@ -72,7 +74,7 @@ class _Dividing:
             yield output
 
     def _bounds(self, task: Task) -> list[int]:
-        """Return the first k of each part, and the end of the last part.
+        """Return the index along k at which each part of a product begins, and k as the last item.
 
         The list is empty for a task that cannot be divided.
         """
@@ -89,9 +91,10 @@ class _Dividing:
         return [depth * part // count // GRAIN * GRAIN for part in range(count)] + [depth]
 
     def _part(self, tensor: Tensor, first: int, end: int) -> Tensor:
-        """Return the part of an operand from `first` to `end` along k; equal parts are one tensor.
+        """Return the part of an operand with the indices `first` to `end` - 1 along k.
 
-        The part has numbers of the row, or rows of the matrix.
+        The part has numbers of the left row or, if the operand is a constant, rows of the right
+        matrix. Equal parts are one tensor.
         """
         key = tensor.name, first, end
         if key not in self._parts:

@@ -58,9 +58,9 @@ class StreamTiling:
     """A tiling of a product: `blocks` blocks with `banks` banks each, and a buffer for each block.
 
     An item is the part of C that a bank has in register Rz at once: `high` x `wide` tiles. If A
-    does not fit into the buffers, the program is started `starts` times. `after` has the numbers of
-    the functions that are applied to each item. The second operand of such a function is one row,
-    which is used for all rows of C.
+    does not fit into the buffers, the program is started `starts` times. `after` has the indices in
+    `FUNCTIONS` of the functions that are applied to each item. The second operand of such a
+    function is one row, which is used for all rows of C.
     """
 
     shape: Shape
@@ -79,7 +79,7 @@ class StreamTiling:
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
-        """The sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n)."""
+        """The sides (m, k, n) of tiles: one operation multiplies a tile (m, k) by one of (k, n)."""
         return tile_sides(self.layout, self.shape.numbers.lanes)
 
     @cached_property
@@ -112,7 +112,7 @@ class StreamTiling:
 
     @property
     def share(self) -> int:
-        """The number of strips of A for one block in one start."""
+        """The number of strips of A for one block in one start, including those that pad A."""
         return self.items * self.high
 
     @property
@@ -138,7 +138,9 @@ class StreamTiling:
 
     @cached_property
     def slices(self) -> int:
-        """The number of slices of one item's results; each takes one column of a bank."""
+        """The number of slices of Rz for the results of one item; each takes one column of a
+        bank.
+        """
         m, _, n = self.tile
         return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
 
@@ -159,17 +161,23 @@ class StreamTiling:
 
     @property
     def operand_row(self) -> int:
-        """The first row, in each bank, of functions' second operands; each round has one row."""
+        """The first row, in each bank, of functions' second operands; each round has one row.
+
+        It counts from the stream's first row, `row`.
+        """
         return self.rounds * self.depth
 
     @property
     def result_row(self) -> int:
-        """The number of the first row with results. The rows before it have B and the operands."""
+        """The first row, in each bank, of results. The rows before it have B and the operands.
+
+        It counts from the stream's first row, `row`.
+        """
         return self.operand_row + self.rounds * (self.operands > 0)
 
     @property
     def rows(self) -> int:
-        """The number of rows that the stream uses in a working bank."""
+        """The number of rows that the stream uses in each bank with tiles of B."""
         if self.link.pushes is not None:
             return self.result_row
         return self.result_row + part(self.rounds * self.items * self.slices, COLUMNS)
@@ -199,12 +207,18 @@ class StreamTiling:
         return distinct_tiles(self.windows, block * self.share, self.share, self.tile[:2])
 
     def pulled_columns(self, block: int) -> list[int]:
-        """Return the columns of a block's buffer in the order in which a round pulls them."""
+        """Return the columns of a block's buffer in the order in which a round pulls them.
+
+        A consists of windows. Columns count from the first one of the buffer.
+        """
         order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
 
     def bank(self, block: int, number: int = 0) -> int:
-        """Return the number of the working bank `number` of a block."""
+        """Return the number, on the island, of the bank with index `number` in a block.
+
+        Only the banks with tiles of B count, from 0 on.
+        """
         return self.link.bank + block * self.banks + number
 
     def buffer(self, block: int) -> int:
@@ -218,7 +232,7 @@ class StreamTiling:
 
     @property
     def mask(self) -> int:
-        """A bit mask of the banks that the stream uses."""
+        """A bit mask of the banks of a stream that takes no tiles from another stream."""
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:
@@ -238,7 +252,11 @@ class StreamTiling:
         return self.link.pushes is not None and self.layout == TENSOR
 
     def tile_of_b(self, column: int) -> tuple[int, int, int]:
-        """Return (round, bank, position in the bank) for a column of B's tiles."""
+        """Return (round, bank, position) for column number `column` of B's tiles.
+
+        The bank counts from the block's first bank. The position counts the columns of tiles that
+        the bank has in this round, from 0 to `wide` - 1.
+        """
         turn, rest = divmod(column, self.banks * self.wide)
         if self.interleaves_banks:
             place, bank = divmod(rest, self.banks)
@@ -316,7 +334,7 @@ class StreamTiling:
 
     @property
     def last_row(self) -> int:
-        """The row that is open when the program ends."""
+        """The row that is open in each bank with tiles of B when the program ends."""
         if self.link.pushes is not None:
             return self.row + self.result_row - 1
         return self.row + self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS

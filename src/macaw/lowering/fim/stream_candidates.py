@@ -29,8 +29,9 @@ def streams(
 ) -> Iterator[StreamTiling]:
     """Yield the tilings of a product that fit the registers, rows and program memory of an island.
 
-    `after` has the numbers of the functions that follow the product. A tiling may use `rows` rows
-    of a bank, by default all. `windows` has the rows of A, if they are windows of an image.
+    There are none if the island cannot multiply in the layout or number format. `after` has the
+    indices in `FUNCTIONS` of the functions that follow the product. A tiling may use `rows` rows of
+    a bank, by default all. `windows` has the rows of A, if they are windows of an image.
     """
     if lacks(shape, config, island, layout):
         return

@@ -42,7 +42,7 @@ Pull = tuple[Word, ...]  # a word that pulls a column, and the words before it
 
 
 def program(stream: StreamTiling) -> list[Block]:
-    """Return the blocks of a stream."""
+    """Return the blocks of a stream, in the order of their numbers."""
     return [
         Block(
             tuple(stream.bank(block, number) for number in range(stream.banks)),
@@ -123,9 +123,10 @@ def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
 def _item(
     stream: StreamTiling, block: int, number: int, item: str, pulls: Iterator[Pull]
 ) -> Iterator[Item]:
-    """Yield the words that compute an item of round `number`; `item` is the item's number.
+    """Yield the words that compute an item of round `number` and store or push its results.
 
-    `pulls` has the words of the round's pulls, starting with the second pull.
+    `item` is the item's number, as text for the assembler. `pulls` has the words of the round's
+    pulls, starting with the second pull.
     """
     slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth
@@ -177,9 +178,10 @@ def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> I
 
 
 def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
-    """Yield the words of the functions, whose second operands are in the open row.
+    """Yield the words that apply the functions `after` to an item in Rz.
 
-    Each slice of Rz goes to Rop, and the result back to Rz.
+    Each slice of Rz goes to Rop, and the result back to Rz. The second operands of functions are in
+    row `row`, which these words open if there are any.
     """
     if stream.operands:
         yield Word(f"act {row}", ACT)

@@ -17,14 +17,15 @@ def subroutine(
 ) -> LoweredGraph:
     """Return the source of a subroutine `entry` that runs a plan's steps and returns to its caller.
 
-    `symbols` has the symbol of each input and result of the graph, which other sources define.
-    Raises `LowerError` if the steps do not fit the islands or the memory.
+    `symbols` has, by the name of each input and result of the graph, the symbol that another source
+    defines for it. `title` is the first line of the source, a comment. Raises `LowerError` if the
+    steps do not fit the islands or the memory.
     """
     return _SubroutineWriter(plan, config, entry, symbols, title).source_text()
 
 
 class _SubroutineWriter(ProgramWriter):
-    """Writes a static plan. The program that calls it has the inputs and the results."""
+    """Writes a static plan as a subroutine of cp. Other sources define its inputs and results."""
 
     def __init__(
         self,

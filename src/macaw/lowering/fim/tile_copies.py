@@ -50,10 +50,10 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
 
 
 class Router:
-    """Makes the copies of a stream.
+    """Makes the copies of a stream: its operands into the banks, and its results out of them.
 
     If several islands share the product, `region` is the part of C that this stream computes. The
-    operands A and B are sequences: a sum of products has several.
+    operands A and B are sequences, because a sum of products has several of each.
     """
 
     def __init__(self, stream: StreamTiling, region: Region | None = None) -> None:
@@ -107,8 +107,8 @@ class Router:
     def _pieces_of_b(self, b: Operand, dst: Location) -> Iterator[Copy]:
         """Yield copies that rearrange B into tiles at `dst`.
 
-        For each column of tiles, the first copy moves the first line of all its tiles, the second
-        copy the second line of all its tiles, and so on.
+        A line is a row of a tile. For each column of tiles, the first copy moves the first line of
+        all its tiles, the second copy the second line of all its tiles, and so on.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
@@ -220,7 +220,7 @@ class Router:
         return Route(tuple(pieces), {place.symbol: stream.blocks * pitch, **scratch})
 
     def _is_aligned(self, a: Operand) -> bool:
-        """Return whether the rows of A consist of whole columns of memory."""
+        """Return whether each row of A begins at a column of memory and has whole columns."""
         return a.columns * self.size % COLUMN_BYTES == 0 == a.place.offset % COLUMN_BYTES
 
     def _fill_rows(self, operands: Sequence[Operand], strips: int) -> Iterator[Copy]:
@@ -255,8 +255,8 @@ class Router:
         """Yield copies that rearrange `rows` rows of A into tiles at `dst`.
 
         There are two ways, and the method chooses the one with fewer copies. In the first, one copy
-        moves a row of A. In the second, one copy moves the part of a row that one tile has, for the
-        row with the same number in each item.
+        moves a row of A. In the second, one copy moves one line of one tile (the part of a row of A
+        in this tile) for all items: the same line in the tile with the same position in each item.
         """
         stream = self.stream
         high, deep, _ = stream.tile
@@ -272,7 +272,7 @@ class Router:
                 yield from self._by_lines(a, place, rows, range(steps))
 
     def _line(self, row: int) -> int:
-        """Return the byte offset at which row `row` of A begins in A as tiles."""
+        """Return the byte offset in A as tiles at which the first number of row `row` is."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
@@ -308,7 +308,7 @@ class Router:
                 )
 
     def fetch(self, tensor: Tensor, start: int) -> Route:
-        """Return the copies of the results of start number `start` to a tensor."""
+        """Return the copies that bring the results of start number `start` to a tensor."""
         return ResultRouter(self.stream, self.region, tensor).fetch(start)
 
 

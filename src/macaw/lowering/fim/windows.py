@@ -20,10 +20,10 @@ from macaw.lowering.fim.graph import Places, Task
 
 @dataclass(frozen=True)
 class Windows:
-    """The segments of the rows of A, as indices of numbers relative to the first number used.
+    """The segments of an image that are the rows of A. Each has `width` consecutive numbers.
 
-    `begins` has the indices (64 bits each) of the segments of all rows; a segment has `width`
-    numbers.
+    `begins` has, as bytes of 64-bit integers, the indices at which the segments of all rows begin.
+    They count numbers of the image, from the first one that is used.
     """
 
     begins: bytes
@@ -51,7 +51,10 @@ def _windows(places: Places, width: int) -> Windows:
 
 
 def row_places(gather: Task) -> Places:
-    """Return the index of each segment of a gather in its input, of shape (rows, segments)."""
+    """Return the index in a gather's input at which each segment begins.
+
+    The shape is (rows of the output, segments of a row).
+    """
     return np.asarray(gather.places, np.int64).reshape(gather.output.rows, -1)
 
 
@@ -64,9 +67,10 @@ def windows_of(gather: Task) -> Windows:
 class DistinctTiles:
     """The distinct tiles of some strips of A.
 
-    `keys` has, for each tile in the order of the buffer, the index of the first number of each of
-    its lines; its shape is (tiles, lines). `order` says which tile each strip needs at each step
-    along k; its shape is (strips, steps).
+    A line is a row of a tile. `keys` has, for each tile in the order of the buffer, the index in
+    the image of the first number of each line, counted as in `Windows`; its shape is (tiles,
+    lines). `order` has the index of the tile that each strip needs at each step along k; its shape
+    is (strips, steps).
     """
 
     keys: NDArray[np.int64]
@@ -111,13 +115,15 @@ class LineGroups:
         return self.pixels * self.pitch
 
     def places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where the lines at the indices `keys` of the image begin in the groups."""
+        """Return the indices in the groups at which the lines begin that begin at `keys` in the
+        image.
+        """
         pixels, inside = np.divmod(keys, self.pitch)
         return (inside // self.deep * self.pixels + pixels) * self.deep
 
 
 def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> LineGroups | None:
-    """Return the groups from which tiles need fewer copies, or None if there are none.
+    """Return the image in groups, if fewer copies make the tiles from these; otherwise None.
 
     `keys` has the keys of the tiles of each block, as in `DistinctTiles`. A line has `deep`
     numbers; the image has `numbers` numbers. The pitch is the most frequent distance of two lines.
@@ -135,7 +141,7 @@ def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> L
 
 
 def adjacent_lines(places: NDArray[np.int64], deep: int) -> list[tuple[int, int]]:
-    """Return the runs of lines that are side by side in all tiles, as (first line, number).
+    """Return runs of lines that are side by side in all tiles, as (first line, number of lines).
 
     `places` has where each line of each tile begins, in shape (tiles, lines); a line has `deep`
     numbers.
