@@ -34,14 +34,14 @@ class CannotError(Exception):
 
 
 class MemoryExceededError(CannotError):
-    """Raised if tasks need more rows or instruction words than an island has."""
+    """Raised if tasks need more banks, rows or instruction words than an island has for them."""
 
 
 class Traits(NamedTuple):
     """The properties on which the cycles of a fused task depend."""
 
     shape: Shape
-    after: tuple[int, ...]  # the numbers of the functions
+    after: tuple[int, ...]  # the indices of the functions in `FUNCTIONS`
     constants: tuple[bool, bool]  # whether A and B are constants
     # by product: the indices of the first numbers of A and B in their memory, modulo `_PERIOD`; if
     # A consists of windows, the index of the first number of the image, modulo a column's numbers

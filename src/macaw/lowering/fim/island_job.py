@@ -195,7 +195,10 @@ class ProductJob:
         return program(self.stream)
 
     def phases(self) -> Iterator[Phase]:
-        """Yield a phase for each start of the island. B is copied before the first start only."""
+        """Yield a phase for each start of the island.
+
+        B is copied before the first start only. Operands that stay in the banks are never copied.
+        """
         router, size = Router(self.stream, self.region), self.stream.shape.numbers.size
         left, right = (
             [operand(task.inputs[side], size, "ab"[side]) for task in self.products]

@@ -215,7 +215,7 @@ def _reciprocal(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _total(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add the tasks of Sum or Mean, which add the operands from left to right."""
+    """Add the tasks of Sum or Mean: additions from left to right, for Mean also times 1 / n."""
     name, operands = node.outputs[0], [required(inputs, place) for place in range(len(inputs))]
     if node.operator == "Sum" or len(inputs) == 1:
         return [chain(values, "add", operands, name)]

@@ -59,8 +59,8 @@ def emit(
 ) -> LoweredGraph:
     """Return the program of a plan.
 
-    `device` is the argument of `.device`; names of files begin with `name` and a dot. Raises
-    `LowerError` if the steps do not fit the islands or the memory.
+    `device` is the argument of `.device`. The names of files begin with `name` and a dot if `name`
+    is not empty. Raises `LowerError` if the steps do not fit the islands or the memory.
     """
     return ProgramWriter(plan, graph, config, device, name).source_text()
 

@@ -111,7 +111,7 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
     Each island first waits for the copies of the islands before it. For each island, `fixed` has
     the cycles to copy the operand that all islands read whole. `rates` has two numbers for each
     island: the cycles to copy the whole other operand, and the cycles to compute the whole result.
-    An island takes the share of these cycles that its region is of the result.
+    An island whose region is the share s of the result takes s times these cycles.
     """
     sizes, time = [], 0.0
     for always, (bring, compute) in zip(fixed, rates, strict=True):
