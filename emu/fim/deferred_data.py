@@ -160,43 +160,62 @@ class DeferredData(CircuitData):
             return
         assert group.kind is not None
         operation, mode, _ = group.kind
-        column, register = self._columns(group), self._registers(group)[:, :, None, :]
-        first = operation.left == IOSA
-        left, right = (column, register) if first else (register, column)
-        if not self._add_dots(group, mode, left, right):
-            new = results(mode, left, right)
-            shape = (*column.shape[:3], new.shape[-1])
-            new = np.broadcast_to(new, shape)
-            for number, accumulates in enumerate(group.accumulates):
-                own = replace(mode, accumulate=int(accumulates))
-                self.fill_rz(
-                    group.places, group.slots[number], new[:, number], own,
-                    left[:, number], right[:, number], group.addresses[number],
-                )  # fmt: skip
+        register = self._registers(group)
+        if not self._add_dots(group, mode, register):
+            self._fill(group, operation, mode, register[:, :, None, :])
         group.clear()
 
-    def _add_dots(self, group: _Group, mode: Mode, left: Bytes, right: Bytes) -> bool:
+    def _fill(self, group: _Group, operation: Operation, mode: Mode, register: Bytes) -> None:
+        """Compute a group's recorded products as the reference does.
+
+        `register` has the operands from registers, of shape (banks, words, 1, 32); `mode` is the
+        mode of the products.
+        """
+        column = self._columns(group)
+        left, right = (column, register) if operation.left == IOSA else (register, column)
+        new = results(mode, left, right)
+        shape = (*column.shape[:3], new.shape[-1])
+        new = np.broadcast_to(new, shape)
+        for number, accumulates in enumerate(group.accumulates):
+            own = replace(mode, accumulate=int(accumulates))
+            self.fill_rz(
+                group.places, group.slots[number], new[:, number], own,
+                left[:, number], right[:, number], group.addresses[number],
+            )  # fmt: skip
+
+    def _add_dots(self, group: _Group, mode: Mode, register: Bytes) -> bool:
         """Add fp16 dot products of a group to Rz, if possible. Return whether they were added.
 
-        `left` and `right` are the operands, of shape (banks, words, repeats, 32) or broadcastable
-        to it; `mode` is the mode of the products. All words must fill the same slots, and no number
-        may be too large for fp16.
+        `register` has the operands from registers, of shape (banks, words, 32); `mode` is the mode
+        of the products. All words must fill the same slots, and no number may be too large for
+        fp16.
         """
         slots = group.slots[0]
         alike = all(other == slots for other in group.slots)
         if mode.arrange != DOT or mode.dtype != np.float16 or len(slots) > SLOTS or not alike:
             return False
-        products = fast_arithmetic.dots(left.view(np.float16), right.view(np.float16))
+        # With repeats as the first axis, NumPy repeats the registers fastest.
+        column = self._columns_by_repeat(group)
+        products = fast_arithmetic.dots(column.view(np.float16), register.view(np.float16))
         if products is None:
             return False
         rz: Host = self.state.rz.view(np.float16)
         where = group.places[:, None], np.array(slots)[None, :]
-        new = np.ascontiguousarray(products.swapaxes(0, 1))
+        new = np.ascontiguousarray(products.transpose(2, 1, 0))
         sums = fast_arithmetic.running_sums(rz[where], new, group.accumulates)
         if sums is None:
             return False
         rz[where] = sums
         return True
+
+    def _columns_by_repeat(self, group: _Group) -> Bytes:
+        """Return the columns of a group's recorded words, of shape (repeats, banks, words, 32)."""
+        cells = self.memory.cells
+        numbers = group.places[:, None] * cells.shape[1] + np.array(group.rows)
+        numbers = numbers * cells.shape[2] + np.array(group.columns).T[:, None, :]
+        # For items of 32 bytes, `take` is faster than three indices.
+        read: Bytes = cells.reshape(-1, COLUMN_BYTES).take(numbers, axis=0)
+        return read
 
     def _columns(self, group: _Group) -> Bytes:
         """Return the columns of a group's recorded words, of shape (banks, words, repeats, 32)."""

@@ -15,6 +15,7 @@ from macaw.emu.system import System
 from macaw.isa.fim_islands import Geometry
 
 _MAX_BATCH = 1 << 11
+_BURST = 1 << 14  # cycles between tests for interrupts: at most a quarter of a second
 
 
 class FastIsland(IslandCore):
@@ -27,6 +28,7 @@ class FastIsland(IslandCore):
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
         self.max_batch = _MAX_BATCH
+        self.burst = _BURST  # the data of this many cycles are computed together
         rows = recordings.fields(device.config)
         self._trace_fields = [row.name for row in rows if not row.shape]
 

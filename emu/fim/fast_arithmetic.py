@@ -1,10 +1,10 @@
 """Computes dot products of fp16 numbers, without conversions to fp16, and their running sums.
 
 A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
-small. So `dots` rounds the significands of binary32 numbers by operations on whole arrays, which
-are several times as fast as conversions to fp16. A function returns None if a number may be too
-large for fp16 or is not finite; `arithmetic` then computes the results. The results have the same
-bits as those of `arithmetic`.
+small. So the module rounds the significands of binary32 numbers by operations on whole arrays,
+which are several times as fast as conversions to fp16. A function returns None if a number may be
+too large for fp16 or is not finite; `arithmetic` then computes the results. The results have the
+same bits as those of `arithmetic`.
 """
 
 from __future__ import annotations
@@ -18,83 +18,162 @@ from macaw.emu.floats import Host
 
 Wide = NDArray[np.float32]
 _DROPPED = 13  # significant bits of binary32 that fp16 does not have
-_SPLITTER = np.float32((1 << _DROPPED) + 1)
-_SMALL_UNITS = np.float32(0.75)  # the last place of this number is that of small fp16 numbers
-_ABSOLUTE = np.uint32(0x7FFF_FFFF)
-_LEAST_NORMAL = int(np.float32(2.0**-14).view(np.uint32))
-_INFINITY = 0x7C00  # the bits of this fp16 number; those of NaN are greater
+# an array, because a number would be converted to one at each use
+_SPLITTER = np.array((1 << _DROPPED) + 1, np.float32)
+_EXPONENT = np.int32(0x7F80_0000)  # the bits of the exponent of a binary32 number
+_FRACTION = 23  # bits of the fraction of a binary32 number
+_LARGEST = 0x7BFF  # the bits of the largest fp16 number; those of infinity and NaN are greater
 _FIELDS = np.int32(-0x8000_0000 | 0x7FFF << _DROPPED)  # sign, exponent and fraction of an fp16
+_REBIAS = 112  # the difference between the exponent's biases of binary32 and fp16
 
 
-def widened(values: Host) -> Wide:
-    """Return fp16 numbers as binary32. Infinities and NaN become magnitudes of at least 65536."""
-    bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
-    bits <<= _DROPPED
-    bits &= _FIELDS
-    wide = bits.view(np.float32)
-    wide *= np.float32(2.0**112)  # the exponents of fp16 are counted from another number
-    return wide
+def _raw_halves(values: Host) -> tuple[Wide, Wide]:
+    """Return the even and the odd elements of fp16 numbers along the last axis, times 2**-112.
+
+    A pair of adjacent elements is read as one integer of 32 bits. The fields of an fp16 number are
+    moved to the places of the fields of a binary32 number, whose exponent has another bias.
+    """
+    pairs = np.ascontiguousarray(values).view(np.int32)
+    second = pairs >> 16 - _DROPPED
+    second &= _FIELDS
+    first = pairs << 16
+    first >>= 16 - _DROPPED
+    first &= _FIELDS
+    return first.view(np.float32), second.view(np.float32)
 
 
-def _finite(values: Host) -> bool:
-    """Return whether fp16 numbers have neither infinities nor NaN."""
-    bits = np.ascontiguousarray(values).view(np.int16) & 0x7FFF
-    return int(bits.max(initial=0)) < _INFINITY
+def _greatest(values: Host) -> int:
+    """Return the bits of the greatest magnitude of fp16 numbers."""
+    bits = np.ascontiguousarray(values).view(np.int16)
+    # the greatest positive number, and the bits of the greatest magnitude of a negative number
+    return max(int(bits.max(initial=0)), int(bits.view(np.uint16).max(initial=0)) & 0x7FFF)
 
 
-def round_significands(values: Wide) -> None:
+def _number(bits: int) -> float:
+    return float(np.uint16(bits).view(np.float16))
+
+
+def round_significands(values: Wide, one: Wide, other: Wide) -> None:
     """Round numbers below 2**112 to 11 significant bits, half to even, in place.
+
+    `one` and `other` are arrays of the same shape for intermediate results.
 
     This is Veltkamp's splitting: the upper part of x is p - (p - x) with p = x · (2**13 + 1). A
     test compares the splitting with integer arithmetic for all significands.
     """
-    product = values * _SPLITTER
-    rest = product - values
-    np.subtract(product, rest, out=values)
+    np.multiply(values, _SPLITTER, one)
+    np.subtract(one, values, other)
+    np.subtract(one, other, values)
 
 
-def _rounded_small(values: Wide) -> Wide:
-    """Return numbers below 2**-14, rounded half to even to multiples of 2**-24."""
-    rounded: Wide = np.copysign(values + _SMALL_UNITS - _SMALL_UNITS, values)
-    return rounded
+def _exponents(values: Wide, out: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Write the bits of `values` without sign and fraction to `out`, and return it."""
+    return np.bitwise_and(values.view(np.int32), _EXPONENT, out=out)
+
+
+def _round_products(values: Wide, exponents: NDArray[np.int32], least: int) -> None:
+    """Round numbers below 2**100 to 11 significant bits, half to even, in place.
+
+    Numbers below 2**`least` are rounded to multiples of 2**(`least` - 10), as fp16 numbers below
+    the least normal number are. A zero loses its sign. `exponents` is the result of `_exponents`
+    for these numbers; the function overwrites it.
+
+    Let E be the exponent of x, or `least` if E is less. x is rounded to a multiple of the unit
+    u = 2**(E - 10). Let m = 1.5 · 2**(E + 13), an even number of units. |x| < 2**(E + 1), so x + m
+    lies between 2**(E + 13) and 2**(E + 14), where binary32 numbers are the multiples of u. So the
+    sum is rounded to a multiple of u. For a tie, the result is the even multiple: the even one for
+    x too, because m is even. Then the subtraction of m is exact, because the difference is less
+    than 2**12 units.
+    """
+    np.maximum(exponents, (127 + least) << _FRACTION, out=exponents)
+    exponents += _DROPPED << _FRACTION | 1 << _FRACTION - 1
+    addends = exponents.view(np.float32)
+    values += addends
+    values -= addends
 
 
 def dots(left: Host, right: Host) -> Wide | None:
     """Return the dot products of `left` and `right`, fp16 arrays, along the last axis, as binary32.
 
-    The arrays are broadcast to each other. Their last axis has a power of two as its length.
+    The arrays are broadcast to each other. Their last axis has a power of two as its length, at
+    least two, and they have other axes.
     """
-    if not (_finite(left) and _finite(right)):
+    bounds = _greatest(left), _greatest(right)
+    if max(bounds) > _LARGEST:
         return None
-    terms = widened(left) * widened(right)
-    absolute = terms.view(np.uint32) & _ABSOLUTE
     # Sums of products below this limit cannot become too large, however they are rounded.
-    if int(absolute.max(initial=0)) >= int(np.float32(32768 / terms.shape[-1]).view(np.uint32)):
-        return None
-    absolute -= 1  # now 0 counts as a large number: it needs no rounding
-    small = np.flatnonzero(absolute < _LEAST_NORMAL - 1)
-    rounded = _rounded_small(terms.reshape(-1)[small])
-    round_significands(terms)
-    terms.reshape(-1)[small] = rounded
-    # The sum of two fp16 numbers is a multiple of the least one, so a small sum is exact.
-    while terms.shape[-1] > 1:
-        terms = terms[..., 0::2] + terms[..., 1::2]
-        round_significands(terms)
-    return terms[..., 0]
+    limit = 32768 // left.shape[-1]
+    small, large = sorted((left, right), key=lambda item: item.size)
+    factors, terms = _raw_halves(small), _raw_halves(large)
+    # All numbers below are half as large as in the definition, so that no factor is too large.
+    least = -15
+    for part in factors:
+        part *= np.float32(2.0**_REBIAS)
+        part *= np.float32(2.0 ** (_REBIAS - 1))
+    if small.shape[:-1] != large.shape[:-1]:
+        shape = np.broadcast_shapes(terms[0].shape, factors[0].shape)
+        if shape != terms[0].shape:
+            terms = np.broadcast_to(terms[0], shape).copy(), np.broadcast_to(terms[1], shape).copy()
+    rest = np.empty(terms[0].shape, np.int32)
+    for part, factor in zip(terms, factors, strict=True):
+        part *= factor  # exact: the product has at most 22 significant bits
+        exponents = _exponents(part, rest)
+        if _number(bounds[0]) * _number(bounds[1]) >= limit and (
+            int(exponents.max(initial=0)) >= int(np.float32(limit / 2).view(np.int32))
+        ):
+            return None
+        _round_products(part, exponents, least)
+    sums, other = terms
+    sums += other
+    one, two = rest.view(np.float32).reshape(-1), other.reshape(-1)
+    while True:
+        # The sum of two fp16 numbers is a multiple of the least one, so a small sum is exact.
+        size, shape = sums.size, sums.shape
+        round_significands(sums, one[:size].reshape(shape), two[:size].reshape(shape))
+        if shape[-1] == 1:
+            break
+        sums = sums[..., 0::2] + sums[..., 1::2]
+    found = sums[..., 0]
+    found *= np.float32(2)
+    _set_signs_of_zeros(found, left, right)
+    return found
+
+
+def _set_signs_of_zeros(found: Wide, left: Host, right: Host) -> None:
+    """Make each zero in `found`, dot products of `left` and `right`, -0 if all its products are.
+
+    A sum is -0 only if both terms are -0: a sum of opposite numbers is +0, and so is that of both
+    zeros. If a dot product without positive terms is 0, then all its rounded products are 0.
+    """
+    zeros = np.flatnonzero(found == 0)
+    if not zeros.size:
+        return
+    where = np.unravel_index(zeros, found.shape)
+    shape = *found.shape, left.shape[-1]
+    signs = (
+        np.broadcast_to(left.view(np.int16), shape)[where]
+        ^ np.broadcast_to(right.view(np.int16), shape)[where]
+    )
+    found.reshape(-1)[zeros[signs.max(axis=-1) < 0]] = -0.0
 
 
 def running_sums(old: Host, new: Wide, accumulates: Sequence[bool]) -> Host | None:
     """Add arrays of fp16 numbers to `old` one after another; return the last sums as fp16.
 
-    `new` has shape (arrays, ...), and its numbers are results of `dots`. An array for which
-    `accumulates` is false replaces the sums.
+    `new` has shape (arrays, ...), and its numbers are results of `dots`; the function overwrites
+    them. An array for which `accumulates` is false replaces the sums.
     """
-    sums = new.astype(np.float16)
-    latest = old
-    with np.errstate(over="ignore", invalid="ignore"):
-        for number, adds in enumerate(accumulates):
-            if adds:
-                # NumPy adds fp16 numbers in binary32 and rounds each sum once
-                np.add(latest, sums[number], out=sums[number])
-            latest = sums[number]
-    return latest if _finite(old) and _finite(sums) else None
+    if _greatest(old) > _LARGEST:
+        return None
+    latest = old.reshape(-1).astype(np.float32)
+    one, two = np.empty_like(latest), np.empty_like(latest)
+    for adds, sums in zip(accumulates, new.reshape(len(new), -1), strict=True):
+        if adds:
+            # Two roundings, to 24 bits and to 11, give the same result as one.
+            np.add(latest, sums, sums)
+            round_significands(sums, one, two)
+        latest = sums
+    # Only a sum that is too large for fp16 is rounded to 65536 or more.
+    if np.abs(new).max(initial=0) >= 65536:
+        return None
+    return latest.astype(np.float16).reshape(old.shape)

@@ -13,7 +13,7 @@ from macaw.emu.fim import deferred_data
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.deferred_data import DeferredData
-from macaw.emu.fim.fast_arithmetic import dots, round_significands, running_sums, widened
+from macaw.emu.fim.fast_arithmetic import dots, round_significands, running_sums
 from macaw.emu.floats import to_host
 from macaw.isa import config
 from macaw.isa.fim_circuit import DOT, FORMATS, MUL
@@ -28,8 +28,22 @@ def bits(numbers):
     return np.asarray(numbers, np.float16).view(np.uint16)
 
 
-def test_every_finite_number_is_widened():
-    assert (widened(_FINITE) == _FINITE.astype(np.float32)).all()
+def widened(numbers):
+    return np.asarray(numbers, np.float16).astype(np.float32)
+
+
+def tree(terms):
+    """Return the sums of adjacent pairs along the last axis, by NumPy's conversions to fp16."""
+    with np.errstate(all="ignore"):
+        while terms.shape[-1] > 1:
+            wide = terms.astype(np.float64)  # a sum of two fp16 numbers is exact in binary64
+            terms = (wide[..., 0::2] + wide[..., 1::2]).astype(np.float16)
+    return terms[..., 0]
+
+
+def exact_dots(left, right):
+    with np.errstate(all="ignore"):
+        return tree((left.astype(np.float64) * right.astype(np.float64)).astype(np.float16))
 
 
 @pytest.mark.parametrize("power", [-30, 0, 15])
@@ -38,7 +52,7 @@ def test_every_significand_is_rounded_half_to_even(power):
     numbers = np.ldexp(whole.astype(np.float32), power - 23)
     numbers[::3] *= -1
     rounded = numbers.copy()
-    round_significands(rounded)
+    round_significands(rounded, np.empty_like(rounded), np.empty_like(rounded))
     kept, rest = whole >> 13, whole & 0x1FFF
     kept += (rest > 0x1000) | ((rest == 0x1000) & (kept & 1 == 1))
     exact = np.ldexp(kept.astype(np.float64), power - 10)
@@ -50,13 +64,106 @@ def test_every_significand_is_rounded_half_to_even(power):
     "factor", [0.0, -0.0, 1.0, -1.5, 1 + 2**-10, 2**-14, 2**-24, 3 * 2**-24, 0.3, -0.0007]
 )
 def test_every_product_of_a_factor_is_rounded_as_in_the_alu(factor):
-    numbers = _FINITE[np.abs(_FINITE) < 16384][:, None]
-    factors = np.full(1, factor, np.float16)
-    products = dots(factors, numbers)
+    numbers = _FINITE[np.abs(_FINITE.astype(np.float64) * factor) < 16384]
+    exact = exact_dots(numbers[:, None], np.full(1, factor, np.float16))
+    # the other product is -0, and a sum with -0 is the other term
+    zeros = np.copysign(np.float16(0), -np.copysign(np.float16(1), np.float16(factor)))
+    for place in range(2):
+        pairs = np.full((len(numbers), 2), zeros)
+        pairs[:, place] = numbers
+        products = dots(np.full(2, factor, np.float16), pairs)
+        assert products is not None
+        assert (bits(products) == bits(exact)).all()
+
+
+# Significands whose products are ties, a little above and a little below ties, in each parity.
+_SIGNIFICANDS = np.array([1024, 1025, 1026, 1027, 1365, 1535, 1536, 1537, 2045, 2046, 2047])
+
+
+@pytest.mark.parametrize("exponent", range(-36, 1))
+def test_products_and_sums_with_ties_and_small_numbers_are_those_of_numpy(exponent):
+    """All exponents of products: subnormal, at the border to the normal numbers, and above it."""
+    random = np.random.default_rng(exponent + 100)
+    shape = 4000, 16
+    left, right = (random.choice(_SIGNIFICANDS, shape) for _ in range(2))
+    signs = random.choice([-1, 1], shape)
+    half = exponent // 2
+    spread = random.integers(-2, 3, shape)
+    one = np.ldexp(left * signs, half - 10 + spread).astype(np.float16)
+    other = np.ldexp(right, exponent - half - 10 - spread).astype(np.float16)
+    one[::7] = one[0, 0]  # equal products, whose sums are ties or opposite numbers
+    other[::7, 1::2] = -other[::7, 0::2]
+    products = dots(one, other)
     assert products is not None
-    with np.errstate(all="ignore"):
-        exact = (numbers[:, 0].astype(np.float64) * np.float64(factors[0])).astype(np.float16)
+    assert (bits(products) == bits(exact_dots(one, other))).all()
+
+
+@pytest.mark.parametrize("size", [2, 4, 16])
+def test_zeros_have_the_signs_of_numpy(size):
+    tiny = 2.0**-24  # its products are rounded to zeros
+    values = np.array([0.0, -0.0, tiny, -tiny, 1.0, -1.0], np.float16)
+    random = np.random.default_rng(size)
+    # few values in a row, so that all its products are often -0
+    few = random.choice(values, (3000, 2))
+    left = np.take_along_axis(few, random.integers(0, 2, (3000, size)), axis=1)
+    right = random.choice(np.array([0.0, tiny, 2**-14], np.float16), (3000, size))
+    left[:500], right[:500] = np.copysign(left[:500], -1), np.abs(right[:500])
+    exact = exact_dots(left, right)
+    products = dots(left, right)
+    assert products is not None
     assert (bits(products) == bits(exact)).all()
+    assert {0x0000, 0x8000} <= set(bits(exact).tolist())
+    whole = dots(left[:, None], right[None, :40])  # both operands are broadcast
+    assert whole is not None
+    assert (bits(whole) == bits(exact_dots(left[:, None], right[None, :40]))).all()
+
+
+@pytest.mark.parametrize("size", [2, 16])
+def test_the_greatest_products_that_the_fast_functions_take(size):
+    """Products below 32768 / size are taken, even if a product of the greatest operands is not."""
+    limit = np.float16(32768 / size)
+    below = np.nextafter(limit, np.float16(0))
+    one, other = (np.full((1, size), x, np.float16) for x in (2, below / 2))
+    products = dots(one, other)
+    assert products is not None
+    assert (bits(products) == bits(exact_dots(one, other))).all()
+    other[0, 1] = limit / 2
+    assert dots(one, other) is None
+    one[0, 1] = 0.5
+    one[0, 0], other[0, 0] = limit, 0.25  # the greatest numbers are not in the same product
+    products = dots(one, other)
+    assert products is not None
+    assert (bits(products) == bits(exact_dots(one, other))).all()
+
+
+def test_running_sums_of_hard_numbers_are_those_of_numpy():
+    """Ties, numbers of very different sizes, and opposite numbers."""
+    random = np.random.default_rng(7)
+    numbers = np.ldexp(
+        random.choice(_SIGNIFICANDS, (60, 500)) * random.choice([-1, 1], (60, 500)),
+        random.integers(-34, 2, (60, 500)),
+    ).astype(np.float16)
+    numbers[9::10] = -numbers[8::10]
+    numbers[3, ::2] = -0.0
+    accumulates = [number % 7 != 3 for number in range(60)]
+    expected = old = numbers[0].copy()
+    for number, adds in zip(numbers[1:], accumulates[1:], strict=True):
+        exact = expected.astype(np.float64) + number.astype(np.float64)
+        expected = exact.astype(np.float16) if adds else number
+    sums = running_sums(old, widened(numbers[1:]), accumulates[1:])
+    assert sums is not None
+    assert (bits(sums) == bits(expected)).all()
+
+
+@pytest.mark.parametrize("last", [0x7BFF, 0x7BFE])
+def test_running_sums_round_to_the_largest_number_or_refuse(last):
+    """65504 + 16 is half-way to 65536, which fp16 does not have; 65472 + 16 is a tie to 65472."""
+    old = np.array([last], np.uint16).view(np.float16)
+    sums = running_sums(old, widened([[15.99]]), [True])
+    assert sums is not None
+    assert bits(sums) == last
+    again = running_sums(old, widened([[16]]), [True])
+    assert (again is None) == (last == 0x7BFF)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 3e-4, 0.01, 1.0, 6.0])
@@ -81,12 +188,13 @@ def test_dot_products_have_the_bits_of_the_alu(scale):
 
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 6e4])
 def test_numbers_that_the_fast_functions_do_not_take(number):
-    one = np.ones(16, np.float16)
+    one = np.ones((1, 16), np.float16)
     other = one.copy()
-    other[3] = number
+    other[0, 3] = number
     assert dots(one, other) is None
     assert dots(other, one) is None
     assert (dots(other, 0 * one) is None) == (number != 6e4)
+    assert dots(-other, one) is None
     assert (running_sums(other, widened(one)[None], [True]) is None) == (number != 6e4)
 
 
@@ -94,7 +202,7 @@ def test_sums_that_the_fast_functions_do_not_take():
     """The fast functions refuse a sum that becomes infinite, such as 6e4 + 6e4 in fp16."""
     large = np.full(2, 6e4, np.float16)
     terms = widened(np.array([large, -large]))
-    assert running_sums(large, terms, [True, True]) is None
+    assert running_sums(large, terms.copy(), [True, True]) is None
     assert running_sums(large, terms[1:], [True]) is not None
 
 
