@@ -101,6 +101,7 @@ class Check:
         self.opened: Any = None  # the mark of the open block
         self.registers: dict[str, int] = {}  # those that the open block has set, with their values
         self._loops: list[_Loop] = []
+        self._can: set[tuple[int, ...]] = set()  # modes of operations that the circuits can do
 
     def take(
         self,
@@ -290,15 +291,18 @@ class Check:
         if self._able is None:
             return
         arrangement, form = state.get("arrange", 0), state.get("format", 0)
-        why = self._able.lacks(function or 0, arrangement, form, state.get("transpose", 0))
+        modes = function or 0, arrangement, form, state.get("transpose", 0)
+        if modes in self._can:
+            return
+        why = self._able.lacks(*modes)
         if why:
-            modes = function or 0, arrangement, form, state.get("transpose", 0)
             able = [str(other.island) for other in self._others if not other.lacks(*modes)]
             many = "s" if len(able) > 1 else ""
             hint = f"island{many} {', '.join(able)} can do it" if able else ""
             if "format" not in state:
                 hint = self._format_hint(*modes) or hint
             raise AbilityError(f"{when}{why}", hint, mark=mark)
+        self._can.add(modes)
 
     def _format_hint(self, function: int, arrangement: int, form: int, transpose: int) -> str:
         """Return a hint to select a format with which the island can do an operation.

@@ -50,6 +50,11 @@ class Operation:
         """The registers that the operation reads, except the ALU's accumulator."""
         return tuple(filter(None, (self.left, self.right)))
 
+    @cached_property
+    def registers(self) -> tuple[str, ...]:
+        """The registers that the operation reads or writes, except the ALU's accumulator."""
+        return *self.reads, self.to
+
 
 OPERATIONS = (
     Operation(GIO, IOSA),

@@ -86,8 +86,10 @@ def _find_buffer_banks(island: Island) -> frozenset[int]:
     bounds = [({buffer.low}, {buffer.high}) for buffer in island.buffers]
     for block in island.blocks:
         for _, item in island.program.block_words(block.pc) if block.running else ():
-            number = item.values.get("register", 0) - BUFFER_REGISTERS
-            if item.row.mnemonic == "mmr" and 0 <= number < BUFFERS * len(BUFFER_PARTS):
+            if item.row.mnemonic != "mmr":
+                continue
+            number = item.values["register"] - BUFFER_REGISTERS
+            if 0 <= number < BUFFERS * len(BUFFER_PARTS):
                 buffer, part = divmod(number, len(BUFFER_PARTS))
                 if part in (_LOW, _HIGH):
                     bounds[buffer][part == _HIGH].add(item.values["value"])

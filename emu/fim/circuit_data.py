@@ -5,6 +5,8 @@ Nothing here depends on time. `operations` decides when a word acts, and calls t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +32,7 @@ class Repeats(NamedTuple):
     operation: Operation
     mode: Mode
     columns: NDArray[np.int64]
-    slots: list[int]
+    slots: Sequence[int]
     address: int  # of the word
 
 
@@ -95,7 +97,7 @@ class CircuitData:
     def fill_rz(
         self,
         places: NDArray[np.intp],
-        slots: list[int],
+        slots: Sequence[int],
         new: Host,
         mode: Mode,
         left: Bytes,
@@ -124,7 +126,7 @@ def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:
     return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
-def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode) -> None:
+def fill(rz: Bytes, places: NDArray[np.intp], slots: Sequence[int], new: Host, mode: Mode) -> None:
     """Write the results of repeats to Rz in their order; if `mode` accumulates, add them to Rz.
 
     `places` are the indices of the banks in `rz`. `new` has the results, of shape (banks, repeats,
@@ -145,7 +147,7 @@ def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode:
 
 
 def _fill_slots(
-    rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
+    rz: Host, places: NDArray[np.intp], slots: Sequence[int], new: Host, mode: Mode
 ) -> None:
     """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 

@@ -141,6 +141,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         This block acts next, unless all blocks wait.
         """
         running = [block for block in self.blocks if block.running]
+        if len(running) == 1:
+            return running[0]
         return min(running, key=lambda block: (block.time, block.index), default=None)
 
     def start(self, entry: int, time: int) -> None:

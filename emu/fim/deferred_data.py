@@ -7,6 +7,7 @@ and copies nothing. `settle` computes and copies everything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 import numpy as np
@@ -49,7 +50,7 @@ class _Group:
     kind: _Kind | None = None
     rows: list[int] = field(default_factory=list)
     columns: list[NDArray[np.int64]] = field(default_factory=list)
-    slots: list[list[int]] = field(default_factory=list)
+    slots: list[Sequence[int]] = field(default_factory=list)
     accumulates: list[bool] = field(default_factory=list)
     addresses: list[int] = field(default_factory=list)
     # the operand in a register: its bytes, or row and column of its bytes

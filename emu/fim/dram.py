@@ -51,6 +51,22 @@ _BY_BANK = (
 )
 
 
+def _latest(times: list[int], banks: Sequence[int]) -> int:
+    """Return the greatest of the `times` of some banks. `times` has one for each bank."""
+    if len(banks) == len(times):  # all banks
+        return max(times)
+    return max([times[bank] for bank in banks])
+
+
+def _set(values: list[int], banks: Sequence[int], value: int) -> None:
+    """Replace the `values` of some banks by `value`. `values` has one for each bank."""
+    if len(banks) == len(values):
+        values[:] = [value] * len(values)
+        return
+    for bank in banks:
+        values[bank] = value
+
+
 class Dram:
     """The state of one island's banks and channel that the timing rules use."""
 
@@ -118,19 +134,19 @@ class Dram:
         if command == PRECHARGE:
             return precharge_bounds(
                 self.timings,
-                max([self.activated[bank] for bank in banks]),
-                max([self.written[bank] for bank in banks]),
-                max([self.read[bank] for bank in banks]) if self.timings.t_rtp else PAST,
+                _latest(self.activated, banks),
+                _latest(self.written, banks),
+                _latest(self.read, banks) if self.timings.t_rtp else PAST,
             )
-        activated = max([self.activated[bank] for bank in banks])
+        activated = _latest(self.activated, banks)
         if command == ACTIVATE:
-            precharged = max([self.precharged[bank] for bank in banks])
+            precharged = _latest(self.precharged, banks)
             bounds = activate_bounds(self.timings, precharged, activated)
             if not self.timings.t_refi:
                 return bounds
-            return *bounds, (max([self.refresh_ends[bank] for bank in banks]), "refresh")
-        column = max([self.columns[bank] for bank in banks])
-        written = max([self.written[bank] for bank in banks]) if self.timings.t_wtrl else PAST
+            return *bounds, (_latest(self.refresh_ends, banks), "refresh")
+        column = _latest(self.columns, banks)
+        written = _latest(self.written, banks) if self.timings.t_wtrl else PAST
         return column_bounds(self.timings, command == WRITE, activated, column, written)
 
     def issue(
@@ -147,17 +163,15 @@ class Dram:
         there must be only one bank.
         """
         if command in (ACTIVATE, PRECHARGE):
-            times = self.activated if command == ACTIVATE else self.precharged
-            for bank in banks:
-                self.rows[bank], times[bank] = row, time
+            _set(self.activated if command == ACTIVATE else self.precharged, banks, time)
+            _set(self.rows, banks, row)
             return
         writes = command == WRITE
-        for bank in banks:
-            self.columns[bank] = time
-            if writes:
-                self.written[bank] = self.timings.data_end(time, True)
-            else:
-                self.read[bank] = time
+        _set(self.columns, banks, time)
+        if writes:
+            _set(self.written, banks, self.timings.data_end(time, True))
+        else:
+            _set(self.read, banks, time)
         if channel:
             (bank,) = banks
             self.channel = use_channel(
@@ -246,15 +260,18 @@ class Dram:
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
         """Record a column command to several banks in cycle `time`, with no data on the channel."""
-        columns = self.columns
-        for bank in banks:
-            columns[bank] = time
+        _set(self.columns, banks, time)
         if command == WRITE:
-            for bank in banks:
-                self.written[bank] = self.timings.data_end(time, True)
+            _set(self.written, banks, self.timings.data_end(time, True))
         elif self.timings.t_rtp:  # nothing else needs the times of reads
-            for bank in banks:
-                self.read[bank] = time
+            _set(self.read, banks, time)
+
+    def in_other_rows(self, banks: Sequence[int], row: int) -> list[int]:
+        """Return those of `banks` that do not have row `row` open; CLOSED stands for no row."""
+        rows = self.rows
+        if len(banks) == len(rows) == rows.count(row):
+            return []
+        return [bank for bank in banks if rows[bank] != row]
 
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
@@ -265,7 +282,7 @@ class Dram:
         first closes the rows that are open in these banks, even if such a row is `row`. One
         activation command opens the row in up to `act_banks` banks.
         """
-        others = [bank for bank in banks if self.rows[bank] != CLOSED]
+        others = self.in_other_rows(banks, CLOSED)
         if others:
             time = self.do(PRECHARGE, others, time, step=step, bus=bus)
         for part in activation_commands(self.geometry, banks):
@@ -277,7 +294,7 @@ class Dram:
 
         The cycle is one of `time`, `time` + `step`, ...
         """
-        others = [bank for bank in banks if self.rows[bank] != CLOSED]
+        others = self.in_other_rows(banks, CLOSED)
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def refresh(self, banks: Sequence[int], time: int) -> None:
@@ -300,7 +317,7 @@ class Dram:
         start = refresh_due(timings, memory, banks[0], done)
         if start > time:
             return
-        opened = [bank for bank in banks if self.rows[bank] != CLOSED]
+        opened = self.in_other_rows(banks, CLOSED)
         if opened:
             start = max(start, max(self._bounds(PRECHARGE, opened))[0])
             self.issue(PRECHARGE, opened, start)

@@ -6,9 +6,11 @@ repeats, at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.fim.arithmetic import Mode
@@ -44,14 +46,16 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
-    if operation.computes and mode not in island.checked_modes:
+    if operation.computes and not block.is_checked:
         _check_mode(island, mode)
+        block.is_checked = True
     left = values["repeat"] - block.repeat
     slots = _slots(island, block, operation, mode, left)
-    shared = not buffer_banks(island).isdisjoint(block.banks)
+    buffers = buffer_banks(island)
+    shared = bool(buffers) and not buffers.isdisjoint(block.banks)
     if shared and operation.to == IOSA and block.row != CLOSED:
         _check_columns(island, block, values["col"] + values["inc"] * block.repeat)
-    arrived = island.aligned(max(block.time, block.pull_ready((*operation.reads, operation.to))))
+    arrived = island.aligned(max(block.time, block.pull_ready(operation.registers)))
     lead = column_lead(operation, island.dram.timings.t_column, step)
     there = arrived if lead else max(arrived, block.columns_ready)
     alu_free = block.alu_free - lead
@@ -65,23 +69,25 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     else:
         at = begin
     _count_waits(island, block, arrived, there, begin)
-    latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
-    if lead:
-        latency = latency._replace(result=latency.result + lead // step)
+    latency = block.latency
+    if latency is None:
+        latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
+        block.latency = latency
     count, period, waits = 1, 0, 0
     if island.max_batch > 1 and left > 1 and not island.listeners and not shared:
         most = min(len(slots), left)
         count, period, waits = _batch(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
     if island.tracing or island.listeners:
-        island.batch = Batch(at, period, count, waits, latency, mode)
-    first = values["col"] + values["inc"] * block.repeat
-    columns = first + values["inc"] * np.arange(count)
+        late = latency._replace(result=latency.result + lead // step) if lead else latency
+        island.batch = Batch(at, period, count, waits, late, mode)
+    columns = _columns(values["col"] + values["inc"] * block.repeat, values["inc"], count)
     _compute(island, block, Repeats(operation, mode, columns, slots[:count], block.pc))
     block.time = last + step
     if operation.computes:
         block.alu_free = last + lead + latency.busy * step
-        block.rz_ready = max(block.rz_ready, last + latency.result * step)
+        result = lead + latency.result * step  # `lead` is a multiple of `step`
+        block.rz_ready = max(block.rz_ready, last + result)
     if lead:
         block.columns_ready = last + lead + step
     _advance_slot(block, operation, mode, count)
@@ -126,6 +132,9 @@ def _count_repeats(island: Island, block: Block, operation: Operation, count: in
 
 
 def _check_mode(island: Island, mode: Mode) -> None:
+    """Raise `Fault` if the circuits of an island cannot do operations in `mode`."""
+    if mode in island.checked_modes:
+        return
     why = island.abilities.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
     if why:
         raise Fault("not available", why, {"function": FUNCTION_NAMES[mode.op]})
@@ -137,7 +146,23 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
     return operation.left == RZ or (operation.computes and mode.arrange not in (DOT, OUTER))
 
 
-def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
+@lru_cache(maxsize=1024)
+def _columns(first: int, step: int, count: int) -> NDArray[np.int64]:
+    """Return `count` numbers of columns from `first` on, each greater than the last by `step`."""
+    columns = np.asarray(first + step * np.arange(count))
+    columns.flags.writeable = False
+    return columns
+
+
+@lru_cache(maxsize=1024)
+def _following_slots(slot: int, step: int, count: int) -> tuple[int, ...]:
+    """Return `count` values of RZ_SLOT from `slot` on, each greater than the last by `step`."""
+    return tuple((slot + step * k) % SLOTS for k in range(count))
+
+
+def _slots(
+    island: Island, block: Block, operation: Operation, mode: Mode, count: int
+) -> Sequence[int]:
     """Return the values of a block's RZ_SLOT in the next `count` repeats of `operation` in `mode`.
 
     The list ends before the first repeat that will fault. Raises `Fault` if this is the next
@@ -146,7 +171,7 @@ def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
         forward = int(operation.computes and mode.arrange == DOT)
-        return [(slot + forward * k) % SLOTS for k in range(count)]
+        return _following_slots(slot, forward, count)
     check_slice(island, slot)
     slots = []
     for k in range(count):
@@ -192,7 +217,7 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
             "no open row", f"a column of bank {bank}, which has no open row", {"bank": bank}
         )
     dram, step = island.dram, island.divider
-    others = [bank for bank in block.banks if dram.rows[bank] != block.row]
+    others = dram.in_other_rows(block.banks, block.row)
     if others:
         begin = dram.open(others, block.row, begin, step)
         island.counts["activations"] += len(others)

@@ -8,6 +8,8 @@ count, so an overflow is counted only where it happens.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,7 +62,7 @@ class Overflows:
 
 
 def count_overflows(
-    mode: Mode, left: Bytes, right: Bytes, old: Bytes, slots: list[int], new: Host
+    mode: Mode, left: Bytes, right: Bytes, old: Bytes, slots: Sequence[int], new: Host
 ) -> NDArray[np.intp]:
     """Return the number of overflows in repeats of an operation in `mode`, for each bank.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from macaw.emu.core import CONTRACT
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
+from macaw.emu.rules.fim_circuits import Latency
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.state import State, StateField
 from macaw.emu.waits import NEVER
@@ -27,6 +29,7 @@ from macaw.isa.fim_circuit import (
 )
 from macaw.isa.lazy_dataclass import dataclass
 
+_mode = lru_cache(maxsize=256)(Mode)  # a mode keeps what is derived from it
 NOBODY = -1
 NOWHERE = -1  # the value of a pointer that no word has set
 HOST = -2  # the index of the temporary block that does a host operation
@@ -168,7 +171,10 @@ class Block:
 
     def registers_changed(self) -> None:
         """Compute `mode`, the mode of operations, after the circuits' registers have changed."""
-        self.mode = Mode(*(self.registers[place] for place in _MODE))
+        self.mode = _mode(*[self.registers[place] for place in _MODE])
+        # of operations in this mode; None before the first one
+        self.latency: Latency | None = None
+        self.is_checked = False  # whether the circuits are known to be able to compute in this mode
 
     @property
     def moment(self) -> object:
