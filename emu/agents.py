@@ -90,7 +90,7 @@ class Agent(ABC):
 
     @abstractmethod
     def count_occurrence(
-        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+        self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
         """Count `count` memory accesses of one of the core's ports for the trace.
 

@@ -49,7 +49,7 @@ class Traced(Agent):
         return Units(1, 4, store=4)
 
     def count_occurrence(
-        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+        self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
         """Count `count` occurrences of `what` for the trace, in the cycles `time` to `until` - 1.
 

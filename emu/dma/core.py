@@ -443,7 +443,7 @@ class DmaCore(Core):
     # The trace
 
     def count_occurrence(
-        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+        self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
         """Count `count` occurrences of `what` as uses of the running transfer.
 

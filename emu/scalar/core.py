@@ -262,7 +262,7 @@ class ScalarCore(Core, Startable, Instrumented):
             self.tally.begin_instruction(self.time)
 
     def count_occurrence(
-        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+        self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
         """Add `count` occurrences of `what` to the tally, in the cycles `time` to `until` - 1.
 

@@ -255,8 +255,8 @@ def test_a_pe_part_is_printed_with_its_directives() -> None:
 
 def test_each_name_of_a_list_and_a_sequence_is_global_once() -> None:
     program = pe_program()
-    first = [replace(each, is_global=True) for each in program.symbols]
-    further = [replace(each, name=f"{each.name}.same") for each in first]
+    first = [each._replace(is_global=True) for each in program.symbols]
+    further = [each._replace(name=f"{each.name}.same") for each in first]
     found = lines(replace(program, symbols=(*first, *further)))
     for each in (*first, *further):
         assert found.count(f"        .global {each.name}") == 1

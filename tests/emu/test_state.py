@@ -249,6 +249,13 @@ def test_plain_arrays_and_limits() -> None:
         plain.unpack(b"z")
 
 
+def test_arrays_in_arrays_are_bounded():
+    """Damaged bytes may have an array where the bytes of an array should be."""
+    start = b"a" + plain.pack(("<i4", (1,)))
+    with pytest.raises(plain.PlainError, match="containers are nested too deeply"):
+        plain.unpack(start * 10_000)
+
+
 # Pages
 
 
