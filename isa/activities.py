@@ -61,24 +61,24 @@ PRODUCTS = frozenset(row.name for row in ACTIVITIES if row.unit == "products")
 
 
 def sram(capacity: int) -> str:
-    """Return the activity for bytes read from or written to an on-chip memory of `capacity` bytes."""
+    """Return the name of the activity for bytes of an on-chip memory of `capacity` bytes."""
     if capacity <= 8 << 10:
         return "sram_8k"
     return "sram_32k" if capacity <= 32 << 10 else "sram_1m"
 
 
 def adding(element: str) -> str:
-    """Return the activity for additions in the type `element`, such as `int32`, `fp16` or `fp32`."""
+    """Return the name of the activity for additions in the type `element`, such as `int32`."""
     return f"add_{element}"
 
 
 def multiplying(element: str) -> str:
-    """Return the activity for products in the type `element`; int64 counts as int32."""
+    """Return the name of the activity for products in the type `element`; int64 counts as int32."""
     return f"mul_{'int32' if element == 'int64' else element}"
 
 
 def computing(arithmetic: str, element: str) -> str:
-    """Return the activity for results of the kind `arithmetic` in the type `element`.
+    """Return the name of the activity for results of the kind `arithmetic` in the type `element`.
 
     `arithmetic` is one of `ARITHMETIC`. Results of the kinds logic and special count without their
     type.

@@ -1,8 +1,9 @@
 """Finds the pseudo-instruction that a disassembly prints for a word: `ret` for `jalr zero, 0(ra)`.
 
-A pseudo-instruction is an alias if its expansion is a single instruction with at least one fixed
-operand. If several aliases match, the alias with the most fixed operands is used. If several of
-these have the same number, the first one in the table is used.
+A pseudo-instruction is an alias if no instruction has its mnemonic, and one of its expansions is a
+single instruction with at least one fixed operand. If several aliases match, the alias with the
+most fixed operands is used. If several of these have the same number, the first one in the table is
+used.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def with_alias(core: Core, text: str) -> str:
 
 @cache
 def _aliases(core: Core) -> dict[str, list[_Alias]]:
-    """Return the aliases of each mnemonic. Aliases with more fixed operands come first."""
+    """Return the aliases, by the mnemonic of the instruction that they replace.
+
+    In each list, aliases with more fixed operands come first.
+    """
     by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
     for pseudo in core.pseudos:

@@ -27,7 +27,7 @@ class DecodeError(ValueError):
 
 
 class StructureError(ValueError):
-    """The error for a record in memory that is too short or has an illegal member value."""
+    """The error for a record that is cut off, or has an unknown member or an illegal value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
 def format_operand(operand: Operand, value: int, target: str | None) -> str:
     """Return the source text of one operand with the field value `value`.
 
-    If `target` is not None, it is the text of the operand: the address that a relative operand
-    means.
+    If `target` is not None, it is the text of the address that a relative operand means, and
+    replaces the text of `value`.
     """
     text = target if target is not None else operand.kind.format(value)
     return f"{operand.name}={text}" if operand.named else text
@@ -210,7 +210,8 @@ def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
     """Return the bytes of a record of type `structure` with the member values in `values`, by name.
 
-    Members without a value take their defaults. Raises `StructureError`.
+    Members without a value take their defaults. Raises `StructureError` for an unknown name or an
+    illegal value.
     """
     unknown = set(values) - set(structure.offsets)
     if unknown:
@@ -226,7 +227,8 @@ def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
 def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:
     """Return the member values of a record of type `structure` at `offset` of `data`, by name.
 
-    Raises `StructureError`.
+    `offset` is in bytes. Raises `StructureError` if `data` ends before the record does, or if a
+    value is illegal.
     """
     if offset < 0 or offset + structure.size > len(data):
         raise StructureError(f"{structure.name} at offset {offset:#x} is cut off")

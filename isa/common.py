@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from macaw.isa.model import Counter, Event, Fault, SpecialRegister
 
+# fmt: off
 FAULTS = (
-    Fault("illegal instruction", "A word that is no instruction of the core."),
-    Fault("reserved bit set", "A bit that must be zero is set."),
-    Fault("misaligned access", "An address that is no multiple of the access's size."),
-    Fault("out-of-range access", "An address or a run of bytes where the device has no memory."),
-    Fault("isolation violation", "An access to memory that another core uses while it runs."),
-    Fault(
-        "bad mask",
-        "A mask, core number or ticket of nothing that exists, or a core that cannot do it.",
-    ),
+    Fault("illegal instruction", "A word that is no instruction of the core or is not allowed where it is. Also an access to a control and status register that does not exist or is read-only."),
+    Fault("reserved bit set",    "A bit that must be zero is set."),
+    Fault("misaligned access",   "An address that is no multiple of the access's size or of the alignment that is required."),
+    Fault("out-of-range access", "An address, offset or row outside of its memory or buffer, an address without a register, or a value that a register cannot have."),
+    Fault("isolation violation", "A beat of a transfer in the half of a unit that feeds a running row, or a pointer of an island's buffer to memory outside of the island."),
+    Fault("bad mask",            "A number, or a bit of a mask, for which there is no core, unit, bank, transfer, operation or register group. Also a core that cannot do what is asked of it."),
 )
+# fmt: on
 
 # The events on any core for which a debugger can wait.
 EVENTS = (

@@ -1,8 +1,9 @@
 """The configuration of a device: the values of all its settings, by dotted name.
 
 The settings are the `Setting` rows of this module and of every core's descriptor. A device file is
-TOML; a nested table stands for the part of a name before a dot. The file contains only values that
-differ from the defaults, and optionally `name`, the device's name, which is not a setting.
+TOML; a nested table stands for the part of a name before a dot. The file needs to contain only
+values that differ from the defaults. It may also contain `name`, the device's name, and `format`,
+the version of the file's format; these two are not settings.
 """
 
 from __future__ import annotations
@@ -78,9 +79,9 @@ class Configuration(Mapping[str, Any]):
     """The values of a device's settings, by dotted name: `config["pe.clusters"]`. Immutable."""
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
-        """Create the configuration of device `name` from values that differ from the defaults.
+        """Create the configuration of device `name`; `values` are settings by name.
 
-        Raises `ConfigError`.
+        Settings that are not in `values` have their defaults. Raises `ConfigError`.
         """
         if not isinstance(name, str):
             raise ConfigError(f"name: {_text(name)} is not a word")
@@ -335,7 +336,10 @@ def _check_words(setting: Setting, words: Sequence[str]) -> None:
 
 
 def _why_absent(word: str, setting: Setting) -> str:
-    """Return the reason why a setting has no choice `word`, as the end of an error's text."""
+    """Return the reason why a setting has no choice `word`, as the end of an error's text.
+
+    The text is empty if the setting's row has no reason for this word.
+    """
     reasons = dict(setting.absent)
     return f": {reasons[word]}" if word in reasons else ""
 

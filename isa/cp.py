@@ -1,9 +1,10 @@
 """The table of cp, the command processor: RV32IM with Zicsr, and the instructions Xcp.
 
 cp is box 238 in the figures of seed 000. Xcp uses the RISC-V opcode custom-0 (0x0B); Macaw defines
-its encodings. The register forms have the R layout. funct3 selects the instruction. funct7 and the
-register fields that an instruction does not use are 0. A marker has 1 (begin) or 0 (end) in rd, and
-the number of the register group in rs1.
+its encodings. All instructions of Xcp have the RISC-V format R, and funct3 selects the instruction.
+funct7 and the register fields that an instruction does not use are 0. fim.send has the number of an
+operation in rd. A marker has 1 (begin) or 0 (end) in rd, and the number of the register group of
+the trace in rs1.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ I, R = Instruction, scalar.R_TYPE
 
 # fmt: off
 XCP = (
-    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer described at rs1; rd gets its ticket. Waits while the queue of the DMA is full.",                                             "rs1 memory dma",  "rd dma", "xcp", "alu_cycles, and the wait", "dma.copy a0, a1",   "ours"),
+    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer that the structure transfer at the address rs1 describes; rd gets its ticket. Waits while the queue of the DMA is full.",                                             "rs1 memory dma",  "rd dma", "xcp", "alu_cycles, and the wait", "dma.copy a0, a1",   "ours"),
     I("dma.wait",    R,           _x(1, rd=0, rs2=0), "rs1",      "Wait for the transfer with the ticket in rs1; 0 waits for all.",                                                                                 "rs1 dma",         "",       "xcp", "alu_cycles, and the wait", "dma.wait a0",       "ours"),
     I("mem.swap",    R,           _x(2, rd=0, rs2=0), "rs1",      "Exchange ping and pong of the memory units in the mask rs1. Waits until their rows are done.",                                                   "rs1 pe unit",     "unit",   "xcp", "alu_cycles, and the wait", "mem.swap a0",       "seed 000 ¶146"),
-    I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at rs2 (low 19 bits) of their unit's feeding half. Waits until they are done with an earlier one.", "rs1 rs2 pe unit", "pe",     "xcp", "alu_cycles, and the wait", "dispatch a0, a1",   "seed 000 ¶146"),
+    I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at an offset of the half that feeds each of them; the low 19 bits of rs2 are this offset in bytes. Waits until these rows are done with an earlier list.", "rs1 rs2 pe unit", "pe",     "xcp", "alu_cycles, and the wait", "dispatch a0, a1",   "seed 000 ¶146"),
     I("core.start",  R,           _x(4, rd=0),        "rs1, rs2", "Start the core with the number rs1 at the entry rs2. Waits while it runs.",                                                                      "rs1 rs2 core",    "core",   "xcp", "alu_cycles, and the wait", "core.start a0, a1", "ours"),
     I("core.wait",   R,           _x(5, rd=0, rs2=0), "rs1",      "Wait until none of the cores in the mask rs1 (bit = core number) runs.",                                                                         "rs1 core",        "",       "xcp", "alu_cycles, and the wait", "core.wait a0",      "ours"),
     I("fim.send",    SEND_TYPE,   _x(7, zero=0),       "n, rs1, rs2", "Send the number of one of the ten operations to circuits of a fim island: those of the banks in the mask rs2 (0: of the address's bank) do it, with the row and column of the address rs1. Waits while a block works with one of these banks.", "rs1 rs2 core", "core", "xcp", "alu_cycles from when the command comes, and the wait", "fim.send 6, a0, a1", "seed 004 ¶46"),

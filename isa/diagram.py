@@ -13,9 +13,9 @@ WIDTH = 78  # columns of a drawing; a wider one is drawn in several pieces
 def diagram(row: Instruction) -> str:
     """Return a text drawing of the bits of an instruction word, from high to low.
 
-    A box shows the bits of a field with a fixed value, and the name of any other field. A drawing
-    has four lines of text. If it would be too wide, the word is drawn in several pieces, one below
-    the other.
+    A box shows the bits of a field with a fixed value, and the name of any other field. The drawing
+    has four lines of text. If these lines would be longer than `WIDTH`, the word is divided, and
+    each part of it is drawn in four lines, one part below the other.
     """
     pieces: list[tuple[int, int, str]] = []
     for item in row.format.fields:
@@ -32,9 +32,10 @@ def diagram(row: Instruction) -> str:
 
 
 def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
-    """Return four lines that draw pieces of a word as boxes, with bit numbers above them.
+    """Return four lines that draw consecutive bit ranges of a word, high bits first, as boxes.
 
-    A piece is (lowest bit, width, content).
+    The first line has the bit numbers. Each of `pieces` is (lowest bit, width in bits, text in the
+    box).
     """
     top, middle = " ", "|"
     for low, width, content in pieces:

@@ -90,7 +90,7 @@ FUNCTIONS = (
     Function("div",     "/", 12, SPECIAL,  "left / right, rounded (IEEE 754)"),
     Function("and",     "&", 1,  LOGIC,    "bits in both"),
     Function("or",      "|", 1,  LOGIC,    "bits in either"),
-    Function("xor",     "^", 1,  LOGIC,    "bits in one of them"),
+    Function("xor",     "^", 1,  LOGIC,    "bits in exactly one of them"),
     Function("not",     "~", 1,  LOGIC,    "the bits of left inverted",                               1),
     Function("relu",    "",  1,  LOGIC,    "left where it is above 0, else +0; NaN stays",            1),
     Function("vssqr",   "",  3,  MULTIPLY, "left x left, rounded",                                    1),
@@ -280,9 +280,10 @@ GROUP_SIDE = 4  # half of a DRAM row has 4 x 4 tiles of a matrix (Fig. 3A)
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
     """Return the shape (rows, columns) of a tile, a piece of a matrix in the arrangement `layout`.
 
-    A tile of side `a` or `b`, the operands, is one column of memory. A tile of side `c`, the
-    result, is what Rz contains after one product of tiles: 16 numbers for dot, `lanes` columns for
-    outer (Fig. 3).
+    `side` is `a` or `b`, an operand, or `c`, the result. `lanes` is the number of elements in a
+    column of 32 bytes. A tile of an operand is one column of memory. A tile of the result is what
+    Rz contains after one product of tiles, or after 16 products for dot, which gives one number for
+    each product (seed 004 Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     shapes = {

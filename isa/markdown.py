@@ -86,7 +86,7 @@ class Sheet:
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
     """Return the Markdown file of a core, and the anchors of its items by their names.
 
-    The items are the core's instructions, structures and directives.
+    The items are the core's instructions, pseudo-instructions, structures and directives.
     """
     everything = list(pages.of_core(core))
     sheet = Sheet(f"{core.name}: {core.title}", [setting.name for setting in core.settings])
@@ -214,7 +214,8 @@ def _reached(cores: Sequence[Core]) -> str:
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
     """Return the Markdown file of the directives and functions in `pages`.
 
-    `others` are the anchors of the cores' own directives, by core and name.
+    `others` has the anchors of each core's own items, by core and name, as `core_file` returns
+    them; the file has links to those items that are directives.
     """
     everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
@@ -313,7 +314,7 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
     """Add pages of one kind, `members`, to a sheet as a table.
 
-    Each heading of the pages' entries is a column.
+    Each heading of the pages' entries is a column, except Example, Shown by and Width.
     """
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))

@@ -3,7 +3,8 @@
 Each core has one `Core` value, declared in a module of its own (`isa/cp.py`, `isa/pe.py`). Encoder,
 decoder, disassembler, operand checks, `macaw isa`, the debugger's panels and the manual read its
 rows and do not repeat them. `checked` rejects a table with overlapping patterns, unspecified bits
-or duplicate names. Rows are compared by identity, so two rows are never equal.
+or duplicate names. A `Core`, its descriptor and its `Structure` rows are compared by identity, all
+other rows by their values.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Structure:
     """A record in memory: little-endian, its members in order and without gaps.
 
     A member whose name starts with `reserved` must be zero. `then` says in words which data follow
-    the record; a member of the record contains their number.
+    the record in memory; empty if none do.
     """
 
     name: str
@@ -346,9 +347,11 @@ class Core(CoreDescriptor):
 
 
 def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
-    """Raise `TableError` if two rows of a mnemonic have the same operand shapes.
+    """Raise `TableError` if a source could not tell two rows of a mnemonic apart.
 
-    Also raise it if the only row of a mnemonic is marked `overloads`.
+    Two rows differ for a source if they have different numbers of operands, brackets at different
+    operands, or an operand that takes other words. Also raise the error if the only row of a
+    mnemonic is marked `overloads`.
     """
     if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
         raise TableError(f"{core.name}: {mnemonic} overloads no other row")
@@ -404,7 +407,11 @@ def checked(core: Core) -> Core:
 
 
 def _check_names(core: Core) -> None:
-    """Raise `TableError` if two rows of a kind have the same name or the same address."""
+    """Raise `TableError` if two rows of the same kind have one name.
+
+    A memory and a window must not have one name either, and two memory-mapped registers must not
+    have one address. Only rows that overload a mnemonic may share it with other rows.
+    """
 
     def unique(what: str, names: Iterable[str]) -> None:
         seen: set[str] = set()
@@ -448,7 +455,11 @@ def _check_instructions(core: Core) -> None:
 
 
 def _check_meanings(core: Core) -> None:
-    """Raise `TableError` for a row whose meaning is empty."""
+    """Raise `TableError` for an empty meaning.
+
+    The function checks memories, windows, queues, counters, faults, rules and settings. The classes
+    of instructions and pseudo-instructions check theirs.
+    """
     declared: tuple[Memory | Window | Queue | Counter | Fault | Rule | Setting, ...] = (
         core.memories
         + core.windows

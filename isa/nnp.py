@@ -62,22 +62,22 @@ class Scalar:
 
 # fmt: off
 SCALARS = (
-    Scalar("rows",       1,  "SetRows",         "vectors that a product returns; rows of tiles"),
-    Scalar("cols",       2,  "SetCols",         "vectors that a chain reads; columns of tiles (column scaling)"),
+    Scalar("rows",       1,  "SetRows",         "vectors that a product returns; rows of tiles of a matrix"),
+    Scalar("cols",       2,  "SetCols",         "vectors that a chain reads; columns of tiles of a matrix (column scaling)"),
     Scalar("iterations", 3,  "SetIterations",   "times that each following chain runs"),
     Scalar("valid",      4,  "SetValid",        "elements of the chain's vectors over which v_softmax is computed"),
     Scalar("width",      5,  "SetWindowWidth",  "width of the volume that windows slide over, in positions"),
-    Scalar("height",     6,  "SetWindowHeight", "height of that volume"),
+    Scalar("height",     6,  "SetWindowHeight", "height of the volume that windows slide over, in positions"),
     Scalar("kernel",     7,  "SetKernel",       "positions of a window in x direction; also sets kernel_y, and dilation and dilation_y to 1", vertical="kernel_y", resets=("dilation", "dilation_y")),
-    Scalar("stride",     8,  "SetStride",       "positions from a window to the next; also sets stride_y", vertical="stride_y"),
+    Scalar("stride",     8,  "SetStride",       "positions from a window to the next one in x direction; also sets stride_y", vertical="stride_y"),
     Scalar("pad",        9,  "SetPad",          "positions of zeros to the left and right of the volume; also sets pad_y", 0, 0, vertical="pad_y"),
-    Scalar("depth",      10, "SetDepth",        "native vectors for each position"),
+    Scalar("depth",      10, "SetDepth",        "native vectors at each position of the volume that windows slide over"),
     Scalar("unit",       11, "SetIncrementUnit", "native vectors for each unit of inc"),
     Scalar("kernel_y",   12, "SetKernelY",      "positions of a window in y direction"),
-    Scalar("stride_y",   13, "SetStrideY",      "positions from a row of windows to the next"),
+    Scalar("stride_y",   13, "SetStrideY",      "positions from a row of windows to the next one, in y direction"),
     Scalar("pad_y",      14, "SetPadY",         "positions of zeros above and below the volume", 0, 0),
-    Scalar("dilation",   15, "SetDilation",     "distance of a window's positions in the volume; also sets dilation_y", vertical="dilation_y"),
-    Scalar("dilation_y", 16, "SetDilationY",    "this distance in y direction"),
+    Scalar("dilation",   15, "SetDilation",     "positions of the volume from a position of a window to the next one in x direction; also sets dilation_y", vertical="dilation_y"),
+    Scalar("dilation_y", 16, "SetDilationY",    "positions of the volume from a position of a window to the next one in y direction"),
 )
 # fmt: on
 SQUARE = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
@@ -166,6 +166,8 @@ _RULES = (
 # fmt: on
 RULES = {rule.name: rule.meaning for rule in _RULES}
 _MOVED = "The address advances by inc * unit in each iteration."
+# v_rd_inc does not read windows, so the text of v_rd from here on is not for it.
+_IF_WINDOWS = " If windows are set,"
 _STEPPED = (
     "The address advances by inc * unit in each iteration. If windows are set, it advances by"
     " stride * inc * unit from a window to the next one, and by stride_y * width * inc * unit from a"
@@ -209,7 +211,7 @@ def _addressed(
         moving = own_inc(name) if isinstance(kind, str) else at_inc(kind)
         yield _row(
             f"{mnemonic}_inc", step, moving, {"op": op_inc}, f"{syntax}, inc",
-            f"{meaning.partition(' With windows')[0]} {moved}", reads, writes, family, cycles, f"{example}, 1",
+            f"{meaning.partition(_IF_WINDOWS)[0]} {moved}", reads, writes, family, cycles, f"{example}, 1",
         )  # fmt: skip
 
 
@@ -221,7 +223,7 @@ def _activates(does: str, *units: str, scalars: tuple[str, ...] = ()) -> Step:
     return Step(does, STAGE, VECTOR, "activate", units or ("mfu0", "mfu1"), scalars=scalars)
 
 
-_FLOWS = "and a native vector in ceil(native / vector_lanes)"
+_FLOWS = "and ceil(native / vector_lanes) for each native vector"
 _MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf", ("rows", "cols"))
 _QUANTISES = Step("v_quantise", STAGE, VECTOR, "quantise", ("mfu0", "mfu1"))
 _SCALES = Step("vv_mul", STAGE, VECTOR, "multiply", ("mfu0",), "MulVrf")
@@ -245,7 +247,7 @@ INSTRUCTIONS = (
 
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
-    _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "The greater of each element and +0; a NaN stays a NaN.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first elements of the chain's vectors; valid is their number. The exponentials are rounded, their sum is exact, each quotient is rounded once. The other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("v_quantise", _QUANTISES,                    PLAIN, {"op": 34}, "", "Quantise each native vector with the vector quantiser, and convert it back to the host format.",                                                 "chain",         "chain", "function", f"quantise_depth, {_FLOWS}", "", "seed 003, Fig. 2"),
@@ -320,10 +322,11 @@ MESSAGE = Structure(
     (
         Member("vectors", "u16", "native vectors that follow for NetInQ; a tile is N of them"),
         Member("scalars", "u8", "words of s_wr that follow before them"),
-        Member("control", "u8", "whether it starts a program", Choice(("data", "start"))),
+        Member("control", "u8", "whether the message starts a program", Choice(("data", "start"))),
         Member("entry", "u32", "for start: the address at which the program begins"),
     ),
-    "A message through the window message. When the core is idle, it sets registers and may start a program.",
+    "A message through the window message. It takes effect when the core is idle: it sets registers"
+    " and may start a program.",
     "words of s_wr, then the vectors, N host values each",
 )
 
@@ -354,8 +357,8 @@ HINT = Directive(
 )
 
 QUEUES = (
-    Queue("NetInQ", "nnp.net_in", "vectors of messages that came", "net_in"),
-    Queue("NetOutQ", "nnp.net_out", "vectors of messages that leave", "net_out"),
+    Queue("NetInQ", "nnp.net_in", "native vectors that other cores sent to nnp", "net_in"),
+    Queue("NetOutQ", "nnp.net_out", "native vectors that chains wrote for other cores", "net_out"),
 )
 
 COUNTERS = (

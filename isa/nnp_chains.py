@@ -19,7 +19,8 @@ _BY_CODE = {scalar.code: scalar for scalar in SCALARS}
 class ChainError(ValueError):
     """The error for a chain that breaks a rule.
 
-    `at` is the index in the chain of the instruction at fault.
+    `rule` is the name of the rule. `at` is the index, in the chain, of the instruction that breaks
+    the rule; it is the chain's length if an instruction is missing at its end.
     """
 
     def __init__(self, rule: str, at: int, message: str) -> None:

@@ -186,9 +186,10 @@ def volume(scalars: Scalars) -> Volume | None:
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """Return how many native vectors each instruction of a chain takes; the first one reads them.
+    """Return how many native vectors each instruction of a chain takes from the one before it.
 
-    None in the result means that the number is unknown.
+    The result has one number for each instruction of `rows`; the first instruction takes the
+    vectors that it reads. None means that the number is unknown.
     """
     counts: list[int | None] = []
     count = _read(rows[0], scalars)

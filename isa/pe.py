@@ -66,8 +66,8 @@ COMMANDS = (
     I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                    "End the recording of a register group.",                                                                                                                                                                                                                                                                                 "",           "trace",             "command", "a beat of one byte",                                                                        "trace_end 0",                           "seed 001", carries=(_TO,)),
 )
 INSTRUCTIONS = (
-    I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index, counted from block number base of the input buffer, and add the products to an accumulator; zero activations are skipped, and zero weights too unless they came dense. balance: a PE may give loads to its left neighbour. sfu: the sums also go to the special-function unit.", "weights activations base acc",     "acc",                      "sequence", "n products of a PE take at least n + 2 cycles; in a cycle a PE examines two weights and computes one product; the mac ends with the last PE of the cluster", "mac base=0, acc=1, balance, sfu", "seed 000 ¶94-96, ¶99-102, ¶121"),
-    I("ld",  LD,  {"op": 1}, "destination, base=0",             "Load the next segment of the exe command. weights: into the weight queue. activations: into the input buffer, with its bitmask. both: into queue and buffer. psums: into the output queue; even without a segment, add this block to accumulators 0 to 3. base is the number of the first block in the buffer or queue.",         "segment output-queue destination", "destination output-queue", "sequence", "until one cycle after its last beat; psums from the output queue: 4",                                                                     "ld activations, base=0",          "seed 000 ¶90-92, ¶121"),
+    I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index, counted from block number base of the input buffer, and add the products to an accumulator; zero activations are skipped, and zero weights too unless they came dense. balance: a PE may give loads to its left neighbour. sfu: the sums also go to the special-function unit.", "weights activations base acc",     "acc",                      "sequence", "n products of a PE take at least n + 2 cycles; in a cycle a PE examines two weights (design 5a: one) and computes one product; the mac ends with the last PE of the cluster", "mac base=0, acc=1, balance, sfu", "seed 000 ¶94-96, ¶99-102, ¶121"),
+    I("ld",  LD,  {"op": 1}, "destination, base=0",             "Load the next segment of the exe command. weights: into the weight queue. activations: into the input buffer, with its bitmask. both: into queue and buffer. psums: into a block of the output queue, and add this block to accumulators 0 to 3; without a segment, add what the block contains. base is the number of the first block in the buffer or queue.",         "segment output-queue destination", "destination output-queue", "sequence", "until one cycle after its last beat; psums from the output queue: 4",                                                                     "ld activations, base=0",          "seed 000 ¶90-92, ¶121"),
     I("st",  ST,  {"op": 2}, "base=0",                          "Write elements of the output queue to the addresses in the memory unit that out= of the exe gives. base is the number of the first block.",                                                                                                                                                                            "output-queue",                     "unit",                     "sequence", "a beat a cycle on the row's return bus, clusters in turn",                                                                          "st base=3",                       "seed 000 ¶96, ¶121"),
     I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move results to an output-queue block. nonsf moves an accumulator (8 to 15: one of the scalar unit). The other functions send an output-queue block, or the accumulator of a mac with sfu, through the special-function unit. The sequence selects activation and reduction, and whether requantise shifts or multiplies by a scale of each PE.",                                                                                     "src scalars",                      "output-queue src scalars", "sequence", "nonsf: one cycle for each result of a PE; else ceil(results / sfu.rate) + sfu.latency - 1",                                                   "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
 )
@@ -115,8 +115,8 @@ SEQUENCE = Structure(
         ),
         Member("then", "u8", f"0, or {THEN} + the instruction buffer to trigger afterwards"),
         Member("records", "u8", "records of the kinds types, step and stride that follow"),
-        Member("inner", "u16", "loopbacks of the inner loop", Immediate(16, low_limit=1), 1),
-        Member("outer", "u16", "loopbacks of the outer loop", Immediate(16, low_limit=1), 1),
+        Member("inner", "u16", "passes of the inner loop", Immediate(16, low_limit=1), 1),
+        Member("outer", "u16", "passes of the outer loop", Immediate(16, low_limit=1), 1),
         Member("window", "u16", "entries of a sliding window (sw)"),
         Member("pop", "u16", "entries popped at a loopback (sw)"),
     ),
@@ -132,8 +132,8 @@ STEP = Structure(
     (
         Member("instruction", "u8", "position in the sequence", Immediate(8, high_limit=15)),
         Member("operand", "u8", "0: base or src; 1: acc or dst", Immediate(1)),
-        Member("inner", "i16", "elements added at each inner loopback"),
-        Member("outer", "i16", "elements added at each outer loopback"),
+        Member("inner", "i16", "elements added at each loopback"),
+        Member("outer", "i16", "elements added, too, at each loopback that ends an inner loop"),
         Member("reserved", "u16", "zero"),
     ),
     "How the scalar unit changes an operand at a loopback.",
@@ -349,7 +349,7 @@ DIRECTIVES = (
     Directive(
         ".step",
         ".step MNEMONIC[N].OPERAND, inner=0, outer=0",
-        "Add to an operand of the sequence's N-th instruction of that mnemonic (from 0) at each loopback.",
+        "Add to an operand of the sequence's instruction number N of that mnemonic, counted from 0: inner at each loopback, and outer, too, at each loopback that ends an inner loop.",
         ".seq layer, pipeline=4\n  .loop inner=3\n  .step mac[0].base, inner=1\n  mac\n.endseq",
     ),
     Directive(
@@ -389,7 +389,7 @@ QUEUES = (
     Queue(
         "q1",
         "pe.load_queue_1",
-        "518: effectual loads, double width",
+        "518: loads from the comparator, double width: up to two in a cycle",
         "q1_count",
         "q1_high",
         "q1_head",
@@ -397,7 +397,7 @@ QUEUES = (
     Queue(
         "q2",
         "pe.load_queue_2",
-        "519: effectual loads, one a cycle",
+        "519: loads for the MAC, one in a cycle",
         "q2_count",
         "q2_high",
         "q2_head",
@@ -444,13 +444,16 @@ COUNTERS = (*ROW_COUNTERS, *PE_COUNTERS)
 FAULTS = (
     *common.FAULTS,
     Fault("uninitialised instruction buffer", "An exe named a buffer that no config has filled."),
-    Fault("segment mismatch", "An ld found a segment of another type, or none."),
+    Fault(
+        "segment mismatch",
+        "A segment that does not fit the ld of the sequence: of another type, missing or left over; compressed for a sliding window; or without an element type, though its clusters expect different ones.",
+    ),
     Fault("slice mismatch", "A sliced segment cannot be divided evenly among its PEs."),
     Fault("queue overflow", "A queue or buffer would get more entries than it can store."),
     Fault("queue underflow", "An instruction read an entry that nothing had written."),
     Fault(
         "index out of range",
-        "A weight's index plus the base is past the loaded activations, or a step has moved an operand out of its buffer.",
+        "A weight's index plus the base is past the loaded activations; a step has moved an operand out of its buffer; or a dense slice has too many elements for 16-bit indices.",
     ),
     Fault(
         "type mismatch",

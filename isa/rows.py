@@ -1,6 +1,7 @@
 """The rows of an instruction table: formats and fields, instructions, pseudo-instructions.
 
-Rows are compared by identity, so two rows are never equal.
+Formats, instructions and pseudo-instructions are compared by identity, so two of them are never
+equal.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ class Field:
 
     `place` gives the field's bits in the word: `"11:7"`. If there are several pieces, `place` also
     gives the bits of the value for each piece: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` says what
-    a source may write for the field. A field without a kind is a part of the opcode or reserved;
-    each row fixes its value. `relocations` has the ELF relocation numbers with which a linker
-    completes the field, each with the operator (`%hi`, or none) that asks for it.
+    a source may write for the field. A field without a kind is a part of the opcode, whose value
+    each row fixes, or is reserved: then its name starts with `reserved` and its value is 0.
+    `relocations` has the ELF relocation numbers with which a linker completes the field, each with
+    the operator (`%hi`, or none) that asks for it.
     """
 
     name: str
@@ -230,7 +232,11 @@ class Instruction:
         )
 
     def check(self) -> None:
-        """Raise `TableError` unless each bit is fixed, part of an operand, or reserved."""
+        """Raise `TableError` unless each bit is fixed, part of an operand, or reserved.
+
+        Also raise it for a fixed field that is unknown, too small for its value or an operand, for
+        an operand that occurs twice, and for an empty meaning.
+        """
         names = [operand.name for operand in self.operands]
         for name in self.fixed:
             if name not in self.format.by_name:

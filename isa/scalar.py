@@ -46,7 +46,7 @@ FAULTS = (
 
 SPECIALS = (
     SpecialRegister("cycle",    0xC00, "ro", "Cycles since the start, low half."),
-    SpecialRegister("time",     0xC01, "ro", "The same as cycle: the one clock is the time."),
+    SpecialRegister("time",     0xC01, "ro", "The same as cycle; time is counted in cycles."),
     SpecialRegister("instret",  0xC02, "ro", "Instructions done since the start, low half."),
     SpecialRegister("cycleh",   0xC80, "ro", "Cycles since the start, high half."),
     SpecialRegister("timeh",    0xC81, "ro", "The same as cycleh."),
@@ -231,8 +231,8 @@ INSTRUCTIONS = (
     I("csrrsi",     CSRI_TYPE,   _i(0x73, 6),                    "rd, csr, uimm",    "Read a control and status register into rd and set bits of it (0: no write).",            "csr",                 "rd csr",    "csr",       "csr_cycles", "csrrsi a0, 0x7c0, 1", "Zicsr"),
     I("csrrci",     CSRI_TYPE,   _i(0x73, 7),                    "rd, csr, uimm",    "Read a control and status register into rd and clear bits of it (0: no write).",          "csr",                 "rd csr",    "csr",       "csr_cycles", "csrrci a0, 0x7c0, 1", "Zicsr"),
 
-    I("fence",      FENCE_TYPE,  _fence(0),                      "pred, succ",       "Order memory accesses (i, o, r, w); a core does its own in order, so nothing is left to do.", "",                "",          "system",    "alu_cycles", "fence rw, rw",        "RV32I"),
-    I("fence.tso",  FENCE_TYPE,  _fence(8, pred=3, succ=3),      "",                 "Order memory accesses but stores before later loads; nothing is left to do.",             "",                    "",          "system",    "alu_cycles", "fence.tso",           "RV32I"),
+    I("fence",      FENCE_TYPE,  _fence(0),                      "pred, succ",       "Order memory accesses (i, o, r, w). A core does its accesses in order anyway, so this does nothing.", "",                "",          "system",    "alu_cycles", "fence rw, rw",        "RV32I"),
+    I("fence.tso",  FENCE_TYPE,  _fence(8, pred=3, succ=3),      "",                 "Order all memory accesses except a store before a later load. A core does its accesses in order anyway, so this does nothing.",             "",                    "",          "system",    "alu_cycles", "fence.tso",           "RV32I"),
     I("ecall",      SYSTEM_TYPE, {"opcode": 0x73, "word": 0},    "",                 "Ask the host: a7 = 93 exits with a0, a7 = 64 writes a2 bytes at a1 to file 1 or 2 (a0).", "a0 a1 a2 a7 memory",  "a0",        "system",    "alu_cycles", "ecall",               "RV32I", "stop"),
     I("ebreak",     SYSTEM_TYPE, {"opcode": 0x73, "word": 1 << 13}, "",              "Stop the run as at a breakpoint.",                                                                   "",                    "",          "system",    "alu_cycles", "ebreak",              "RV32I", "stop"),
 )

@@ -1,10 +1,10 @@
 """The table of vc, the SIMD core (seed 002): RV32IM with Zicsr, and the vector instructions Xvc.
 
-Macaw defines the encodings of Xvc. `pmac`, the permuted multiply-accumulate, uses the RISC-V opcode
-custom-1 (R4 layout, funct3 is the format). The other register forms use custom-2 (funct3 is the
-element, funct7 the operation). Vector loads and stores use custom-3. Markers have the encodings
-that they have in cp. A line with `_each` declares one row for each of its element types;
-`OPERATIONS` gives the operation of each mnemonic.
+Macaw defines the encodings of Xvc. `pmac`, the permuted multiply-accumulate of vector registers,
+uses the RISC-V opcode custom-1 (R4 layout, funct3 is the format). All other instructions on
+registers use custom-2; in most of them funct3 is the element and funct7 the operation. Vector loads
+and stores use custom-3. Markers have the encodings that they have in cp. A line with `_each`
+declares one row for each of its element types; `OPERATIONS` gives the operation of each mnemonic.
 """
 
 from __future__ import annotations

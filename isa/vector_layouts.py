@@ -319,7 +319,7 @@ def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
     """Return the format and the fixed fields of operation `code` on three vector registers.
 
-    The lanes of the registers have the type `element`.
+    The operation uses bytes or bits of the whole registers, so `element` is not used.
     """
     return R4, {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_R4, "funct2": code}
 

@@ -96,7 +96,8 @@ def dots(left: Host, right: Host) -> Wide | None:
     """Return the dot products of `left` and `right`, fp16 arrays, along the last axis, as binary32.
 
     The arrays are broadcast to each other. Their last axis has a power of two as its length, at
-    least two, and they have other axes.
+    least two, and they have other axes. Return None if a number may be too large for fp16 or is not
+    finite.
     """
     bounds = _greatest(left), _greatest(right)
     if max(bounds) > _LARGEST:
@@ -160,8 +161,14 @@ def _set_signs_of_zeros(found: Wide, left: Host, right: Host) -> None:
 def running_sums(old: Host, new: Wide, accumulates: Sequence[bool]) -> Host | None:
     """Add arrays of fp16 numbers to `old` one after another; return the last sums as fp16.
 
+<<<<<<< HEAD
     `new` has shape (arrays, ...), and its numbers are results of `dots`; the function overwrites
     them. An array for which `accumulates` is false replaces the sums.
+=======
+    `new` has shape (arrays, ...), and its numbers are results of `dots`. An array for which
+    `accumulates` is false replaces the sums. Return None if a number in `old` or a sum is not
+    finite.
+>>>>>>> 4b2f2ace (Say in the tables what a reader had to guess, and mend texts)
     """
     if _greatest(old) > _LARGEST:
         return None

@@ -47,13 +47,21 @@ def fields(banks: int) -> tuple[StateField, ...]:
         StateField(GIO, "uint8", (banks, COLUMN_BYTES), "the global I/O register of each bank"),
         StateField(RZ, "uint8", (banks, SLOTS * COLUMN_BYTES), "the register Rz of each bank"),
         StateField("iosa", "uint8", (banks, COLUMNS, COLUMN_BYTES), "the open row of each bank"),
-        StateField("blocks", "object", meaning="of the program: banks, pc, time, loops, registers"),
         StateField(
-            "buffers", "object", meaning="of each: pointers, owner, producer, columns on their way"
+            "blocks", "object", meaning="blocks of the program: banks, pc, time, loops, registers"
         ),
-        StateField("circuits", "object", meaning="of each bank between blocks: registers, times"),
-        StateField("sent", "int", meaning="when what the host has sent is done", initial=NEVER),
-        StateField("dram", "object", meaning="rows, last commands, waits"),
+        StateField(
+            "buffers",
+            "object",
+            meaning="pointers, owner, producer, columns not stored yet, of each buffer",
+        ),
+        StateField(
+            "circuits", "object", meaning="registers and times of each bank that no block uses"
+        ),
+        StateField(
+            "sent", "int", meaning="cycle in which all host operations are done", initial=NEVER
+        ),
+        StateField("dram", "object", meaning="open rows, last commands and waits of the banks"),
         StateField("counts", "object", meaning="counters"),
         StateField(
             "overflows",

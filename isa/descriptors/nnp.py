@@ -67,7 +67,10 @@ def too_many_tiles(config: Mapping[str, Any]) -> str:
 
 
 def broken_blocks(config: Mapping[str, Any]) -> str:
-    """Return an error sentence if mx blocks do not divide a longer native vector, else ""."""
+    """Return an error sentence if a native vector consists of mx blocks of unequal length, else "".
+
+    A native vector that is not longer than a block is one block.
+    """
     block, native = config["nnp.mx_block"], config["nnp.native"]
     if config["nnp.quantise"] != "mx" or native <= block or native % block == 0:
         return ""

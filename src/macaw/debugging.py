@@ -213,7 +213,10 @@ def join_runs(
 
 @contextlib.contextmanager
 def interruptible(session: Session) -> Iterator[None]:
-    """Within the `with` block, Ctrl-C stops the session's run and raises no KeyboardInterrupt."""
+    """Within the `with` block, Ctrl-C stops the session's run and raises no KeyboardInterrupt.
+
+    In a thread that is not the main thread, the context manager does nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -226,7 +229,10 @@ def interruptible(session: Session) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Within the `with` block, SIGTERM raises SystemExit, so that the terminal is restored."""
+    """Within the `with` block, SIGTERM raises SystemExit, so that the terminal is restored.
+
+    In a thread that is not the main thread, the context manager does nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -59,10 +59,10 @@ class Run:
     """The result of a run.
 
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
-    axis, they have one more leading axis. `cycles` and `counters` are the sums over all items.
-    `stdout` and `stderr` are the texts of all items, one after the other. `exit_code` is the
-    first exit code of an item that is not 0, else 0. `device` is the device of the last item in its
-    final state.
+    axis, they have one more leading axis. `cycles` and `counters` are sums over all items,
+    except that a peak counter is the maximum. `stdout` and `stderr` are the texts of all items,
+    one after the other. `exit_code` is the first exit code of an item that is not 0, else 0.
+    `device` is the device of the last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -73,7 +73,7 @@ class Run:
     stderr: str
     unwritten: tuple[str, ...] = ()  # outputs to which certainly no item wrote
     items: int | None = None  # length of the batch axis; None without one
-    cautions: tuple[RunCaution, ...] = ()  # problems without a fault, by core and address
+    cautions: tuple[RunCaution, ...] = ()  # one for each problem of an instruction
     device: Device = field(compare=False, kw_only=True)
 
     @cached_property

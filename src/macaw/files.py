@@ -140,7 +140,9 @@ def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
     """
     with contextlib.ExitStack() as stack:
         for path, data in contents:
-            stack.enter_context(replace_file(path)).write(data)
+            stream = stack.enter_context(replace_file(path))
+            stream.write(data)
+            stream.flush()  # an error comes here, before the first file is replaced
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:

@@ -143,7 +143,10 @@ class GraphLowering:
         return layer_lowering.assemble_lowered(self.program, self.name)
 
     def random_inputs(self, seed: int) -> dict[str, NDArray[Any]]:
-        """Return random numbers from -1 to 1 for all inputs, by name."""
+        """Return random numbers from -1 to 1, rounded to the graph's number format, for all inputs.
+
+        The result has an array by the name of each input. `seed` determines the numbers.
+        """
         random = np.random.default_rng(seed)
         form = FORMATS[self.graph.form]
         return {
@@ -225,8 +228,8 @@ def lower_graph(
 
     `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16,
     fp32 or bf16, is the format of the numbers of an ONNX graph, by default the first of these that
-    an island of the device has. `dims` gives the sizes of an ONNX
-    model's named dimensions. The names of the source's files begin with `name`.
+    an island of the device has. `dims` gives the sizes of an ONNX model's named dimensions. The
+    names of the source's files begin with `name`.
 
     With `together=False`, each task starts separately: no producer is paired with its consumer, the
     blocks that compute products do not also compute functions, and islands share no product. With

@@ -249,8 +249,8 @@ def lower(
     `stride`, `padding` and `dilation` are one number, or (vertical, horizontal). `pads`, in place
     of `padding`, is the padding above, left, below and right. With `groups`, the weights of
     `conv2d` have the channels of a group, and an output depends only on the channels of its own
-    group. With `layout="cwh"` (`depthwise` only) the image
-    has shape (channels, width, height); `out_layout` is the same choice for the results.
+    group. With `layout="cwh"` (`depthwise` only) the image has shape (channels, width, height);
+    `out_layout` is the same choice for the results.
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
     are divided by 2**shift and saturated to the element type. `density` is the share of activations

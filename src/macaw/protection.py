@@ -70,8 +70,9 @@ class Protection:
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, and the orders to `order` with a note beside it.
 
-        If one of the files cannot be written, no file is written. Raises `InputError` then, and if
-        two of the files are the same.
+        If one of the files cannot be written, no file is written. Raises `InputError` then. Also
+        raises it if there are not as many paths as layers, if two of the files are the same, or if
+        the file of the note exists and is no note.
         """
         if len(paths) != len(self.weights):
             raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")

@@ -108,6 +108,15 @@ def test_steps_say_what_their_rows_are() -> None:
                 assert step.block in unit.blocks
 
 
+def test_only_v_rd_is_said_to_read_windows() -> None:
+    """v_rd_inc reads cols vectors while windows are set, and its address slides."""
+    meanings = {row.mnemonic: row.meaning for row in CORE.instructions}
+    assert "reads the window of the iteration" in meanings["v_rd"]
+    assert "reads the window" not in meanings["v_rd_inc"]
+    assert "Padding" not in meanings["v_rd_inc"]
+    assert meanings["v_rd_inc"].count("If windows are set") == 1
+
+
 def test_memories_have_the_numbers_of_the_page() -> None:
     """The memories that instructions name have the specification's numbers (seed 003 ¶43)."""
     numbers = {memory.name: memory.code for memory in MEMORIES}
