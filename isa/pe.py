@@ -441,29 +441,22 @@ ROW_COUNTERS = (
 # A row's counter is the sum over its PEs; a high-water mark is the maximum over them.
 COUNTERS = (*ROW_COUNTERS, *PE_COUNTERS)
 
+# fmt: off
 FAULTS = (
     *common.FAULTS,
     Fault("uninitialised instruction buffer", "An exe named a buffer that no config has filled."),
-    Fault(
-        "segment mismatch",
-        "A segment that does not fit the ld of the sequence: of another type, missing or left over; compressed for a sliding window; or without an element type, though its clusters expect different ones.",
-    ),
-    Fault("slice mismatch", "A sliced segment cannot be divided evenly among its PEs."),
-    Fault("queue overflow", "A queue or buffer would get more entries than it can store."),
-    Fault("queue underflow", "An instruction read an entry that nothing had written."),
-    Fault(
-        "index out of range",
-        "A weight's index plus the base is past the loaded activations; a step has moved an operand out of its buffer; or a dense slice has too many elements for 16-bit indices.",
-    ),
-    Fault(
-        "type mismatch",
-        "The weights or activations of a mac were loaded with another element type than that of its sequence.",
-    ),
+    Fault("segment mismatch",     "A segment that does not fit the ld of the sequence: of another type, missing or left over; compressed for a sliding window; or without an element type, though its clusters expect different ones."),
+    Fault("slice mismatch",       "A sliced segment cannot be divided evenly among its PEs."),
+    Fault("queue overflow",       "A queue or buffer would get more entries than it can store."),
+    Fault("queue underflow",      "An instruction read an entry that nothing had written."),
+    Fault("index out of range",   "A weight's index plus the base is past the loaded activations; a step has moved an operand out of its buffer; or a dense slice has too many elements for 16-bit indices."),
+    Fault("type mismatch",        "The weights or activations of a mac were loaded with another element type than that of its sequence."),
     Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
-    Fault("store overflow", "A result does not fit the element type with which it is stored."),
-    Fault("malformed packet", "A packet, segment or sequence whose contents are not allowed."),
-    Fault("not available", "A mode or function that this configuration does not have."),
+    Fault("store overflow",       "A result does not fit the element type with which it is stored."),
+    Fault("malformed packet",     "A packet, segment or sequence whose contents are not allowed."),
+    Fault("not available",        "A mode or function that this configuration does not have."),
 )
+# fmt: on
 
 
 EVENTS = (
