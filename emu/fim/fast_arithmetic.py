@@ -161,14 +161,9 @@ def _set_signs_of_zeros(found: Wide, left: Host, right: Host) -> None:
 def running_sums(old: Host, new: Wide, accumulates: Sequence[bool]) -> Host | None:
     """Add arrays of fp16 numbers to `old` one after another; return the last sums as fp16.
 
-<<<<<<< HEAD
     `new` has shape (arrays, ...), and its numbers are results of `dots`; the function overwrites
-    them. An array for which `accumulates` is false replaces the sums.
-=======
-    `new` has shape (arrays, ...), and its numbers are results of `dots`. An array for which
-    `accumulates` is false replaces the sums. Return None if a number in `old` or a sum is not
-    finite.
->>>>>>> 4b2f2ace (Say in the tables what a reader had to guess, and mend texts)
+    them. An array for which `accumulates` is false replaces the sums. Return None if a number in
+    `old` is not finite or a sum is too large for fp16.
     """
     if _greatest(old) > _LARGEST:
         return None
