@@ -363,7 +363,10 @@ class DepthwiseJob:
         return [self.taps + place for place, number in enumerate(binary) if number == DIV]
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constants that the copies bring, by symbol."""
+        """Return the constants that the copies bring, by their symbol in the copies.
+
+        All of them are one array, as in `_constants`.
+        """
         return {} if self.resident else {"a.tiles": self._constants()}
 
     def images(self) -> list[BankImage]:

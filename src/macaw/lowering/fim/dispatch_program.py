@@ -43,10 +43,10 @@ class RuntimeTask:
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
-    """Return a task for cp for each step of a plan.
+    """Return one task for each step of a plan, from which cp chooses at run time.
 
-    Its variants are the best option of each island or of the host. Options that take more than
-    `FAR` times as long as the fastest one are left out.
+    The variants of a task are the best option of each island or of the host. Options that take more
+    than `FAR` times as long as the fastest one are left out.
     """
     maker = {
         tensor.memory.name: step.number for step in plan.steps for tensor in step.option.results
@@ -150,7 +150,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self) -> None:
-        """Write the instruction that waits for all queued copies; the last are those of inputs."""
+        """Write the instruction that waits for all queued copies; the inputs' copies are last."""
         self.code.append("dma.wait zero")
 
     # --- islands ---

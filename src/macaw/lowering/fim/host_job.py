@@ -119,8 +119,8 @@ class HostJob:
         return external(tensor, self.size)
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands by symbol: `a.tiles` for the first, `b.tiles` for the
-        second.
+        """Return the constant operands by their symbol in the copies: `a.tiles` for the first,
+        `b.tiles` for the second.
         """
         form = FORMATS[self.form]
         return {

@@ -145,7 +145,10 @@ class Job(Protocol):
         """
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constants that the copies bring, in their memory layout, by symbol."""
+        """Return the constants that the copies bring, in their memory layout.
+
+        The keys are the symbols with which the copies name the constants (`Location.symbol`).
+        """
 
     def images(self) -> list[BankImage]:
         """Return the constants that stay in the banks."""
@@ -269,7 +272,9 @@ class ProductJob:
         return b_image(stream, matrices, after)
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands that the copies bring, in tiles, by symbol."""
+        """Return the constant operands that the copies bring, in tiles, by their symbol in the
+        copies.
+        """
         arrays = ((side, self._array(side)) for side in (0, 1) if not self._stays(side))
         return {f"{'ab'[side]}.tiles": array for side, array in arrays if array is not None}
 

@@ -273,7 +273,7 @@ class PointwiseJob:
         return [None if data is None else rounded(data, form) for data in operands]
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands that the copies bring, by symbol."""
+        """Return the constant operands that the copies bring, by their symbol in the copies."""
         if self.resident:
             return {}
         arrays = enumerate(self._arrays())

@@ -128,7 +128,10 @@ class ProducerConsumerJob:
 
     @property
     def _constants(self) -> dict[str, Tensor]:
-        """The constant operands, by symbol."""
+        """The constant operands by symbol.
+
+        `a` and `b` are the sides of the first product, `c`, `d`, ... the right sides of later ones.
+        """
         operands = {"a": self.parts[0].products[0].inputs[0]}
         operands |= {
             symbol: one.products[0].inputs[1]
@@ -137,7 +140,7 @@ class ProducerConsumerJob:
         return {symbol: tensor for symbol, tensor in operands.items() if tensor.data is not None}
 
     def _stays(self, symbol: str) -> bool:
-        """Return whether an operand, whose symbol is a, b, c, ..., stays in the banks."""
+        """Return whether the operand with a symbol, as in `_constants`, stays in the banks."""
         return self.resident and symbol in self._constants
 
     @property
@@ -151,7 +154,7 @@ class ProducerConsumerJob:
         return self.at_row(0).streams, names, rows
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands in tiles, by symbol."""
+        """Return the constant operands in tiles, by symbol as in `_constants`."""
         arrays, numbers = {}, self.streams[0].shape.numbers
         for symbol, tensor in self._constants.items():
             data = rounded(tensor.data, numbers)
@@ -164,7 +167,9 @@ class ProducerConsumerJob:
         return arrays
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands that the copies bring, in tiles, by symbol."""
+        """Return the constant operands that the copies bring, in tiles, by their symbol in the
+        copies.
+        """
         if self.resident:
             return {}
         return {f"{symbol}.tiles": array for symbol, array in self._arrays().items()}

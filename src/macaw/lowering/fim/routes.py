@@ -21,7 +21,10 @@ def external(tensor: Tensor, size: int) -> Location:
 
 @dataclass(frozen=True)
 class Route:
-    """A sequence of copies, and the sizes in bytes of the local memory they use, by symbol."""
+    """A sequence of copies, and the local memory that they use.
+
+    `scratch` has the sizes in bytes of the pieces of local memory, by their symbol in the copies.
+    """
 
     copies: tuple[Copy, ...]
     scratch: dict[str, int]
