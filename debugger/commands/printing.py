@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.emu.formats import MemoryFormat
 
-_LETTERS = [f"{letter} {name}" for letter, name in LETTERS.items()]
+_OF_MEMORY = "si"  # letters that `x` takes, but `print` does not
+_LETTERS = [f"{letter} {name}" for letter, name in LETTERS.items() if letter not in _OF_MEMORY]
 ROW = 16  # bytes in one line of `x`
 TEXT = 64  # bytes that are read at a time to find the end of a text
 MOST_BYTES = 1 << 20  # the greatest number of bytes that one command reads in a core's own format
@@ -77,7 +78,9 @@ def _print(context: Context, line: Line) -> Answer:
     suffix="NFU",
     repeats=True,
     alone=True,
-    details="N: number of units; F: as for print; U: size of a unit, "
+    details="N: number of units; F: as for print; "
+    + "; ".join(f"{letter}: {LETTERS[letter]}" for letter in _OF_MEMORY)
+    + ";\nU: size of a unit, "
     + ", ".join(f"{letter} {size}" for letter, size in UNITS.items())
     + " bytes;\n"
     "or a type: x/8f16 y; or a special format of a core: bfp (the codes of a native vector and\n"
