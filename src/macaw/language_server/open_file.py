@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from macaw.asm.diagnostics import printable_name
 from macaw.language_server.positions import Positions
+from macaw.language_server.program_finder import includes
 from macaw.language_server.uris import path_of, resolve
 
 MOST_CHARACTERS = 1 << 22  # characters of a file; a longer file is not assembled
@@ -40,3 +41,8 @@ class OpenFile:
         """The real path of the file; None if it is not a file on a disk."""
         path = path_of(self.uri)
         return None if path is None else resolve(path)
+
+    @cached_property
+    def includes(self) -> tuple[str, ...]:
+        """The names in the `.include` lines of the text."""
+        return includes(self.text)

@@ -13,7 +13,7 @@ from macaw.isa.errors import MacawError
 from macaw.language_server.uris import resolve
 
 SOURCE_ENDINGS = (".s", ".S", ".asm", ".inc", ".h")
-_INCLUDE = re.compile(r'^[^#"\n]*?\.include[ \t]+"([^"\n]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'[^#"\n]*?\.include[ \t]+"([^"\n]+)"')
 _MOST_LEVELS = 6  # folders above a file that are searched
 _MOST_FILES = 500  # files of a folder that are read
 _MOST_BYTES = 1 << 20  # of a file that is searched for `.include`
@@ -29,7 +29,15 @@ class ProgramDescription:
 
 def includes(text: str) -> tuple[str, ...]:
     """Return the names in the `.include` lines of a text."""
-    return tuple(_INCLUDE.findall(text))
+    names = []
+    place = text.find(".include")
+    while place >= 0:
+        match = _INCLUDE.match(text, text.rfind("\n", 0, place) + 1)
+        if match is not None:
+            names.append(match[1])
+        end = text.find("\n", place)
+        place = text.find(".include", end) if end >= 0 else -1
+    return tuple(names)
 
 
 def determines_programs(path: Path) -> bool:

@@ -16,7 +16,7 @@ from macaw.asm.editing.program import EditedProgram
 from macaw.isa import reading
 from macaw.language_server.client_options import ClientOptions
 from macaw.language_server.open_file import OpenFile
-from macaw.language_server.program_finder import ProgramFinder, includes
+from macaw.language_server.program_finder import ProgramFinder
 from macaw.language_server.uris import resolve
 
 MOST_PROGRAMS = 4  # programs whose results stay in memory
@@ -136,7 +136,7 @@ class Workspace:
         """Open a file, or replace its older version."""
         older = self.files.pop(file.uri, None)
         self.files[file.uri] = file
-        if older is None or includes(older.text) != includes(file.text):
+        if older is None or older.includes != file.includes:
             self._finder.forget()
         if older is None or older.text != file.text:
             self._cancel_reader(file.path)
