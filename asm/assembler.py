@@ -24,6 +24,7 @@ from macaw.asm.fast_path import FastPath
 from macaw.asm.listing import Record
 from macaw.asm.program import Program
 from macaw.asm.reader import SourceReader
+from macaw.asm.recorded_text import Recordings
 from macaw.asm.relocatable import Linkage, Relocatable
 from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.symbols import Deferred, Definition
@@ -105,16 +106,18 @@ def analyse(
     watch: Callable[[], None] = lambda: None,
     gnu: bool = False,
     text_of: Callable[[Path], str | None] = lambda path: None,
+    recordings: Recordings | None = None,
 ) -> Assembly:
     """Assemble the sources and return the finished run.
 
     Mistakes in the sources are in the run's report; the function does not raise them. With
     `linkage`, the run makes an object for a linker. `budget` limits the lines and characters of
     expansions. The run calls `watch` repeatedly; an exception that `watch` raises ends the run. For
-    a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`).
+    a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`). With
+    `recordings`, the run records what lines do, and repeats what earlier runs have recorded there.
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
-    state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
+    state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage, recordings)
     run = Assembly(state, defines, budget or Budget(), gnu)
     with collecting_seldom(), guessing():
         for source in sources:

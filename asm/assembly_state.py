@@ -15,6 +15,7 @@ from macaw.asm.listing import Record
 from macaw.asm.macro import Macro
 from macaw.asm.program import Hint
 from macaw.asm.program_symbols import ProgramSymbols
+from macaw.asm.recorded_text import Recordings
 from macaw.asm.relocatable import Linkage
 from macaw.asm.report import Report
 from macaw.asm.round_trace import Entry
@@ -33,7 +34,8 @@ class AssemblyState:
     `record` collects the data of a listing; it is None if the caller wants no listing. The run
     calls `watch` repeatedly; an exception that `watch` raises ends the run. If there is a
     `linkage`, the run makes an object, and a symbol without a definition is left to the linker.
-    Otherwise such a symbol is an error.
+    Otherwise such a symbol is an error. `recordings` has what earlier runs have recorded of the
+    same files; it is None if the caller has no later runs.
     """
 
     device: DeviceChoice
@@ -41,6 +43,7 @@ class AssemblyState:
     record: Record | None = None
     watch: Callable[[], None] = lambda: None
     linkage: Linkage | None = None
+    recordings: Recordings | None = None
 
     report: Report = field(default_factory=Report)
     layout: Layout = field(default_factory=Layout)

@@ -9,6 +9,7 @@ from macaw.asm.core_part import CorePart
 from macaw.asm.data_directives import NUMBER_SIZES, late_number
 from macaw.asm.expressions import Address
 from macaw.asm.instructions import words_after_layout
+from macaw.asm.label_references import Item
 from macaw.asm.layout import Area
 from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder
 from macaw.asm.parser import parse
@@ -17,7 +18,6 @@ from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Scope
 from macaw.isa.lazy_pattern import lazy_pattern
-from macaw.isa.typed_records import NamedTuple
 
 # `NAME` does not match words such as `.4byte`, which begin like a number (`.4`).
 _DIRECTIVE = "|".join(re.escape(name) for name in NUMBER_SIZES if name[1].isdigit())
@@ -30,16 +30,7 @@ LINE = lazy_pattern(
 )
 
 
-class LocalReference(NamedTuple):
-    """A use of a local label, `1b` or `1f`.
-
-    `number` is the label's number, `ordinal` the ordinal of the statement that uses the label, and
-    `forward` is true for `1f`.
-    """
-
-    number: int
-    ordinal: int
-    forward: bool
+_WATCHED = 64  # references between two calls of `watch`
 
 
 def statement_start(match: re.Match[str]) -> int:
@@ -56,8 +47,7 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 class DeferredFixups:
     """The words and numbers of simple lines that contain a symbol whose address the layout gives.
 
-    Each entry of `items` is for one word or number: its offset in the area, its known bits, its
-    symbol and its line.
+    Each entry of `items` is for one word or number.
     """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
@@ -75,21 +65,22 @@ class DeferredFixups:
         self._scope = scope
         self._area = area
         self._part = part
-        # Offset, known bits, encoder, %hi or %lo, symbol, offset of the line. For a number as data:
-        # the index of its operand instead of the bits, its size instead of the encoder.
-        self.items: list[tuple[int, int, OperandEncoder | int, str, str | LocalReference, int]] = []
+        self.items: list[Item] = []
 
     def apply(self) -> None:
         """Write the final words and numbers into the area, after the layout."""
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch, links = self._state.watch, self._state.linkage is not None
-        addresses: dict[str, int] = {}  # labels that were looked up already
-        for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
-            watch()
-            if report.has_failed_at(self._source, line_start):
+        failed, content = report.failed, area.data
+        addresses: dict[object, int] = {}  # labels that were looked up already, by their names
+        for number, item in enumerate(self.items):
+            offset, known_bits, encoder_or_size, modifier, name, line_start = item
+            if not number % _WATCHED:
+                watch()
+            if failed and report.has_failed_at(self._source, line_start):
                 continue
-            address = addresses.get(name) if isinstance(name, str) else None
+            address = addresses.get(name)
             if address is None:
                 near = self._scope.numbered_near
                 symbol = following(name) if isinstance(name, str) else near(*name)
@@ -104,16 +95,20 @@ class DeferredFixups:
             if address is None:
                 pass
             elif isinstance(encoder_or_size, OperandEncoder):
-                bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
+                start = base + offset
+                bits = None if modifier else encoder_or_size.distances.get(address - start)
+                if bits is None:
+                    bits = encoder_or_size.bits_of_address(modifier, address, start)
                 if bits is not None:
                     bits |= known_bits
-                    data = bits.to_bytes(-(-bits.bit_length() // LANE) * WORD_BYTES, "little")
+                    words = 1 if bits < 1 << LANE else -(-bits.bit_length() // LANE)
+                    data = bits.to_bytes(words * WORD_BYTES, "little")
             elif address >> 8 * encoder_or_size == 0:
                 data = address.to_bytes(encoder_or_size, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
                 data = self._by_grammar(offset, known_bits, encoder_or_size, line_start, ordinal)
-            area.data[offset : offset + len(data)] = data
+            content[offset : offset + len(data)] = data
 
     def _by_grammar(
         self,

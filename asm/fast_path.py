@@ -17,6 +17,7 @@ from functools import partial
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
 from macaw.asm.core_parts import CoreParts
+from macaw.asm.recorded_text import RecordedText
 from macaw.asm.row_encoder import NO_ENCODERS, EncoderTable, encoder_table
 from macaw.asm.section_names import SectionWords
 from macaw.asm.simple_lines import SimpleLines
@@ -28,6 +29,7 @@ _NO_WORDS = SectionWords()
 _MOST_MISSES = 8  # after more consecutive tries that take no line, not every line is tried;
 _MOST_UNASKED = 8  # then at least one of so many lines is tried
 _PIECE = 1 << 16  # characters between two calls of `watch`
+_SEGMENT = 1 << 11  # characters of a recorded segment, about
 _LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it
 _BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1` and in a string
 
@@ -82,9 +84,10 @@ class FastPath:
         enter = partial(self._enter_section, source)
         while True:
             end = self._end(source.text, start)
-            run = SimpleLines(self._state, self._parts.current, source, scope, table, enter)
+            part, recorded = self._parts.current, self._recorded(source)
+            run = SimpleLines(self._state, part, source, scope, table, macros, enter, recorded)
             try:
-                start = self._take_pieces(run, source.text, start, end, macros)
+                start = self._take_pieces(run, source.text, start, end, recorded)
             finally:
                 run.finish()
             other = None if run.is_open else self._table()
@@ -92,16 +95,30 @@ class FastPath:
                 return start
             table = other
 
+    def _recorded(self, source: SourceText) -> RecordedText | None:
+        """Return what earlier runs have recorded of a file; None if this run records nothing."""
+        recordings = self._state.recordings
+        if recordings is None or type(source) is not SourceText or self._state.trace is not None:
+            return None
+        return recordings.of(source.name, source.text)
+
     def _take_pieces(
-        self, run: SimpleLines, text: str, start: int, end: int, macros: Collection[str]
+        self, run: SimpleLines, text: str, start: int, end: int, recorded: RecordedText | None
     ) -> int:
         """Assemble the simple lines of `text` from offset `start` to `end`, a piece at a time.
 
         Return the offset of the first line that is not simple, or `end`.
         """
         while True:
-            part = _end_of_line(text, start + _PIECE, end)
-            start = run.take(start, part, macros)
+            if recorded is None:
+                part = _end_of_line(text, start + _PIECE, end)
+            else:
+                start = run.repeat(start, end)
+                following = min(end, recorded.following(start))
+                part = _end_of_line(text, start + _SEGMENT, following)
+            if not run.is_open:
+                return start
+            start = run.take(start, part)
             if start < part or part == end or not run.is_open:
                 return start
             self._state.watch()

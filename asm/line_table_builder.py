@@ -59,6 +59,10 @@ class LineTableBuilder:
         """Return the area offsets of row `first` and of all later rows."""
         return self._offsets[first:]
 
+    def rows_from(self, first: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the offsets in areas, and those in sources, of row `first` and all later rows."""
+        return self._offsets[first:], self._places[first:]
+
     def repeat(self, first: int, rounds: int, size: int) -> None:
         """Append `rounds` copies of row `first` and all later rows.
 

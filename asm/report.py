@@ -33,7 +33,7 @@ class Report:
     def __init__(self) -> None:
         self.errors = 0  # errors of lines so far, including those that are only counted
         self._items: list[Diagnostic] = []
-        self._failed: set[tuple[SourceText, int]] = set()  # the identities of lines with an error
+        self.failed: set[tuple[SourceText, int]] = set()  # the identities of lines with an error
         self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # the order of the files, by name
@@ -81,7 +81,7 @@ class Report:
 
         Later errors and warnings of the line are not reported.
         """
-        self._failed.add(line.source.identity(line.start))
+        self.failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
         """Return whether a line already has its error."""
@@ -89,7 +89,7 @@ class Report:
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
         """Return whether the line that begins at an offset of a source already has its error."""
-        return bool(self._failed) and source.identity(start) in self._failed
+        return bool(self.failed) and source.identity(start) in self.failed
 
     def warning(
         self,
@@ -155,7 +155,7 @@ class Report:
     @property
     def events(self) -> int:
         """A number that grows with each reported error or warning and each failed line."""
-        return self.errors + len(self._items) + len(self._failed)
+        return self.errors + len(self._items) + len(self.failed)
 
     @property
     def has_errors(self) -> bool:

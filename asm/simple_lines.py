@@ -7,22 +7,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
-from struct import pack, unpack
+from struct import unpack
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
 from macaw.asm.data_directives import NUMBER_SIZES, STRING_ENDS
-from macaw.asm.deferred_fixups import (
-    LINE,
-    DeferredFixups,
-    LocalReference,
-    logical_line,
-    statement_start,
-)
-from macaw.asm.expressions import Address
-from macaw.asm.layout import Area
+from macaw.asm.deferred_fixups import LINE, logical_line, statement_start
+from macaw.asm.label_references import Item
 from macaw.asm.operand_encoder import WORD_BYTES, OperandEncoder, plain_number
-from macaw.asm.round_trace import Field, Waiting
+from macaw.asm.recorded_text import Ending, RecordedText, Segment
+from macaw.asm.round_trace import Field
 from macaw.asm.row_encoder import (
     NO_ENCODERS,
     UNKNOWN,
@@ -35,10 +29,11 @@ from macaw.asm.row_encoder import (
     bytes_with_number,
     words_of,
 )
+from macaw.asm.simple_area import SimpleArea
 from macaw.asm.simple_numbers import encode_numbers, limits
 from macaw.asm.simple_statement import NAME
 from macaw.asm.simple_symbols import SimpleSymbols, is_name
-from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.source import LogicalLine, Piece, SourceText
 from macaw.asm.symbols import Scope
 from macaw.asm.syntax import Mistake
 from macaw.isa.lazy_pattern import lazy_pattern
@@ -73,44 +68,80 @@ class SimpleLines:
         source: SourceText,
         scope: Scope,
         table: EncoderTable,
+        macros: Collection[str],
         enter_section: Callable[[int, str], EncoderTable | None],
+        recorded: RecordedText | None,
     ) -> None:
-        self._state = state
-        self._part = part
         self._source = source
         self._scope = scope
+        self._macros = macros
         self._enter_section = enter_section
+        self._recorded = recorded
+        self._records = False  # `take` records the lines
         self.is_open = True
-        self._words: list[int] = []
-        self._places: list[int] = []  # source offsets of their mnemonics
         self._symbols = SimpleSymbols(state, source, scope)
-        self._fixups: dict[Area, DeferredFixups] = {}
+        names = frozenset(macros if recorded is not None else ())
+        self._out = SimpleArea(state, part, source, scope, self._symbols, recorded, names)
+        self._words, self._places = self._out.words, self._out.places
         self._begin_area(table)
 
     def _begin_area(self, table: EncoderTable) -> None:
         """Continue at the end of the current area of the run, with the encoders in `table`."""
-        state = self._state
-        self._area = area = state.area
-        self._base = area.size  # offset in the area of the first collected word
+        self._out.enter(table)
         self._is_elsewhere = True  # the area or the base has changed since the last line
         self._instructions = table
-        plan = state.layout.plans.get(area.section)
-        self._marks_data = plan is not None and plan.core is not None
-        self._pads_with_zeros = plan is not None and plan.core is None and "x" not in plan.flags
-        deferred = self._fixups.get(area)
-        if deferred is None:
-            deferred = DeferredFixups(state, self._source, self._scope, area, self._part)
-            self._fixups[area] = deferred
-        self._deferred = deferred.items
 
-    def take(self, start: int, end: int, macros: Collection[str]) -> int:
-        """Assemble simple lines from `start`, at most up to `end`; return the offset after them.
+    def finish(self) -> None:
+        """Store the remaining words and fixups in the assembly state."""
+        self._out.finish()
 
-        A line whose first word is in `macros` is not simple.
+    def repeat(self, start: int, end: int) -> int:
+        """Do again what is recorded of the lines from `start`, at most up to `end`.
+
+        Return the offset of the first line for which nothing is recorded.
         """
-        (statements, places), newlines = self._source.statements, self._source.newlines
-        position, last = bisect_left(newlines, start - 1), bisect_left(newlines, end - 1)
+        recorded = self._recorded
+        while recorded is not None and self.is_open:
+            segment = recorded.segments.get(start)
+            if segment is None or start + segment.length > end:
+                break
+            if not self._out.repeat(segment, start):
+                break
+            self._is_elsewhere = True
+            if segment.ending is not None:
+                head, rest, place = segment.ending
+                if not self._take_directive(head, rest, start + place, start + place):
+                    return start + segment.body
+            start += segment.length
+        return start
+
+    def take(self, start: int, end: int) -> int:
+        """Assemble simple lines from `start`, at most up to `end`; return the offset after them."""
+        self._records = self._recorded is not None
+        if self._records:
+            self._out.begin_segment(start)
+        stop = self._take(start, end)
+        if self._records:
+            self._out.keep(self._out.end_segment(stop))
+            self._records = False
+        return stop
+
+    def _take(self, start: int, end: int) -> int:
+        while start < end:
+            piece = self._source.piece(start)
+            part = min(end, piece.end)
+            stop = self._take_piece(piece, start, part)
+            if stop < part or not self.is_open:
+                return stop
+            start = part
+        return start
+
+    def _take_piece(self, piece: Piece, start: int, end: int) -> int:
+        """Assemble simple lines of `piece` from `start` to `end`; return the offset after them."""
+        statements, places = piece.statements, piece.places
+        position, last = bisect_left(places, start), bisect_left(places, end)
         words, word_places, encoders = self._words, self._places, self._encoders()
+        macros = self._macros
         count = _FEW_LINES
         while position < last:
             stop = min(position + count, last)
@@ -133,33 +164,30 @@ class SimpleLines:
                 if head in macros:
                     is_taken: bool | None = False
                 elif head[-1] == ":":
-                    is_taken = self._take_label(head[:-1], rest, place, macros)
+                    is_taken = self._take_label(head[:-1], rest, place)
                 else:
                     is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
                     line_start = self._line_start(place)
-                    if is_taken is False or not self._take_line(line_start, macros):
+                    if is_taken is False or not self._take_line(line_start):
                         return line_start
                 if self._is_elsewhere:
                     encoders = self._encoders()
                     if not self.is_open:
                         return self._source.following_line(place)
             position = stop
-        return max(start, end)
+        return end
 
     def _line_start(self, place: int) -> int:
         """Return the source offset of the line that contains the source offset `place`."""
-        newlines = self._source.newlines
-        return newlines[bisect_left(newlines, place) - 1] + 1
+        return self._source.text.rfind("\n", 0, place) + 1
 
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
         """Return the first encoder of each mnemonic; no encoders where no instruction can begin."""
         self._is_elsewhere = False
-        return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
+        return _NO_MNEMONICS if self._out.base % WORD_BYTES else self._instructions.first
 
-    def _take_label(
-        self, label: str, rest: str, line_start: int, macros: Collection[str]
-    ) -> bool | None:
+    def _take_label(self, label: str, rest: str, line_start: int) -> bool | None:
         """Assemble a line that begins with `label`; `rest` is the text after the label.
 
         `line_start` is the source offset of the line's text. Return False if the line is not
@@ -169,21 +197,21 @@ class SimpleLines:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
             return None
-        here = self._base + WORD_BYTES * len(self._words)
+        here = self._out.here
         text = rest.lstrip(" ")
         if not text:
             line = LogicalLine(self._source, line_start, f"{label}:")
-            self._symbols.define(label, line, Address(self._area, here))
+            self._out.define(label, line, here)
             return True
         place = line_start + len(label) + 2 + len(rest) - len(text)
         head, _, operands = text.partition(" ")
-        if head in macros or head in _SECTIONS:
+        if head in self._macros or head in _SECTIONS:
             return False
         is_taken = self._take_words(head, operands, label, place, line_start)
         if is_taken:
             end = line_start + len(label) + 2 + len(rest)
             line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
-            self._define(label, LogicalLine(self._source, line_start, line_text), here)
+            self._out.define(label, LogicalLine(self._source, line_start, line_text), here)
         return is_taken
 
     def _take_words(
@@ -196,7 +224,7 @@ class SimpleLines:
         """
         if head[0] == ".":
             return self._take_directive(head, rest, place, line_start)
-        if self._base % WORD_BYTES:
+        if self._out.base % WORD_BYTES:
             return None
         is_new = head not in self._instructions
         entry = self._instructions[head]
@@ -232,28 +260,40 @@ class SimpleLines:
             return self._symbols.assign(rest, place + len(head) + 1, line_start) or None
         if head in _SECTIONS:
             return self._take_section(head, place) if not rest or rest.isspace() else None
-        if head == ".balign" and _STEP.fullmatch(rest) and self._pads_with_zeros:
-            self._flush()
-            self._symbols.varies = self._is_elsewhere = True
-            self._area.align_to(int(rest))
-            self._base = self._area.size
+        if head == ".balign" and _STEP.fullmatch(rest) and self._out.pads_with_zeros:
+            is_alone = place == line_start  # it has no label
+            segment = self._end_segment(place)
+            self._out.align(int(rest))
+            self._is_elsewhere = True
+            self._begin_segment(segment if is_alone else None, Ending(head, rest, place))
             return True
         return None
 
     def _take_section(self, name: str, place: int) -> bool:
         """Carry out `.text`, `.data` or `.bss` at source offset `place`; False means a mistake."""
-        self._flush()
+        segment = self._end_segment(place)
         try:
             table = self._enter_section(place, name)
         except Mistake:
             return False  # the reader reports it
         self.is_open = table is not None
-        self._begin_area(table or NO_ENCODERS)
+        self._begin_area(NO_ENCODERS if table is None else table)
+        self._begin_segment(segment, Ending(name, "", place))
         return True
 
-    def _define(self, name: str, line: LogicalLine, offset: int) -> None:
-        """Define the label `name` of `line` at the byte `offset` of the area."""
-        self._symbols.define(name, line, Address(self._area, offset))
+    def _end_segment(self, place: int) -> Segment | None:
+        """End the segment before the line with a directive at source offset `place`."""
+        self._out.flush()
+        return self._out.end_segment(self._line_start(place)) if self._records else None
+
+    def _begin_segment(self, before: Segment | None, ending: Ending) -> None:
+        """Store the segment `before` with its `ending`, and begin a segment after it.
+
+        Nothing is done if `take` does not record the lines.
+        """
+        if self._records:
+            self._out.keep(before, ending)
+            self._out.begin_segment(self._source.following_line(ending.place))
 
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
@@ -265,37 +305,26 @@ class SimpleLines:
             bits, text = split(rest)
         except (KeyError, ValueError):
             return False
-        here = self._base + WORD_BYTES * len(self._words)
+        here = self._out.here
         name = text.strip(" ")
         symbol = self._scope.symbols.get(name)
         if symbol is None and not label and name[-1:] == "b" and name[:-1] in _DIGITS:
             symbol = self._scope.latest(int(name[:-1]))
-            if symbol is None or symbol.area is not self._area:
+            if symbol is None or symbol.area is not self._out.area:
                 return False
         if symbol is None:
             if not is_name(name) or name in self._scope.table.shared:
                 return False
-            self._deferred.append((here, bits, encoder, "", name, line_start))
-        else:
-            value = symbol.value
-            if not (symbol.is_label and isinstance(value, Address)) or symbol.is_bad:
-                return False
-            if value.area is self._area:
-                known = encoder.distances.get(value.offset - here)
-                if known is None:
-                    known = encoder.bits_of_address("", value.offset, here)
-                    if known is None:
-                        return False
-                bits |= known
-            else:
-                self._deferred.append((here, bits, encoder, "", name, line_start))
-            symbol.is_used = True
-        self._symbols.varies = True
-        self._words.append(bits)
+        elif not self._symbols.is_label(symbol):
+            return False
+        known = self._out.refer(symbol, (here, bits, encoder, "", name, line_start))
+        if known is None:
+            return False
+        self._words.append(known)
         self._places.append(place)
         return True
 
-    def _take_line(self, start: int, macros: Collection[str]) -> bool:
+    def _take_line(self, start: int) -> bool:
         """Assemble the line at source offset `start`. Return False if the line is not simple."""
         match = LINE.match(self._source.text, start)
         assert match is not None
@@ -304,21 +333,21 @@ class SimpleLines:
         if label is not None:
             if label in self._scope.symbols or label in self._scope.exports:
                 return False
-            here = self._base + WORD_BYTES * len(self._words)
+            here = self._out.here
         if head is not None:
-            if head in macros or head in _SECTIONS or not self._take_statement(match):
+            if head in self._macros or head in _SECTIONS or not self._take_statement(match):
                 return False
         elif rest != "":
             return False
         if label is not None:
-            self._define(label, logical_line(self._source, match), here)
+            self._out.define(label, logical_line(self._source, match), here)
         return True
 
     def _take_statement(self, match: re.Match[str]) -> bool:
         """Assemble the statement of the line in `match`. Return False if it is not simple."""
         label, head, rest = match.groups()
         place, line_start = match.start(2), statement_start(match)
-        table = NO_ENCODERS if self._base % WORD_BYTES else self._instructions
+        table = NO_ENCODERS if self._out.base % WORD_BYTES else self._instructions
         with suppress(KeyError, ValueError):
             self._words.append(table.first[head](rest))
             self._places.append(place)
@@ -372,7 +401,7 @@ class SimpleLines:
         known = self._symbols.number(texts[place]) if place < len(texts) else None
         words = encode(texts, known[0]) if known is not None else None
         if words is not None and known is not None and known[1]:
-            here, size = self._base + WORD_BYTES * len(self._words), WORD_BYTES * len(words)
+            here, size = self._out.here, WORD_BYTES * len(words)
             again = partial(bytes_of_choice, encode, texts, size)
             self._symbols.put(Field(here, size, known[1], known[0], again))
         return words
@@ -392,19 +421,13 @@ class SimpleLines:
         `bits` are the known bits; `encoder`, `modifier` and `name` belong to the operand with the
         symbol. Return None if the line is not simple.
         """
-        here = self._base + WORD_BYTES * len(self._words)
-        symbols = self._symbols
-        reference: str | LocalReference = name
+        here = self._out.here
         if name[0].isdigit():
             if label[:1].isdigit():
                 return None  # it may be the label of this line
-            reference = LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
-            symbol = None if reference.forward else self._scope.numbered_near(*reference)
-            if not reference.forward and not symbols.is_label(symbol):
-                return None
         else:
-            symbol = self._scope.symbols.get(name)
-            number = symbols.variable(symbol)
+            symbols = self._symbols
+            number = symbols.variable(self._scope.symbols.get(name))
             if number is not None:
                 encode = partial(
                     bytes_with_number, bits, encoder, modifier, WORD_BYTES * plan.words
@@ -414,18 +437,13 @@ class SimpleLines:
                     return None
                 symbols.put(Field(here, len(data), name, number, encode))
                 return list(unpack(f"<{plan.words}I", data))
-            if not symbols.is_plain(name, symbol):
-                return None
-        if symbol is not None:
-            value = symbol.value
-            assert isinstance(value, Address)
-            if encoder.by_distance and not modifier and value.area is self._area:
-                symbols.varies = True
-                known = encoder.bits_of_address("", value.offset, here)
-                return None if known is None else words_of(bits | known, plan.words)
-        symbols.wait(Waiting(here, WORD_BYTES * plan.words, name), encoder.needs_address)
-        self._deferred.append((here, bits, encoder, modifier, reference, line_start))
-        return words_of(bits, plan.words)
+        found = self._out.label(name)
+        if found is None:
+            return None
+        symbol, reference = found
+        item = here, bits, encoder, modifier, reference, line_start
+        known = self._out.refer(symbol, item, plan.words)
+        return None if known is None else words_of(known, plan.words)
 
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:
         """Assemble `rest`, numbers of `size` bytes, as data. Return whether the line is simple.
@@ -437,8 +455,8 @@ class SimpleLines:
             self._put_bytes(plain, place)
             return True
         low, high = limits(size)
-        offset = self._base + WORD_BYTES * len(self._words)
-        data, items, fields = bytearray(), [], []
+        offset = self._out.here
+        data, items, fields = bytearray(), list[Item](), []
         for number, text in enumerate(rest.split(",")):
             value = plain_number(text.strip(" \t"))
             if value is None:
@@ -459,38 +477,11 @@ class SimpleLines:
         self._put_bytes(data, place)
         for field in fields:
             self._symbols.put(field)
-        for at, _, _, _, name, _ in items:
-            self._symbols.wait(Waiting(at, size, name), depends_on_place=False)
-        self._deferred += items
+        for item in items:
+            self._out.put_number_later(item)
         return True
 
     def _put_bytes(self, data: bytes | bytearray, place: int) -> None:
         """Append the data of a line to the area; `place` is the source offset of the directive."""
-        if self._words:
-            self._flush()
-        if self._marks_data:
-            self._state.line_table.add(self._area, self._base, self._source, place)
-        self._area.data += data
-        self._base += len(data)
+        self._out.put_bytes(data, place)
         self._is_elsewhere = True
-
-    def _flush(self) -> None:
-        """Append the words that the object has collected to the area."""
-        words = self._words
-        if words:
-            self._state.instructions += len(words)
-            self._area.data += pack(f"<{len(words)}I", *words)
-            self._state.line_table.add_words(
-                self._area, self._base, WORD_BYTES, self._source, self._places
-            )
-            self._base += WORD_BYTES * len(words)
-            words.clear()
-            self._places.clear()
-
-    def finish(self) -> None:
-        """Store the remaining words and fixups in the assembly state."""
-        self._flush()
-        if self._symbols.varies:
-            self._state.effects += 1
-        waiting = (deferred.apply for deferred in self._fixups.values() if deferred.items)
-        self._state.fixups += waiting

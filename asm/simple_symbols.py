@@ -31,23 +31,25 @@ class SimpleSymbols:
     """Defines and looks up the symbols of simple lines of one source.
 
     `varies` becomes True when a line uses or defines a symbol in a way that the trace of a round
-    (`asm/round_trace.py`) does not show.
+    (`asm/round_trace.py`) does not show. `uses_numbers` becomes True when a line sets or uses a
+    symbol that may be set again.
     """
 
     def __init__(self, state: AssemblyState, source: SourceText, scope: Scope) -> None:
         self._state = state
         self._source = source
         self._scope = scope
-        self.varies = False
+        self.varies = self.uses_numbers = False
 
-    def define(self, name: str, line: LogicalLine, address: Address) -> None:
-        """Define the label `name` of `line` at `address`."""
+    def define(self, name: str, line: LogicalLine, address: Address) -> Definition:
+        """Define the label `name` of `line` at `address`, and return it."""
         self.varies = True
         symbol = Definition(name, line, 0, len(name), address)
         if name[0].isdigit():
             self._scope.number(int(name), self._state.next_ordinal(), symbol)
         else:
             self._scope.symbols[name] = symbol
+        return symbol
 
     def is_plain(self, name: str, symbol: Definition | None) -> bool:
         """Return whether `name`, which means `symbol` so far, is a label of this file.
@@ -75,7 +77,7 @@ class SimpleSymbols:
         """
         if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
-        symbol.is_used = True
+        symbol.is_used = self.uses_numbers = True
         return symbol.value
 
     def number(self, text: str) -> tuple[int, str] | None:
@@ -121,7 +123,7 @@ class SimpleSymbols:
             line = LogicalLine(self._source, line_start, text.rstrip(" \t\r\n"))
             start = place + parts.start(1) - line_start
             before = Definition(name, line, start, start + len(name), is_label=False)
-        self._state.symbols.has_variables = True
+        self._state.symbols.has_variables = self.uses_numbers = True
         self._scope.define(before.with_value(value))
         return True
 

@@ -19,6 +19,8 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.typed_records import NamedTuple
 
+_PIECE = 1 << 14  # characters of a text that are split into lines at once, about
+
 
 @dataclass(frozen=True)
 class Source:
@@ -42,6 +44,19 @@ class Caller:
     end: int
 
 
+class Piece(NamedTuple):
+    """Consecutive lines of a text, from the offset `start` up to `end`.
+
+    `statements` has the text of each line without blanks at the start. Tabs are replaced by blanks,
+    and so is a carriage return before the line's end. `places` has the offsets of these texts.
+    """
+
+    start: int
+    end: int
+    statements: list[str]
+    places: list[int]
+
+
 class SourceText:
     """A text and its name. If `folder` is not None, the text may include files below `folder`.
 
@@ -55,6 +70,7 @@ class SourceText:
         self, text: str, name: str, folder: Path | None = None, caller: Caller | None = None
     ) -> None:
         self.text, self.name, self.folder, self.caller = text, name, folder, caller
+        self._piece: Piece | None = None  # the last one that was split
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -75,19 +91,15 @@ class SourceText:
     @cached_property
     def newlines(self) -> list[int]:
         """-1 and the offsets of all newlines; each number is one less than the start of a line."""
-        return _newlines(self.text.split("\n"))
+        lines = self.text.split("\n")
+        return list(accumulate([len(line) + 1 for line in lines[:-1]], initial=-1))
 
-    @cached_property
-    def statements(self) -> tuple[list[str], list[int]]:
-        """Lists of the text of each line without blanks at the start, and of the texts' offsets.
-
-        Tabs are replaced by blanks, and so is a carriage return before the line's end.
-        """
-        lines = self.text.replace("\t", " ").replace("\r\n", " \n").split("\n")
-        self.newlines = _newlines(lines)
-        statements = [line.lstrip(" ") for line in lines]
-        ends = [*self.newlines[1:], len(self.text)]
-        return statements, list(map(sub, ends, map(len, statements)))
+    def piece(self, offset: int) -> Piece:
+        """Return the piece of the text that contains the line at `offset`, split into its lines."""
+        piece = self._piece
+        if piece is None or not piece.start <= offset < piece.end:
+            self._piece = piece = _piece(self.text, offset - offset % _PIECE)
+        return piece
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1."""
@@ -145,9 +157,17 @@ class SourceText:
         return (self.name, *self.locate_all(offsets))
 
 
-def _newlines(lines: Sequence[str]) -> list[int]:
-    """Return -1 and the offsets of the newlines between the given lines of a text."""
-    return list(accumulate([len(line) + 1 for line in lines[:-1]], initial=-1))
+def _piece(text: str, least: int) -> Piece:
+    """Return the piece of the lines that begin at the offset `least` or in the characters after."""
+    start = text.find("\n", least - 1) + 1 if least else 0
+    end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
+    lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")
+    if end > start and text[end - 1] == "\n":
+        lines.pop()
+    statements = [line.lstrip(" ") for line in lines]
+    ends = accumulate([len(line) + 1 for line in lines], initial=start - 1)
+    next(ends)
+    return Piece(start, end, statements, list(map(sub, ends, map(len, statements))))
 
 
 class LogicalLine(NamedTuple):

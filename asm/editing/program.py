@@ -13,6 +13,7 @@ from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.editing.source_tokens import SourceTokens
 from macaw.asm.macro import Macro
 from macaw.asm.object_symbols import entry_of
+from macaw.asm.recorded_text import Recordings
 from macaw.asm.source import SourceText
 from macaw.asm.symbols import Definition, Scope
 from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
@@ -47,6 +48,7 @@ class EditedProgram:
 
     If an included file is open in the editor, `text_of` returns the editor's text, else None. With
     `gnu`, statements before the first `.core` of each source belong to the control core's part.
+    `recordings` has what runs over older texts of the program have recorded.
     """
 
     sources: tuple[Source, ...]
@@ -56,6 +58,7 @@ class EditedProgram:
     watch: Callable[[], None] = lambda: None
     text_of: Callable[[Path], str | None] = lambda path: None
     gnu: bool = False
+    recordings: Recordings = field(default_factory=Recordings)
 
     @cached_property
     def assembly(self) -> AssemblyState:
@@ -79,12 +82,14 @@ class EditedProgram:
             watch=self.watch,
             text_of=self.text_of,
             gnu=self.gnu,
+            recordings=self.recordings,
         ).state
 
     def forget(self) -> None:
         """Discard all results, so that the next question assembles the sources again."""
         for name in ("assembly", "files", "macros"):
             self.__dict__.pop(name, None)
+        self.recordings.clear()
 
     @cached_property
     def files(self) -> Mapping[str, ProgramFile]:

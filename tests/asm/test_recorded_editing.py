@@ -177,7 +177,7 @@ def test_edits_one_after_the_other(folder: Path, kind: str) -> None:
             types.Range(in_utf16(text, start), in_utf16(text, end)), piece
         )
         text = f"{text[:start]}{piece}{text[end:]}"
-        positions = Positions(positions.apply(change), types.PositionEncodingKind.Utf16)
+        positions = positions.after(change)
         assert positions.text == text
         assert positions.offset(in_utf16(text, start)) == start
     (folder / "one.inc").write_text(".byte 1\n", "utf-8")

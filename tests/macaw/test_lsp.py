@@ -413,13 +413,13 @@ def test_a_bomb_does_not_stop_the_server() -> None:
 def test_a_change_ends_the_assembling_of_the_older_text() -> None:
     """A change of a text ends the assembling of its older version at the next line."""
     workspace = Workspace()
-    file = OpenFile(UTF16, "file:///a.s", 1, ".core cp\nnop\n")
+    file = OpenFile("file:///a.s", 1, Positions(".core cp\nnop\n", UTF16))
     workspace.put(file)
     program = workspace.assemble(file, workspace.files)
     assert Answers(file, program, ClientOptions()).diagnostics() == {file.uri: []}
     program.forget()
     workspace.running = program
-    workspace.put(OpenFile(UTF16, "file:///a.s", 2, ".core cp\nnop\nnop\n"))
+    workspace.put(OpenFile("file:///a.s", 2, Positions(".core cp\nnop\nnop\n", UTF16)))
     with pytest.raises(Cancelled):
         program.assemble()
 
@@ -431,7 +431,7 @@ def test_a_changed_text_is_assembled_again(uri: str) -> None:
     for version, (line, messages) in enumerate(
         [("nop", []), ("frob", ["expected ':' after the label 'frob'"]), ("nop", [])]
     ):
-        file = OpenFile(UTF16, uri, version, f".core vc\n{line}\n")
+        file = OpenFile(uri, version, Positions(f".core vc\n{line}\n", UTF16))
         workspace.put(file)
         program = workspace.assemble(file, workspace.files)
         found = Answers(file, program, ClientOptions()).diagnostics()
@@ -534,7 +534,7 @@ def test_formatting_replaces_the_whole_text(text: str) -> None:
 
     Lines also end at a lone carriage return, as in the protocol.
     """
-    file = OpenFile(UTF16, "file:///a.s", 1, text)
+    file = OpenFile("file:///a.s", 1, Positions(text, UTF16))
     workspace = Workspace()
     answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
     params = types.DocumentFormattingParams(
@@ -542,7 +542,7 @@ def test_formatting_replaces_the_whole_text(text: str) -> None:
     )
     (edit,) = answers.formatting(params)
     change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
-    assert file.positions.apply(change) == format_text(text)
+    assert file.positions.after(change).text == format_text(text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
@@ -612,7 +612,7 @@ def test_answers_list_so_many_items_at_most(
         f"        .if {n}\n        nop\n        nop\n        .endif\n" for n in (1, 2, 3)
     )
     text += ".equ SIZE, 7\n" + "        li a1, SIZE * 3\n" * 3
-    file = OpenFile(UTF16, (tmp_path / "m.s").as_uri(), 1, text)
+    file = OpenFile((tmp_path / "m.s").as_uri(), 1, Positions(text, UTF16))
     workspace = Workspace()
     answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
     here = types.TextDocumentIdentifier(file.uri)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from lsprotocol import types
-
 from macaw.asm.diagnostics import printable_name
 from macaw.language_server.positions import Positions
 from macaw.language_server.program_finder import includes
@@ -18,15 +16,14 @@ MOST_CHARACTERS = 1 << 22  # characters of a file; a longer file is not assemble
 class OpenFile:
     """A version of a file that is open in the editor.
 
-    `name` is the name of the file in messages of the assembler.
+    `positions` has the text and converts positions in it. `name` is the name of the file in
+    messages of the assembler.
     """
 
-    def __init__(
-        self, encoding: types.PositionEncodingKind, uri: str, version: int, text: str
-    ) -> None:
-        self.uri, self.version, self.text = uri, version, text
-        self.is_too_long = len(text) > MOST_CHARACTERS
-        self.positions = Positions(text, encoding)
+    def __init__(self, uri: str, version: int, positions: Positions) -> None:
+        self.uri, self.version = uri, version
+        self.positions, self.text = positions, positions.text
+        self.is_too_long = len(self.text) > MOST_CHARACTERS
         path = path_of(uri)
         self.name = printable_name(path or uri)
         self.folder = Path(path).parent if path else None

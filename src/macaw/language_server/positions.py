@@ -85,10 +85,18 @@ class Positions:
             self.position(start + span.column), self.position(start + span.end_column)
         )
 
-    def apply(self, change: types.TextDocumentContentChangeEvent) -> str:
-        """Return the text after a change that the client reports."""
+    def after(self, change: types.TextDocumentContentChangeEvent) -> Positions:
+        """Return the converter for the text after a change that the client reports."""
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            return change.text
+            return Positions(change.text, self._encoding)
         start = self.offset(change.range.start)
         end = max(start, self.offset(change.range.end))
-        return f"{self.text[:start]}{change.text}{self.text[end:]}"
+        text = f"{self.text[:start]}{change.text}{self.text[end:]}"
+        result, starts = Positions(text, self._encoding), self._assembler_starts
+        # Counting the lines again would take longer than all else that an edit needs.
+        low, high = bisect_right(starts, start), bisect_right(starts, end)
+        moved = len(text) - len(self.text)
+        new = [start + match.end() for match in re.finditer("\n", change.text)]
+        later = [place + moved for place in starts[high:]]
+        result.__dict__["_assembler_starts"] = [*starts[:low], *new, *later]
+        return result

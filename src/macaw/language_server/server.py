@@ -173,7 +173,8 @@ class LanguageServer:
 
     def _open(self, params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        self._put(OpenFile(self._encoding, item.uri, item.version, item.text))
+        positions = Positions(item.text, self._encoding)
+        self._put(OpenFile(item.uri, item.version, positions))
 
     @property
     def _encoding(self) -> types.PositionEncodingKind:
@@ -186,8 +187,8 @@ class LanguageServer:
             return
         positions = file.positions
         for change in params.content_changes:
-            positions = Positions(positions.apply(change), self._encoding)
-        self._put(OpenFile(self._encoding, uri, version, positions.text))
+            positions = positions.after(change)
+        self._put(OpenFile(uri, version, positions))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
         """Plan the diagnostics of all programs that read the saved file."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from macaw.asm.assembler import Source
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.editing.program import EditedProgram
+from macaw.asm.recorded_text import Recordings
 from macaw.isa import reading
 from macaw.language_server.client_options import ClientOptions
 from macaw.language_server.open_file import OpenFile
@@ -32,6 +33,7 @@ class LoadedProgram:
     """A program with the texts that its files have at one moment.
 
     `key` identifies the program. `open_files` are the open files of that moment, by path.
+    `recordings` has what runs over older texts of the program have recorded.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class LoadedProgram:
         device: str | None,
         options: ClientOptions,
         open_files: Mapping[Path, OpenFile],
+        recordings: Recordings,
     ) -> None:
         self.key, self.open_files = key, open_files
         self.is_stale = False  # a file on the disk has changed
@@ -54,6 +57,7 @@ class LoadedProgram:
             self._check_cancellation,
             self._text_of,
             options.gnu,
+            recordings,
         )
 
     def _check_cancellation(self) -> None:
@@ -185,7 +189,8 @@ class Workspace:
         # `is_current` compares files by their paths: a file that was never saved has none.
         is_same = program is not None and program.edited.sources == sources
         if program is None or not is_same or not program.is_current(open_files):
-            program = LoadedProgram(key, sources, device, self.options, open_files)
+            recordings = program.edited.recordings if program is not None else Recordings()
+            program = LoadedProgram(key, sources, device, self.options, open_files, recordings)
         self._programs[key] = program
         self._latest[file.uri] = program
         for older in list(self._programs)[:-MOST_PROGRAMS]:
