@@ -1,4 +1,4 @@
-"""`macaw compile` of a network of many shapes in two processes beside one: wall-clock time."""
+"""`macaw compile` of a chain of convolutions in two processes beside one: wall-clock time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,36 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 import macaw
-from benchmarks.figures import HIGHER, LOWER, Effort, Figure, Skipped, ratio
-from benchmarks.models import UnavailableError
-from benchmarks.networks import light
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
 
 ROUNDS = 3
-NAME, ROW = "densenet121", "DenseNet-121"
-SMALL = Path(__file__).parents[1] / "programs" / "network" / "digits_int8.onnx"
+# Each layer has a shape of its own, so that no process can reuse the plan of another layer.
+LAYERS, SIDE, CHANNELS = 24, 14, 16
+_STEP = 5  # has no factor in common with LAYERS
+
+
+def chain(layers: int, side: int, seed: int = 1) -> onnx.ModelProto:
+    """Return a chain of 3×3 convolutions with relu, with random weights, on `side`² positions."""
+    rng = np.random.default_rng(seed)
+    nodes, constants, name, channels = [], [], "x", CHANNELS
+    for number in range(layers):
+        outputs = CHANNELS + 4 * (number * _STEP % layers + 1)
+        weights = rng.normal(size=(outputs, channels, 3, 3)) / np.sqrt(9 * channels)
+        constants.append(numpy_helper.from_array(weights.astype(np.float32), f"w{number}"))
+        nodes += [
+            helper.make_node("Conv", [name, f"w{number}"], [f"c{number}"], pads=[1, 1, 1, 1]),
+            helper.make_node("Relu", [f"c{number}"], [f"r{number}"]),
+        ]
+        name, channels = f"r{number}", outputs
+    first = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, CHANNELS, side, side])]
+    last = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, channels, side, side])]
+    graph = helper.make_graph(nodes, "chain", first, last, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
 def seconds(model: Path, folder: Path, jobs: int) -> float:
@@ -30,18 +50,15 @@ def seconds(model: Path, folder: Path, jobs: int) -> float:
     return time.perf_counter() - start
 
 
-def measure(effort: Effort) -> Iterator[Figure | Skipped]:
+def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the seconds of one process and of two, and the ratio round by round."""
+    layers, side = (2, 6) if effort.small else (LAYERS, SIDE)
+    row = f"{layers} convolutions"
     with tempfile.TemporaryDirectory() as name:
-        model, row = SMALL, "digits"
-        if not effort.small:
-            try:
-                case = light(NAME, 0.0)
-            except UnavailableError as error:
-                yield Skipped(ROW, str(error))
-                return
-            model, row = Path(name, "model.onnx"), ROW
-            onnx.save(macaw.quantise(case.model, case.samples[:1]).model, model)
+        sample = np.random.default_rng(2).normal(size=(1, CHANNELS, side, side))
+        model = Path(name, "model.onnx")
+        quantised = macaw.quantise(chain(layers, side), [sample.astype(np.float32)])
+        onnx.save(quantised.model, model)
         rounds = [
             (seconds(model, Path(name), 1), seconds(model, Path(name), 2))
             for _ in range(effort.rounds(ROUNDS))
