@@ -1,7 +1,8 @@
 """Checks a fim program against the rules for blocks, loops, columns and the island's abilities.
 
-If a rule is broken, the assembler reports the statement, the disassembler prints the word as data,
-and the emulator raises a fault before the program starts.
+If a rule is broken, the assembler reports the statement, and the emulator raises a fault before the
+program starts. The disassembler prints the word as a number, or all words if blocks or loops are
+wrong.
 """
 
 from __future__ import annotations

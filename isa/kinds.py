@@ -30,7 +30,7 @@ class ReservedBitError(OperandError):
 
 @dataclass(frozen=True)
 class Kind:
-    """The base class of operand kinds; also the kind for an unsigned number without upper bound."""
+    """The base class of operand kinds. It accepts every number as a value, and no word."""
 
     # a value that the disassembler does not print, because it is the default
     unprinted: ClassVar[int | None] = None

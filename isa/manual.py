@@ -47,9 +47,9 @@ def names(core: Core) -> tuple[str, ...]:
 
 
 def find(pages: Iterable[Page], name: str) -> list[Page]:
-    """Return the pages with the title `name`, then the pages that have `name` as another name.
+    """Return the pages whose name is `name`, then the pages that have `name` as another name.
 
-    Upper and lower case are equal. Several pages with the same text become one page with all their
+    Upper and lower case are equal, and so are blanks and underscores. Several pages with the same text become one page with all their
     owners.
     """
     word = _folded(name)
