@@ -58,7 +58,7 @@ class Timing:
 
 # fmt: off
 TIMINGS = (
-    Timing("t_ccdl",  4,  "from a column command to the next one of its bank, on the channel of its bank group"),
+    Timing("t_ccdl",  4,  "from a column command to the next one of its bank, or on the channel to the next one of its bank group"),
     Timing("t_ccds",  2,  "from a column command on the channel to the next one of another bank group"),
     Timing("t_rcdrd", 14, "from an activation to a read of its row"),
     Timing("t_rcdwr", 10, "from an activation to a write to its row"),
@@ -74,7 +74,7 @@ TIMINGS = (
     Timing("t_rrdl",  0,  "from an activation to the next one of its bank group; 0: off", 0),
     Timing("t_faw",   0,  "from an activation of a rank to the fourth one after it; 0: off", 0),
     Timing("t_wtrs",  0,  "from the last data of a write on the channel to a read of another bank group of the rank; 0: off", 0),
-    Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: off", 0),
+    Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, or on the channel to a read of its bank group; 0: off", 0),
     Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: off", 0),
     Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: off", 0),
     Timing("t_column", 0, "from a read of a circuit to the column at the circuit, in its bank; 0: at once", 0),
