@@ -41,7 +41,7 @@ I, R = Instruction, scalar.R_TYPE
 
 # fmt: off
 XCP = (
-    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer that the structure transfer at the address rs1 describes; rd gets its ticket. Waits while the queue of the DMA is full.",                                             "rs1 memory dma",  "rd dma", "xcp", "alu_cycles, and the wait", "dma.copy a0, a1",   "ours"),
+    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer that the structure transfer at the address in rs1 describes; rd gets its ticket. Waits while the queue of the DMA is full.",                                             "rs1 memory dma",  "rd dma", "xcp", "alu_cycles, and the wait", "dma.copy a0, a1",   "ours"),
     I("dma.wait",    R,           _x(1, rd=0, rs2=0), "rs1",      "Wait for the transfer with the ticket in rs1; 0 waits for all.",                                                                                 "rs1 dma",         "",       "xcp", "alu_cycles, and the wait", "dma.wait a0",       "ours"),
     I("mem.swap",    R,           _x(2, rd=0, rs2=0), "rs1",      "Exchange ping and pong of the memory units in the mask rs1. Waits until their rows are done.",                                                   "rs1 pe unit",     "unit",   "xcp", "alu_cycles, and the wait", "mem.swap a0",       "seed 000 ¶146"),
     I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at an offset of the half that feeds each of them; the low 19 bits of rs2 are this offset in bytes. Waits until these rows are done with an earlier list.", "rs1 rs2 pe unit", "pe",     "xcp", "alu_cycles, and the wait", "dispatch a0, a1",   "seed 000 ¶146"),

@@ -347,9 +347,9 @@ class Core(CoreDescriptor):
 
 
 def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
-    """Raise `TableError` if a source could not tell two rows of a mnemonic apart.
+    """Raise `TableError` if two rows of a mnemonic look the same in a source.
 
-    Two rows differ for a source if they have different numbers of operands, brackets at different
+    Two rows differ in a source if they have different numbers of operands, brackets at different
     operands, or an operand that takes other words. Also raise the error if the only row of a
     mnemonic is marked `overloads`.
     """

@@ -72,7 +72,7 @@ SCALARS = (
     Scalar("stride",     8,  "SetStride",       "positions from a window to the next one in x direction; also sets stride_y", vertical="stride_y"),
     Scalar("pad",        9,  "SetPad",          "positions of zeros to the left and right of the volume; also sets pad_y", 0, 0, vertical="pad_y"),
     Scalar("depth",      10, "SetDepth",        "native vectors at each position of the volume that windows slide over"),
-    Scalar("unit",       11, "SetIncrementUnit", "native vectors for each unit of inc"),
+    Scalar("unit",       11, "SetIncrementUnit", "native vectors (for mv_mul_inc: native tiles) by which an address advances for each unit of inc"),
     Scalar("kernel_y",   12, "SetKernelY",      "positions of a window in y direction"),
     Scalar("stride_y",   13, "SetStrideY",      "positions from a row of windows to the next one, in y direction"),
     Scalar("pad_y",      14, "SetPadY",         "positions of zeros above and below the volume", 0, 0),

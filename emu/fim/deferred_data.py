@@ -167,7 +167,7 @@ class DeferredData(CircuitData):
         group.clear()
 
     def _fill(self, group: _Group, operation: Operation, mode: Mode, register: Bytes) -> None:
-        """Compute a group's recorded products as the reference does.
+        """Compute a group's recorded products, and write them to Rz, as the reference engine does.
 
         `register` has the operands from registers, of shape (banks, words, 1, 32); `mode` is the
         mode of the products.

@@ -267,7 +267,10 @@ class Dram:
             _set(self.read, banks, time)
 
     def in_other_rows(self, banks: Sequence[int], row: int) -> list[int]:
-        """Return those of `banks` that do not have row `row` open; CLOSED stands for no row."""
+        """Return those of `banks` that do not have row `row` open.
+
+        If `row` is CLOSED, these are the banks that have an open row.
+        """
         rows = self.rows
         if len(banks) == len(rows) == rows.count(row):
             return []

@@ -67,7 +67,7 @@ def round_significands(values: Wide, one: Wide, other: Wide) -> None:
 
 
 def _exponents(values: Wide, out: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Write the bits of `values` without sign and fraction to `out`, and return it."""
+    """Write the bits of `values` without sign and fraction to `out`, and return `out`."""
     return np.bitwise_and(values.view(np.int32), _EXPONENT, out=out)
 
 
@@ -96,8 +96,8 @@ def dots(left: Host, right: Host) -> Wide | None:
     """Return the dot products of `left` and `right`, fp16 arrays, along the last axis, as binary32.
 
     The arrays are broadcast to each other. Their last axis has a power of two as its length, at
-    least two, and they have other axes. Return None if a number may be too large for fp16 or is not
-    finite.
+    least two, and they have at least one more axis. Return None if a number may be too large for
+    fp16 or is not finite.
     """
     bounds = _greatest(left), _greatest(right)
     if max(bounds) > _LARGEST:

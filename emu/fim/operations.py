@@ -148,7 +148,7 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
 
 @lru_cache(maxsize=1024)
 def _columns(first: int, step: int, count: int) -> NDArray[np.int64]:
-    """Return `count` numbers of columns from `first` on, each greater than the last by `step`."""
+    """Return `count` numbers of columns from `first` on, `step` apart, as a read-only array."""
     columns = np.asarray(first + step * np.arange(count))
     columns.flags.writeable = False
     return columns
@@ -156,7 +156,7 @@ def _columns(first: int, step: int, count: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=1024)
 def _following_slots(slot: int, step: int, count: int) -> tuple[int, ...]:
-    """Return `count` values of RZ_SLOT from `slot` on, each greater than the last by `step`."""
+    """Return `count` values of RZ_SLOT from `slot` on, `step` apart, modulo the number of slots."""
     return tuple((slot + step * k) % SLOTS for k in range(count))
 
 

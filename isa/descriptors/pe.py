@@ -26,7 +26,7 @@ SETTINGS = (
     Setting("pe.output_queue",       256,     "output queue 513, 16 blocks",                                           "elements",  64, 65536, step=BLOCKS),
     Setting("pe.load_queue_1",       8,       "load queue 518",                                                        "loads",     2, 256),
     Setting("pe.load_queue_2",       2,       "load queue 519",                                                        "loads",     1, 256),
-    Setting("pe.balance_threshold",  2,       "by how many loads a PE must have more than its left neighbour before it gives one to it",                "loads",     1, 256),
+    Setting("pe.balance_threshold",  2,       "how many more loads than its left neighbour a PE must have to give one to this neighbour",                "loads",     1, 256),
     Setting("dist.bus_bytes",        32,      "width of a row's bus and of its return bus",                            "bytes",     1, 4096),
     Setting("dist.dispatch_latency", 4,       "from cp's dispatch to the first packet",                                "cycles",    0, 1024),
     Setting("sfu.rate",              4,       "results of a cluster's special-function unit",                          "a cycle",   1, 1024),
