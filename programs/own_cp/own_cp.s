@@ -1,4 +1,4 @@
-# own_cp.s - layer.s of the first page, with a command processor part of its own.
+# own_cp.s - programs/layer, with a command processor part of its own.
         .device tiny
         .input  x, int8, 64
         .output y, int32, 8
