@@ -209,7 +209,7 @@ FILES = (
         "rz",
         SLOTS * COLUMN_BITS,
         ((RZ,),),
-        "The register for results, of each bank: rz_slices slices, each as large as a column.",
+        "Rz of each bank, for results: rz_slices slices, each as large as a column.",
     ),
 )
 
