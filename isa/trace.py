@@ -86,8 +86,8 @@ GROUP = (
     GroupRegister("e_wr",          "writes",           "count", "writes of on-chip memory",          "b2"),
     GroupRegister("e_wr_blocked",  "writes_blocked",   "count", "blocked writes of on-chip memory",  "a2"),
     GroupRegister("e_bus",         "external_reads",   "count", "beats with valid external read data", "n"),
-    GroupRegister("e_xwr_partial", "external_partial", "count", "external writes narrower than the memory", "a1"),
-    GroupRegister("e_xwr",         "external_writes",  "count", "external writes",                   "b1"),
+    GroupRegister("e_xwr_partial", "external_partial", "count", "beats of external writes that are narrower than the memory", "a1"),
+    GroupRegister("e_xwr",         "external_writes",  "count", "beats of external writes",          "b1"),
 )
 
 PARAMETERS = (
@@ -97,8 +97,8 @@ PARAMETERS = (
     Parameter("trace_step",      3, "rw", "instructions from a group's first one to the first one of the next group", "instructions"),
     Parameter("trace_overhead",  4, "rw", "instructions from a group's first one to its first one in the next loop", "instructions"),
     Parameter("trace_loops",     5, "rw", "number of loops; 0: until the end of the program", "loops"),
-    Parameter("trace_spill",     6, "rw", "address of the area to which records are written (spilled), outside of on-chip memory; a write to this register or the next one empties the area", "bytes", step=4),
-    Parameter("trace_spill_end", 7, "rw", "the first address after that area; if it is not greater, there is no area", "bytes", step=4),
+    Parameter("trace_spill",     6, "rw", "address of the area to which records are written (spilled), outside of on-chip memory; a write to this register or to trace_spill_end empties the area", "bytes", step=4),
+    Parameter("trace_spill_end", 7, "rw", "the first address after the area at trace_spill; if it is not greater than trace_spill, there is no area", "bytes", step=4),
     Parameter("trace_status",    8, "ro", "bit 0: a group records; bit 1: a record was lost because the area was full"),
     Parameter("trace_next",      9, "ro", "address at which the next record will be spilled", "bytes"),
     Parameter("trace_lost",     10, "ro", "records that were not spilled because the area was full", "records"),

@@ -88,7 +88,10 @@ class IslandAccountant(Accountant):
         return {**self.core.counts, **self.core.dram.waits}
 
     def hear(self, event: Event) -> None:
-        """Charge the step that a block has just taken, which `event` announces."""
+        """Charge the cycles of the step of a block, or of the host's operation, in `event`.
+
+        Other events are ignored.
+        """
         if event.kind not in ("delayed", "advanced", "operated"):
             return
         counts = self._counts()
@@ -115,7 +118,7 @@ class IslandAccountant(Accountant):
         self.last = max(self.last, until)
 
     def _progress(self, block: Block, since: int) -> _Progress:
-        """Return the record of a block. A new record starts in cycle `since`."""
+        """Return the record of a block; if there is none, make one that starts in cycle `since`."""
         for one in self.blocks:
             if one.block is block:
                 return one

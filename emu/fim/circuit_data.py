@@ -47,7 +47,7 @@ class CircuitData:
         self.state.iosa[banks] = self.memory.cells[banks, row]
 
     def operate(self, block: Block, repeats: Repeats) -> None:
-        """Execute repeats of an operation in all banks of a block, in their order."""
+        """Execute repeats of an operation, one after another, in all banks of a block."""
         operation, columns, slots = repeats.operation, repeats.columns, repeats.slots
         state, places = self.state, block.places
         registers = {ROP: state.rop, GIO: state.gio}

@@ -296,7 +296,10 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
-    """Add to `total` the problems that a device has recorded in its run."""
+    """Add to `total` the problems that a device has recorded in its run.
+
+    If a problem of the same instruction is in `total` already, its counts are added up.
+    """
     for core in device.present:
         for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
             key = core.name, address, what, where

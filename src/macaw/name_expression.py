@@ -73,7 +73,10 @@ class _Parser:
         return found
 
     def expect(self, word: str) -> None:
-        """Skip the next token. Raises `InputError` unless it is `word`."""
+        """Skip the next token. Raises `InputError` unless it is `word`.
+
+        If `word` is empty, the next token must be the end of the text, and is not skipped.
+        """
         token = self.tokens[self.place]
         if token.text != word:
             wanted = f"'{word}'" if word else "'and', 'or' or the end"
