@@ -64,7 +64,9 @@ class ProgramMemory:
     def blocks(
         self, entry: int, geometry: Geometry, abilities: Abilities
     ) -> list[tuple[list[int], int]]:
-        """Return a pair for each block of the program at `entry`: its banks, and its first address.
+        """Return a pair for each block of the program at `entry`: its banks, and where it begins.
+
+        A block begins at the address of the word that follows the word `block`.
 
         Raises `Fault` if the program breaks a rule of the islands, which have the size `geometry`
         and can do what `abilities` says.

@@ -45,7 +45,10 @@ def map_on_cluster(
 
 
 def _check_address(scheduler: str) -> None:
-    """Raise `OSError` or `ValueError` unless a server accepts connections at `scheduler`."""
+    """Raise `OSError` or `ValueError` unless a server accepts connections at `scheduler`.
+
+    Only the form of an address `inproc://...` is checked.
+    """
     address = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
     if address is None:
         raise ValueError("it is no PROTOCOL://HOST:PORT")

@@ -28,7 +28,10 @@ class GoldenFile(pytest.File):
 
 
 class GoldenItem(pytest.Item):
-    """The test of a golden folder, which runs the program and compares results with `expected/`."""
+    """The test of a golden folder: it runs the program and compares the results.
+
+    The results are compared with the recording in `expected/` and with the test's references.
+    """
 
     def runtest(self) -> None:
         from macaw import golden_tests
