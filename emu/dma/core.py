@@ -26,7 +26,7 @@ from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, Core
 from macaw.emu.dma.state import FIELDS, DmaState
-from macaw.emu.dma.transfer import DESCRIPTION, Layout, Shape, Transfer
+from macaw.emu.dma.transfer import DESCRIPTION, Layout, Shape, Transfer, described
 from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
@@ -36,8 +36,7 @@ from macaw.emu.system import System
 from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER, Waiting
 from macaw.emu.windows import WindowNotReady
-from macaw.isa.codec import unpack
-from macaw.isa.dma import CORE, TRANSFER
+from macaw.isa.dma import CORE
 from macaw.isa.memory_map import EXTERNAL, MOST_UNITS
 
 MOST_SHAPES = 1024  # the greatest number of shapes of transfers that are kept, to save work
@@ -47,7 +46,7 @@ class DmaCore(Core):
     """The base class of the dma's two engines. The instructions of the dma are transfers.
 
     An engine adds `advance`, which calls `act` for each cycle, or has the same effects for many
-    cycles at once. The engine may extend `load_transfer` and `request_beat`.
+    cycles at once. The engine may extend `load_transfer`, `find_runnable` and `request_beat`.
     """
 
     state: DmaState
@@ -94,11 +93,11 @@ class DmaCore(Core):
         pages, offset = memory.locate(address, DESCRIPTION, "description of a transfer,")
         if pages.sleeper is not None:
             pages.sleeper.note_use(time)
-        values = unpack(TRANSFER, pages.read(offset, DESCRIPTION))
+        shape = described(pages.read(offset, DESCRIPTION))
         at = by.next_address
         place = -1 if at is None else at
-        transfer = Transfer(state.issued + 1, **values, by=by.name, address=place)
-        if transfer.shape not in self._layouts:
+        transfer = Transfer(state.issued + 1, *shape, by=by.name, address=place)
+        if shape not in self._layouts:
             transfer.check(memory)
             self._add_layout(transfer)
         state.issued = transfer.ticket
@@ -344,7 +343,7 @@ class DmaCore(Core):
         if any(item.ordered for item in later):
             self._wait_for(time, later, NEVER)
             return
-        runnable = self._find_runnable(time, 1)
+        runnable = self.find_runnable(time, 1)
         if isinstance(runnable, int):
             self._end_wait(time)
             self._flush_uses()
@@ -372,7 +371,7 @@ class DmaCore(Core):
         if self.waiting is not None:
             self.end_wait(time)
 
-    def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
+    def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index in the queue of the oldest transfer that can act in cycle `time`.
 
         The search skips the first `skip` transfers, and each transfer that would overtake an older
@@ -415,7 +414,7 @@ class DmaCore(Core):
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
         if state.transfers:
-            runnable = self._find_runnable(time)
+            runnable = self.find_runnable(time)
             self._run_transfer(runnable if isinstance(runnable, int) else 0, time + 1)
         else:
             self.running = False

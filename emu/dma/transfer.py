@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
 from macaw.emu.memory import Memory
 from macaw.emu.rules.transfers import beat_length
 from macaw.emu.windows import Window
+from macaw.isa.codec import unpack
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT
 from macaw.isa.typed_records import NamedTuple
@@ -16,6 +18,16 @@ from macaw.isa.typed_records import NamedTuple
 # the fields of a transfer from `dst` to `src_stride`
 Shape = tuple[int, int, int, int, int, int]
 DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
+
+
+@lru_cache(maxsize=256)
+def described(description: bytes) -> Shape:
+    """Return the shape of the transfer that a description in memory has."""
+    values = unpack(TRANSFER, description)
+    return (
+        values["dst"], values["src"], values["row_bytes"], values["rows"],
+        values["dst_stride"], values["src_stride"],
+    )  # fmt: skip
 
 
 class Layout(NamedTuple):

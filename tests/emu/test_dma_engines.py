@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from macaw.emu.device import Device
 from macaw.emu.dma.fast.beats import beat_map
+from macaw.emu.dma.fast.burst import Burst
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.engines import ENGINES
 from tests.emu.dma_devices import (
@@ -212,3 +213,40 @@ def test_who_waited_for_a_transfer_comes_before_the_next_one(dst: int) -> None:
         assert device.memory.peek(EXTERNAL + 2 * SIZE, 4) == bytes(4)
         made.append(device)
     assert_same_state(*made)
+
+
+def _finished_by(device: Device) -> int:
+    """Run a device with the fast dma; return how many transfers a burst has finished."""
+    with patch.object(Burst, "finish", autospec=True, side_effect=Burst.finish) as finish:
+        device.run()
+    return finish.call_count
+
+
+@pytest.mark.parametrize("number", [2, 99])
+@pytest.mark.parametrize("what", ["load", "store"])
+@pytest.mark.parametrize("last", [UNIT + 3 * 96, UNIT + 32, UNIT + HALF])
+def test_an_access_in_the_cycles_around_the_last_write(number: int, what: str, last: int) -> None:
+    """A core with a number before or after that of the dma uses a half of the destination.
+
+    It does so once, in each cycle from the first beats to the end of a strided transfer. The fast
+    dma grants its last write itself only if no other core acts in that cycle.
+    """
+    own = 0
+    for wait in range(1, 60):
+        made = []
+        for engine in ENGINES:
+            access = ("load", last, 4) if what == "load" else ("store", last, 4, 77)
+            copier = toy(0, [("copy", AT), ("await", 0), ("copy", AT), ("await", 0), ("end",)])
+            other = toy(number, [("work", wait), access, ("work", 5), access, ("end",)])
+            device = make(copier, other, engine=engine)
+            device.memory.poke(AT, describe(UNIT, EXTERNAL, 64, 4, 96, 100))
+            device.memory.poke(EXTERNAL, bytes(range(200)) * 2)
+            if engine == ENGINES[0]:
+                own += _finished_by(device)
+            else:
+                device.run()
+            made.append(device)
+        assert_same_state(*made)
+        assert times(made[0]) == times(made[1])
+        assert times(made[0], f"toy{number}") == times(made[1], f"toy{number}")
+    assert own >= 60

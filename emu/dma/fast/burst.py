@@ -56,6 +56,14 @@ class Burst:
         dma.plan(last, last + 1)
         return True
 
+    def finish(self) -> None:
+        """Do all beats, and end the transfer. The dma may grant the last write itself."""
+        dma = self.dma
+        first = self.route.beats.number(dma.state.row, dma.state.position)
+        self._do_writes(first, self.writes)
+        self._do_reads(first, self.reads, self.writes)
+        dma.plan(self.last_write, self.last_write + 1)
+
     def _count(self, until: int, first: int, count: int) -> int:
         return max(0, min(count, -(-(until - first) // self.step)))
 

@@ -19,10 +19,12 @@ from macaw.emu.dma.core import MOST_SHAPES, DmaCore
 from macaw.emu.dma.fast.burst import Burst, plan_burst
 from macaw.emu.dma.fast.periods import Periods
 from macaw.emu.dma.fast.route import Route, burst_route
-from macaw.emu.dma.transfer import Shape
+from macaw.emu.dma.transfer import Shape, Transfer
 from macaw.emu.faults import Stop
 from macaw.emu.ports import Port
 from macaw.emu.system import Dispatchable, System
+from macaw.emu.waits import NEVER
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.memory_map import EXTERNAL
 
 _SHORTEST = 4  # the least number of beats of a burst: shorter ones cost more time than they save
@@ -37,6 +39,9 @@ class FastDma(DmaCore):
         super().__init__(device)
         # the route of the running transfer; None if bursts cannot move it
         self.route: Route | None = None
+        # the shape of the last transfer that `load_transfer` has loaded; None if the route of this
+        # shape may have changed since
+        self._loaded: Shape | None = None
         self._routes: dict[Shape, Route | None] = {}
         # The areas of external memory to which cores write trace records; None if not known.
         self._areas: list[tuple[int, int]] | None = None
@@ -121,18 +126,35 @@ class FastDma(DmaCore):
     def reload(self) -> None:
         """Continue from the declared state; the dma does not sleep."""
         self._stop_sleeping()
-        self._areas = None
+        self._areas = self._loaded = None
         super().reload()
 
     def load_transfer(self) -> None:
         """Set the attributes for the queue's first transfer; decide whether bursts can move it."""
-        super().load_transfer()
-        self.route = None
+        transfers = self.state.transfers
         self._retry = 0
+        if transfers and transfers[0][1:7] == self._loaded:
+            self.transfer = Transfer(*transfers[0])
+            self.copy = self.transfer.first_copy
+            return
+        super().load_transfer()
+        self._loaded = self.transfer.shape if transfers else None
+        self.route = None
         if self.state.transfers and self.rows and not self.ordered:
             route = self._find_route()
             self.route = None if route is None or self._overlaps_records(route) else route
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
+
+    def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
+        """Return the index of the oldest transfer that can act, as `DmaCore.find_runnable` does.
+
+        A transfer that bursts can move uses no window, so another one of its shape can act, too.
+        """
+        state = self.state
+        follows = self.route is not None and not skip and not state.held
+        if follows and state.transfers[0][1:7] == self._loaded:
+            return 0
+        return super().find_runnable(time, skip)
 
     def _find_route(self) -> Route | None:
         """Return the route of the running transfer; transfers of the same shape share a route.
@@ -178,7 +200,7 @@ class FastDma(DmaCore):
     def areas_changed(self) -> None:
         """React to a change of a spill area: decide again whether bursts can move the transfer."""
         self.sync()
-        self._areas = None
+        self._areas = self._loaded = None
         self.load_transfer()
 
     # What other cores call while the dma sleeps
@@ -212,7 +234,8 @@ class FastDma(DmaCore):
 
         If noise may occupy the channel earlier, the dma sleeps only until then (`Burst.limit`). If
         no other core acts before the end of the sleep, do all its cycles at once and do not sleep.
-        `limit` is the first cycle in which another core may act. Return whether the dma sleeps now.
+        `limit` is the first cycle in which another core may act. Return whether the dma has nothing
+        more to do now: it sleeps, or it has ended the transfer.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
@@ -223,6 +246,10 @@ class FastDma(DmaCore):
         if burst is None or burst.limit < time + _SHORTEST or not self._is_alone(route):
             self._retry = _RETRY
             return False
+        if self._finishes(burst, route, limit):
+            self.device.cycle, self.device.turn = burst.end, NEVER  # the turn of the arbiter
+            burst.finish()
+            return True
         if self.aligned(burst.end) < limit:
             burst.run(burst.end)
             return False
@@ -238,6 +265,24 @@ class FastDma(DmaCore):
         self._next = time
         self.time = self.aligned(burst.end)
         return True
+
+    def _finishes(self, burst: Burst, route: Route, limit: int) -> bool:
+        """Return whether the dma itself can grant the last write of `burst` over `route`.
+
+        That is so for one destination in on-chip memory, if no other core acts in the cycle of this
+        write, before `limit`, and no request waits for the arbiter. The arbiter would then grant
+        the write at once.
+        """
+        banks = self.device.memory.banks
+        is_quiet = banks.time == NEVER and not banks.exclusive
+        return (
+            is_quiet
+            and burst.end == burst.last_write < limit - 1
+            and route.dst.onchip
+            and len(route.destinations) == 1
+            and not self.tracing
+            and self.waiting is None
+        )
 
     def _is_alone(self, route: Route) -> bool:
         """Return whether a sleeping dma learns of each use of `route`'s memories by other cores."""
