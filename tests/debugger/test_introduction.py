@@ -11,6 +11,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.introduction import introduction
 from macaw.debugger.events import events_of
 from macaw.debugger.moments import MOST, Moment, Moments
+from macaw.debugger.screen.keys import table
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.screens import Screen
@@ -75,6 +76,20 @@ def test_help_of_catch_lists_the_events_of_the_device():
         for event in events.values():
             assert any(event.name in x.split() and x.endswith(event.meaning) for x in lines)
     assert not any("EVENT" in line for line in run.execute("help step").lines)
+
+
+def test_the_columns_of_f1_are_aligned():
+    typist = Typist(of_source(LONG_LOOP)).play(
+        lambda user: (user.type("\x1bOP"), user.until("more rows"))
+    )
+    first = next(line for line in typist.log if line.startswith("key "))
+    places = [first.index("what it does"), first.index("with `mouse on`")]
+    rows = list(table())
+    assert [len(name) <= places[0] - 2 for name, _, _ in rows] == [True] * len(rows)
+    for name, meaning, mouse in rows:
+        line = next(x for x in typist.log if x.startswith(f"{name} ") and meaning in x)
+        assert line[places[0] :].startswith(meaning)
+        assert line[places[1] :] == mouse
 
 
 def test_f1_has_the_table_of_help_gdb():

@@ -45,3 +45,12 @@ def test_some_changed_lines_are_named(tmp_path):
 def test_a_changed_line_is_named(tmp_path, sample, line, old, new, way):
     found = way(*plant(tmp_path / sample, sample, line, old, new))
     assert found.command, found.text
+
+
+@pytest.mark.once
+def test_next_to_an_unwritten_value_is_one_value_on_each_side(tmp_path):
+    """The wrong slice is after slice 16, which another multiplication computed."""
+    planted = plant(tmp_path / "fim_chain", "fim_chain", 64, "16:32", "17:32")
+    near = by_reference(*planted).text.partition("but next to it\n")[2]
+    assert "iosa[17:32]" in near
+    assert "iosa[16:32]" not in near

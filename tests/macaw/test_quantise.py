@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -267,6 +268,9 @@ def test_tables_and_json(tmp_path):
     assert lines[0].split() == "layer operator types scale own dB dB mean error".split()
     assert max(map(len, lines)) <= 120
     assert max(map(len, result.table(80))) <= 80
+    assert lines == result.table(120)
+    long = replace(result, losses=[replace(row, name="n" * 200) for row in result.losses])
+    assert max(map(len, long.table())) == 120
     assert lines[-1] == "11 layers on integers, 1 floating-point: classes"
     rows = json.loads(result.to_json())
     assert [row["name"] for row in rows["layers"]] == [row.name for row in result.losses]

@@ -100,6 +100,18 @@ def test_a_deadlock_shows_each_line_that_waits() -> None:
     assert notes[1].source == "          pull  rop"
 
 
+def test_a_part_that_waits_for_nobody_hides_no_other_part() -> None:
+    source = macaw.Source(WAITING_BLOCKS, "w.s")
+    with pytest.raises(macaw.RunError) as error:
+        macaw.run(macaw.assemble(source))
+    device = error.value.device
+    island = device.cores["fim[0]"]
+    stalls = island.stalls()
+    island.stalls = lambda: [stalls[0]._replace(on=""), *stalls]
+    notes = waiting_diagnostics(error.value, {"w.s": WAITING_BLOCKS})
+    assert [note.span.line for note in notes] == [7, 12, 15]
+
+
 def test_only_a_deadlock_shows_lines_that_wait() -> None:
     with pytest.raises(macaw.RunError) as error:
         macaw.run(macaw.assemble(macaw.Source("        .core cp\n        ebreak\n", "e.s")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial, reduce
 
 import numpy as np
@@ -16,7 +17,7 @@ from macaw.lowering.fim.graph import GATHER, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from tests.lowering.fim.onnx_models import model
-from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
+from tests.lowering.fim.running import BASE, TINY, alone, emit, modelled, run
 
 ENGINES = ("fast", "reference")
 DTYPES = ("float16", "float32")
@@ -76,6 +77,15 @@ def of_kernel(channels, after=(), **form):
 def possible(graph, device=TINY, place=None):
     rows = options(graph.tasks, device, form=graph.form, place=place)
     return [option for option in rows if isinstance(option, Option)]
+
+
+def test_the_banks_of_an_option_are_those_of_its_block():
+    places, pixels = kernel()
+    graph, _ = convolution(places, pixels, 48, 0, ("add",))
+    for option in possible(graph, BASE):
+        source = emit(alone(graph, option), graph, BASE, BASE.name).source
+        (banks,) = re.findall(r"\.block +banks=0-(\d+)", source)
+        assert option.banks == (2 << int(banks)) - 1
 
 
 def assert_bits_and_cycles(graph, given, option, device, engine="fast"):

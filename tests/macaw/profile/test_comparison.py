@@ -455,6 +455,9 @@ def test_the_table_of_lines_cuts_no_place() -> None:
     assert text[2].strip() == "work -1"
     assert max(map(len, text)) == 60
     assert text[-1] == "  3 more lines changed"
+    several = {"loads": 9, "work": -3, "latency": 2, "channel": 1}
+    text = list(line_table([LineDifference("cp", "a.s:1", "nop", 1, 10, several)], 60))
+    assert text[2].strip() == "loads +9, work -3, latency +2"
     (_, row, _) = line_table([LineDifference("cp", "", "", None, 5, {})], 60)
     assert row.endswith("cp (no line)")
 
