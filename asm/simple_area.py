@@ -98,23 +98,35 @@ class SimpleArea:
         symbol = self._scope.numbered_near(*reference)
         return (symbol, reference) if self._symbols.is_label(symbol) else None
 
-    def refer(self, symbol: Definition | None, item: Item, words: int = 1) -> int | None:
+    def refer(
+        self,
+        symbol: Definition | None,
+        offset: int,
+        bits: int,
+        encoder: OperandEncoder,
+        modifier: str,
+        reference: str | LocalReference,
+        line_start: int,
+        words: int = 1,
+    ) -> int | None:
         """Return the bits of an instruction that refers to a label, as far as they are known.
 
-        `symbol` is the label, or None if it is not defined yet. `item` describes the reference, and
-        the instruction has this number of `words`. Return None if the address does not fit.
+        `symbol` is the label, or None if it is not defined yet. The instruction has this number of
+        `words`; the other arguments are those of an `Item`. Return None if the address does not
+        fit.
         """
-        offset, bits, encoder, modifier, reference, _line_start = item
-        assert isinstance(encoder, OperandEncoder)
         if symbol is not None and encoder.by_distance and not modifier:
             value = symbol.value
             assert isinstance(value, Address)
             if value.area is self.area:
-                known = encoder.bits_of_address("", value.offset, offset)
+                known = encoder.distances.get(value.offset - offset)
+                if known is None:
+                    known = encoder.bits_of_address("", value.offset, offset)
                 if known is None:
                     return None
                 self._symbols.varies = True
                 if self._records and symbol not in self._labels:
+                    item: Item = offset, bits, encoder, modifier, reference, line_start
                     self._record(item, words)
                 return bits | known
         if self._state.trace is None:
@@ -122,6 +134,7 @@ class SimpleArea:
         else:
             waiting = Waiting(offset, WORD_BYTES * words, str(reference))
             self._symbols.wait(waiting, encoder.needs_address)
+        item = offset, bits, encoder, modifier, reference, line_start
         self._deferred.append(item)
         if self._records:
             self._record(item, words)
@@ -266,12 +279,11 @@ class SimpleArea:
             offset, bits, encoder, modifier, reference, line_start = event.item
             if isinstance(reference, LocalReference):
                 reference = reference._replace(ordinal=state.next_ordinal())
-            item = first + offset, bits, encoder, modifier, reference, start + line_start
-            symbol = next(symbols)
-            if not words:
-                self.put_number_later(item)
+            symbol, here, place = next(symbols), first + offset, start + line_start
+            if isinstance(encoder, int):
+                self.put_number_later((here, bits, encoder, modifier, reference, place))
                 continue
-            known = self.refer(symbol, item, words)
+            known = self.refer(symbol, here, bits, encoder, modifier, reference, place, words)
             assert known is not None  # `_found` has checked it
             if known != bits:
                 size = WORD_BYTES * words

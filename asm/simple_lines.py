@@ -307,17 +307,17 @@ class SimpleLines:
             return False
         here = self._out.here
         name = text.strip(" ")
-        symbol = self._scope.symbols.get(name)
+        symbol, out = self._scope.symbols.get(name), self._out
         if symbol is None and not label and name[-1:] == "b" and name[:-1] in _DIGITS:
             symbol = self._scope.latest(int(name[:-1]))
-            if symbol is None or symbol.area is not self._out.area:
+            if symbol is None or symbol.area is not out.area:
                 return False
         if symbol is None:
             if not is_name(name) or name in self._scope.table.shared:
                 return False
         elif not self._symbols.is_label(symbol):
             return False
-        known = self._out.refer(symbol, (here, bits, encoder, "", name, line_start))
+        known = out.refer(symbol, here, bits, encoder, "", name, line_start)
         if known is None:
             return False
         self._words.append(known)
@@ -441,8 +441,9 @@ class SimpleLines:
         if found is None:
             return None
         symbol, reference = found
-        item = here, bits, encoder, modifier, reference, line_start
-        known = self._out.refer(symbol, item, plan.words)
+        known = self._out.refer(
+            symbol, here, bits, encoder, modifier, reference, line_start, plan.words
+        )
         return None if known is None else words_of(known, plan.words)
 
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:

@@ -48,13 +48,15 @@ class Piece(NamedTuple):
     """Consecutive lines of a text, from the offset `start` up to `end`.
 
     `statements` has the text of each line without blanks at the start. Tabs are replaced by blanks,
-    and so is a carriage return before the line's end. `places` has the offsets of these texts.
+    and so is a carriage return before the line's end. `places` has the offsets of these texts, and
+    `newlines` the offsets of the newlines.
     """
 
     start: int
     end: int
     statements: list[str]
     places: list[int]
+    newlines: list[int]
 
 
 class SourceText:
@@ -71,6 +73,7 @@ class SourceText:
     ) -> None:
         self.text, self.name, self.folder, self.caller = text, name, folder, caller
         self._piece: Piece | None = None  # the last one that was split
+        self._newlines, self._counted = [-1], 0  # the newlines up to this offset
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -88,17 +91,25 @@ class SourceText:
         """The offset of the first character of each line."""
         return [newline + 1 for newline in self.newlines]
 
-    @cached_property
+    @property
     def newlines(self) -> list[int]:
         """-1 and the offsets of all newlines; each number is one less than the start of a line."""
-        lines = self.text.split("\n")
-        return list(accumulate([len(line) + 1 for line in lines[:-1]], initial=-1))
+        known, counted = self._newlines, self._counted
+        if counted < len(self.text):
+            lines = self.text[counted:].split("\n")
+            lengths = [len(line) + 1 for line in lines[:-1]]
+            known += accumulate(lengths, initial=known.pop())
+            self._counted = len(self.text)
+        return known
 
     def piece(self, offset: int) -> Piece:
         """Return the piece of the text that contains the line at `offset`, split into its lines."""
         piece = self._piece
         if piece is None or not piece.start <= offset < piece.end:
             self._piece = piece = _piece(self.text, offset - offset % _PIECE)
+            if piece.start == self._counted:
+                self._newlines += piece.newlines
+                self._counted = piece.end
         return piece
 
     def locate(self, offset: int) -> tuple[int, int]:
@@ -162,12 +173,14 @@ def _piece(text: str, least: int) -> Piece:
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
     lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")
-    if end > start and text[end - 1] == "\n":
-        lines.pop()
+    newlines = list(accumulate([len(line) + 1 for line in lines], initial=start - 1))[1:]
     statements = [line.lstrip(" ") for line in lines]
-    ends = accumulate([len(line) + 1 for line in lines], initial=start - 1)
-    next(ends)
-    return Piece(start, end, statements, list(map(sub, ends, map(len, statements))))
+    places = list(map(sub, newlines, map(len, statements)))
+    newlines.pop()
+    if not lines[-1]:  # the piece ends with a newline
+        statements.pop()
+        places.pop()
+    return Piece(start, end, statements, places, newlines)
 
 
 class LogicalLine(NamedTuple):

@@ -276,7 +276,7 @@ GOALS = (
         15,
         ("an edit",),
         calibrated=INTERPRETER,
-        limits="all lines are assembled again",
+        limits="labels and references of all lines are entered again, although only edited lines are read",
     ),
     Goal(
         "`macaw run layer.s`, whole command",
