@@ -276,7 +276,7 @@ GOALS = (
         15,
         ("an edit",),
         calibrated=INTERPRETER,
-        limits="labels and references of all lines are entered again, although only edited lines are read",
+        limits="the labels and references of all lines, of which only edited ones are read again",
     ),
     Goal(
         "`macaw run layer.s`, whole command",
