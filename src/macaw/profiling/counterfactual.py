@@ -265,9 +265,7 @@ class RunGraph:
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]
         numbers: dict[Move, int] = {}
-        for move in moves:
-            if not move.end:
-                continue
+        for move in (move for move in moves if move.end):  # not one that the end of the run cut
             node = self._node_at(mover, move.end - 1)
             made = move.made
             if not (made or move.sources or move.is_inward):
