@@ -15,7 +15,7 @@ from macaw.emu.system import System
 from macaw.isa.fim_islands import Geometry
 
 _MAX_BATCH = 1 << 11
-_BURST = 1 << 14  # cycles between tests for interrupts: at most a quarter of a second
+_BURST = 1 << 14  # `burst` while only one block runs: a cycle then has at most one word
 
 
 class FastIsland(IslandCore):
@@ -28,7 +28,7 @@ class FastIsland(IslandCore):
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
         self.max_batch = _MAX_BATCH
-        self.burst = _BURST  # the data of this many cycles are computed together
+        self._burst = self.burst  # while several blocks run
         rows = recordings.fields(device.config)
         self._trace_fields = [row.name for row in rows if not row.shape]
 
@@ -45,7 +45,9 @@ class FastIsland(IslandCore):
 
     def _advance(self, limit: int) -> Stop | None:
         if sum(block.running for block in self.blocks) < 2:
+            self.burst = _BURST  # the data of this many cycles are computed together
             return super().advance(limit)
+        self.burst = self._burst
         saved = self._save()
         self.memory.journal = []
         self.max_batch = 1 if self.breaks else _MAX_BATCH
