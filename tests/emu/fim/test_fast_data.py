@@ -326,3 +326,23 @@ def test_nothing_is_deferred_after_a_fault(is_observed):
         states.append((stop.cycle, state.rz.tobytes(), state.rop.tobytes(), state.iosa.tobytes()))
         assert type(machine.island.data) is CircuitData
     assert states[0] == states[1]
+
+
+@pytest.mark.parametrize(("blocks", "least", "most"), [(1, 1, 4), (2, 4, 8)])
+def test_an_island_with_several_blocks_tests_for_interrupts_more_often(blocks, least, most):
+    """Words of several blocks in one cycle take more time, so their bursts have fewer cycles."""
+    lines = []
+    for block in range(blocks):
+        lines += [f".block banks={block}", "loop 500", *["mmr accumulate, 1"] * 32]
+        lines += ["endloop", "end"]
+    machine = Machine(lines).start()
+    times = []
+
+    def pause():
+        times.append(machine.device.cycle)
+        return False
+
+    machine.device.pause = pause
+    machine.run()
+    assert machine.device.cycle > 500 * 32
+    assert least <= len(times) <= most
