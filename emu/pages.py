@@ -110,6 +110,7 @@ class Pages:
         self._digests: dict[int, bytes] = {}
         self.watched = ADDRESS_BUDGET.allocate(rounded >> 2).data  # by word: whether it is watched
         self._watched_pages: set[int] = set()
+        self.watches = 0  # how often `watch` was called
         self._watchers: list[Callable[[int], None]] = []
         self.sleeper: Sleeper | None = None  # a core that may have skipped writes to this memory
 
@@ -123,7 +124,9 @@ class Pages:
         if not length:
             return
         self.bytes[offset : offset + length] = data
-        self._mark(offset, length)
+        page = offset >> SHIFT
+        if self.marks[page] != WRITTEN or page != offset + length - 1 >> SHIFT:
+            self._mark(offset, length)
 
     def plain_range(self, offset: int) -> tuple[int, int]:
         """Return a range around `offset` whose bytes may be written through a view without `touch`.
@@ -217,6 +220,7 @@ class Pages:
         """
         page = offset >> SHIFT
         self._watched_pages.add(page)
+        self.watches += 1
         first, end = offset >> 2, offset + length + 3 >> 2
         self.watched[first:end] = b"\1" * (end - first)
         self.marks[page] = SHARED if page in self._written else 0

@@ -25,11 +25,6 @@ class Spill:
         self._state = state
         self._write = write
 
-    @property
-    def span(self) -> tuple[int, int]:
-        """The addresses to which further records are written: the first one, and the end."""
-        return self._state.trace_next, self._state.trace_spill_end
-
     def empty(self) -> None:
         """Go back to the beginning of the area, and set the count of lost records to 0."""
         state = self._state

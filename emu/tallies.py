@@ -31,12 +31,14 @@ class Part:
     """Successive instructions of a pass, as a tally sees them; times as in `Use`.
 
     `begin` is the cycle in which the first one begins, `until` the first cycle after all of them.
+    `uses` has each use with the indices of its counters before it.
     """
 
     __slots__ = ("begin", "until", "uses")
 
     def __init__(self, begin: int, until: int, uses: Sequence[Use]) -> None:
-        self.begin, self.until, self.uses = begin, until, uses
+        self.begin, self.until = begin, until
+        self.uses = tuple((*PLACES[x.what], x.begin, x.until, x.number) for x in uses)
 
 
 class Tally:
@@ -101,23 +103,25 @@ class Tally:
 
     def _add_parts(self) -> None:
         """Add the parts of passes to `values` and `until`."""
-        values = self.values
+        values, latest = self.values, self.until
         for part, (time, last, passes) in self._parts.items():
-            self.end_instruction(last + part.until)
-            for what, begin, until, number in part.uses:
-                counted, first, end = PLACES[what]
+            if last + part.until > latest:
+                latest = last + part.until
+            for counted, first, end, begin, until, number in part.uses:
                 if first >= 0:
                     if not values[counted] or time + begin < values[first]:
                         values[first] = time + begin
                     if last + until > values[end]:
                         values[end] = last + until
                 values[counted] += passes * number
+        self.until = latest
         self._parts.clear()
 
-    def counters(self, origin: int) -> list[int]:
+    def take(self, origin: int) -> list[int]:
         """Return the counters of a group that contains only the instructions of this tally.
 
-        The tally must have at least one instruction. Times in the result are relative to `origin`.
+        The tally must have at least one instruction, and is cleared. Times in the result are
+        relative to `origin`.
         """
         if self._parts:
             self._add_parts()
@@ -125,8 +129,11 @@ class Tally:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)
         else:
-            found = self.values.copy()
-            found[BEGIN], found[END] = self.begin, max(self.until, 0)
+            found = self.values
+            found[BEGIN] = self.begin
+            found[END] = self.until if self.until > 0 else 0
+        self.begin = self.until = NEVER
+        self.values = [0] * COUNTERS
         return found
 
     def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:

@@ -225,9 +225,13 @@ class TraceBlock(Groups):
 
         `number` is the number of the next instruction.
         """
-        self.absorb(tally, number)
-        if number >= self.close_at:
-            self.close(number)
+        if self._lazy is not None and number == self.close_at and tally.begin >= 0:
+            self.executed = number
+            self._record(tally.take(self.state.trace_origin))
+        else:
+            self.absorb(tally, number)
+            if number >= self.close_at:
+                self.close(number)
         if number >= self.open_at:
             self.open(number)
 
@@ -239,20 +243,14 @@ class TraceBlock(Groups):
         origin = self.state.trace_origin
         if self._lazy is not None:
             if executed == self.close_at and not flying and tally.begin >= 0:
-                found = tally.counters(origin)
-                tally.clear()
                 self.executed = executed
-                self._record(found)
+                self._record(tally.take(origin))
                 return
             self._open_lazy()
         count = executed - self.executed
         self.executed = executed
         for recording in self._active:
-            counters = recording.counters
-            if recording.starts or tally.begin < 0 or any(counters):
-                tally.add_to(counters, origin, not recording.starts)
-            else:
-                counters[:] = tally.counters(origin)
+            tally.add_to(recording.counters, origin, not recording.starts)
             recording.starts += count
             recording.ends = recording.starts - flying
         tally.clear()

@@ -75,7 +75,7 @@ class Groups(Registers):
     @property
     def area(self) -> tuple[int, int]:
         """The addresses to which further records are written: the first one, and the end."""
-        return self._area.span
+        return self.state.trace_next, self.state.trace_spill_end
 
     def _update(self) -> None:
         """Compute the trigger again after the parameters or the timer have changed."""
@@ -180,7 +180,8 @@ class Groups(Registers):
             if self.open_at == ENDLESS:
                 self._settle()
             for group, loop in fired:
-                self.counters[group] = counters = found.copy()
+                counters = found if len(fired) == 1 else found.copy()
+                self.counters[group] = counters
                 head = self.core, group, loop, number, self.state.trace_num
                 self._area.take(head, counters)
 

@@ -12,6 +12,7 @@ import pytest
 from macaw.asm.assembler import assemble
 from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
+from macaw.emu.scalar.fast import blocks
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import RECORD
 from tests.emu import cp_machine
@@ -25,6 +26,13 @@ from tests.emu.traced_programs import (
 )
 
 pytestmark = pytest.mark.once
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Translate the edition that crosses borders after few cuts, because the loops here are short."""
+    monkeypatch.setattr(blocks, "CUT_HOT", 6)
+
 
 TEXTS = {"cp": cp_machine.TEXT, "vc": EXTERNAL + 0x2000}
 DATA = {"cp": 0x40000, "vc": EXTERNAL + 0x8000}

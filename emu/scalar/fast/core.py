@@ -31,6 +31,9 @@ class TranslatingCore(ScalarCore):
         self.plain = BlockCache(self, PLAIN, self.translate, self.accepts)
         # The blocks in this cache count for the trace, and execute only while it records.
         self.counting = BlockCache(self, REPORTING, self.translate, self.accepts)
+        # Addresses of external memory without code to which records go: the first one, the end,
+        # and the number of watches of this memory when this was found.
+        self._without_code = 0, 0, -1
 
     @abstractmethod
     def translate(
@@ -124,17 +127,19 @@ class TranslatingCore(ScalarCore):
         passes. So the records must not change the code, and the passes up to cycle `limit` must not
         access the memory to which the records go.
         """
-        begin, end = self.trace.area
+        span = begin, end = self.trace.area
         if begin >= end:
             return True
         memory = self.device.memory
-        if begin < EXTERNAL or end > EXTERNAL + memory.external_bytes or times.walks is None:
-            return False
-        if memory.external.is_watched(begin - EXTERNAL, end - EXTERNAL):
-            return False
+        first, last, watches = self._without_code
+        if begin < first or end > last or memory.external.watches != watches:
+            if begin < EXTERNAL or end > EXTERNAL + memory.external_bytes:
+                return False
+            if memory.external.is_watched(begin - EXTERNAL, end - EXTERNAL):
+                return False
+            self._without_code = begin, end, memory.external.watches
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
-        x = self.x
-        return not any(walk.meets((begin, end), x[walk.register], passes) for walk in times.walks)
+        return not times.may_meet(span, self.x, passes)
 
     def run_traced_block(self, limit: int, room: int) -> int:
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
@@ -151,27 +156,24 @@ class TranslatingCore(ScalarCore):
             most = limit - self.time + block.length if times.length else block.length
             if room >= most or self._may_cross(times, limit):
                 pc, before = self.pc, self.retired
-                leaves = block.function(self, limit)
-                if leaves and self.time + block.lead >= limit:
-                    return LATE
-                return self._end_block(leaves, pc, before)
+                if not block.function(self, limit):
+                    if self.pc not in self.counting.blocks and not self.shared:
+                        self.counting.count_jump(self.pc)
+                    return DONE
+                return LATE if self.time + block.lead >= limit else self._leave_block(pc, before)
         if room < block.length:
             block = self.counting.crossing(self.pc)
             if block is None:
                 return ABSENT
         return self._run_up_to_border(block, limit, room)
 
-    def _end_block(self, leaves: bool, pc: int, before: int) -> int:
-        """Note the end of the block at `pc`, before which `before` instructions were executed.
+    def _leave_block(self, pc: int, before: int) -> int:
+        """Note that the block at `pc` left the next instruction to the interpreter.
 
-        `leaves` says whether the block left the next instruction to the interpreter. Return `LEFT`
-        if so, and if the trace has not reached a border: then the interpreter must execute this
-        instruction now. Otherwise return `DONE`.
+        Before the block, `before` instructions were executed. Return `LEFT` if the trace has not
+        reached a border: then the interpreter must execute this instruction now. Otherwise return
+        `DONE`.
         """
-        if not leaves:
-            if self.pc not in self.counting.blocks and not self.shared:
-                self.counting.count_jump(self.pc)
-            return DONE
         self.counting.note_exit(pc, self.retired - before)
         trace = self.trace
         return LEFT if self.retired < trace.open_at and self.retired < trace.close_at else DONE
@@ -191,7 +193,11 @@ class TranslatingCore(ScalarCore):
         if self.spill_fault is not None:
             fault, self.spill_fault = self.spill_fault, None
             raise fault
-        count = self.retired - before
-        if leaves and not block.crosses and room - count < block.length:
+        if not leaves:
+            if self.pc not in self.counting.blocks and not self.shared:
+                self.counting.count_jump(self.pc)
             return DONE
-        return self._end_block(leaves, pc, before)
+        count = self.retired - before
+        if not block.crosses and room - count < block.length:
+            return DONE
+        return self._leave_block(pc, before)

@@ -33,15 +33,6 @@ class Walk(NamedTuple):
     span: Span  # their bytes in the first pass, from the value of the register before the pass
     by: int  # what each pass adds
 
-    def meets(self, span: Span, base: int, passes: int) -> bool:
-        """Return whether the accesses of `passes` passes touch bytes of `span`.
-
-        `base` is the value of the register before the first pass.
-        """
-        low, high = base + self.span[0], base + self.span[1]
-        last = self.by * (passes - 1)
-        return low + min(last, 0) < span[1] and span[0] < high + max(last, 0)
-
 
 class PassTimes:
     """The times of a block's instructions.
@@ -74,6 +65,24 @@ class PassTimes:
         passes = (room - len(self.instructions)) // self.length + 1
         return time + passes * self.cycles + lead
 
+    def may_meet(self, span: Span, x: Sequence[int], passes: int) -> bool:
+        """Return whether accesses of `passes` passes to external memory may touch bytes of `span`.
+
+        `x` has the values of the general registers before the first pass.
+        """
+        if self.walks is None:
+            return True
+        begin, end = span
+        for register, (low, high), by in self.walks:
+            base, last = x[register], by * (passes - 1)
+            if last < 0:
+                low += last
+            else:
+                high += last
+            if base + low < end and begin < base + high:
+                return True
+        return False
+
     def add(self, tally: Tally, time: int, passes: int, first: int, end: int, taken: bool) -> None:
         """Add instructions to the tally: those with the numbers `first` to `end` - 1.
 
@@ -81,30 +90,26 @@ class PassTimes:
         `passes` complete passes. `taken` says whether the last of the instructions is a branch that
         was taken, other than the branch back.
         """
-        row = last = 0
         if passes:
-            length = self.length
-            row, last = min(first // length, passes), min(end // length, passes)
+            length, cycles = self.length, self.cycles
+            row, last = first // length, end // length
+            if row > passes:
+                row = passes
+            if last > passes:
+                last = passes
             first -= row * length
             end -= last * length
             if row < last:
+                begin, until = time + row * cycles, time + (last - 1) * cycles
                 if first:
-                    self._add(tally, time + row * self.cycles, first, length, True)
+                    tally.add_passes(self._part(first, length, True), begin, begin, 1)
                     row, first = row + 1, 0
+                    begin += cycles
                 if row < last:
-                    self._add(tally, time + row * self.cycles, 0, length, True, last - row)
+                    tally.add_passes(self._part(0, length, True), begin, until, last - row)
+            time += last * cycles
         if first < end:
-            self._add(tally, time + last * self.cycles, first, end, taken)
-
-    def _add(
-        self, tally: Tally, time: int, first: int, end: int, taken: bool, passes: int = 1
-    ) -> None:
-        """Add instructions `first` to `end` - 1 of each of `passes` passes to the tally.
-
-        The first pass begins in cycle `time`. `taken` is as in `add`.
-        """
-        part = self._part(first, end, taken)
-        tally.add_passes(part, time, time + (passes - 1) * self.cycles, passes)
+            tally.add_passes(self._part(first, end, taken), time, time, 1)
 
     def _sum(self, first: int, end: int, taken: bool) -> Part:
         """Return instructions `first` to `end` - 1 of a pass as a part.
