@@ -38,6 +38,7 @@ GROUP = 1000
 RECORDS = 5000  # room for each core
 SHORTEST = 0.4  # seconds of `off` in a round
 REPEATS = 8  # runs of the loops, so that their code is hot most of the time
+LONGER = 8  # times as many passes in a long run of the loops
 
 
 # Names of recordings, and what is written into the parameters of a core's block that begins so
@@ -61,16 +62,26 @@ RECORDINGS: dict[str, Parameters | None] = {
     "groups": lambda begun, group: cycling(group),
 }
 MARKING: dict[str, Parameters | None] = {"off": None, "marked": lambda begun, group: {"mode": 0}}
-LOOPS = {
-    "cp, a loop over bytes": scalar.CP.replace(
-        f"li      s0, {scalar.PASSES}", f"li      s0, {REPEATS * scalar.PASSES}"
-    ),
-    "vc, the same loop": scalar.VC.replace(
-        f"li      s0, {scalar.PASSES}", f"li      s0, {2 * scalar.PASSES}"
-    ),
-    "vc, registers alone": scalar.VC_REGISTERS.replace("100000", str(REPEATS * 100_000)),
-    "vc, pmac": scalar.PMAC.format(name="s8", passes=2 * scalar.PMAC_PASSES["reference"]),
-}
+
+
+def loops(times: int = 1) -> dict[str, str]:
+    """Return the sources of the loops by name, each with `times` times as many passes."""
+    passes = f"li      s0, {scalar.PASSES}"
+    return {
+        "cp, a loop over bytes": scalar.CP.replace(
+            passes, f"li      s0, {times * REPEATS * scalar.PASSES}"
+        ),
+        "vc, the same loop": scalar.VC.replace(passes, f"li      s0, {times * 2 * scalar.PASSES}"),
+        "vc, registers alone": scalar.VC_REGISTERS.replace(
+            "100000", str(times * REPEATS * 100_000)
+        ),
+        "vc, pmac": scalar.PMAC.format(
+            name="s8", passes=times * 2 * scalar.PMAC_PASSES["reference"]
+        ),
+    }
+
+
+LOOPS = loops()
 # The markers of the loop of cp, around its passes.
 MARKED = LOOPS["cp, a loop over bytes"].replace("pass:", "        trace_begin 0\npass:", 1)
 MARKED = MARKED.replace("        mv      a0, a2", "        trace_end 0\n        mv      a0, a2")
@@ -194,16 +205,46 @@ def measured(
     return ratios | {"off": alone}
 
 
+def added(found: Mapping[str, list[float]], name: str) -> list[float]:
+    """Return the milliseconds that the recording `name` adds in each round of `measured`."""
+    return [1000 * off * (ratio - 1) for off, ratio in zip(found["off"], found[name], strict=True)]
+
+
+def ratios(row: str, found: Mapping[str, list[float]], table: str = "") -> Iterator[Figure]:
+    """Yield the seconds of `off` and the multiples of the other recordings, from `measured`."""
+    yield Figure(row, "off, s", tuple(found["off"]), LOWER, table=table)
+    for name, values in found.items():
+        if name != "off":
+            yield Figure(row, name, tuple(values), LOWER, "off", table)
+
+
+def long_run(case: Case, short: Mapping[str, list[float]], effort: Effort) -> Iterator[Figure]:
+    """Yield the figures of a run of a loop with `LONGER` times as many passes.
+
+    `case` is the short run of the loop, and `short` is what was measured for it. The line through
+    the milliseconds that a recording adds to both runs has a constant part, which does not grow
+    with the passes.
+    """
+    text = loops(LONGER)[case.name]
+    program = macaw.assemble(Source(text, "bench.s"), device="base")
+    table = f"{LONGER} times as many passes"
+    found = measured(Case(case.name, program, case.config), RECORDINGS, effort)
+    yield from ratios(case.name, found, table)
+    for name in ("as profiled", "groups"):
+        both = zip(added(short, name), added(found, name), strict=True)
+        constant = tuple((LONGER * few - many) / (LONGER - 1) for few, many in both)
+        yield Figure(case.name, f"constant {name}, ms", constant, LOWER, table=table)
+
+
 def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the seconds of runs that cannot record, and how many times as long others take."""
-    chosen = itertools.islice(cases(), 1 if effort.small else None)
-    for case in chosen:
-        found = measured(case, RECORDINGS, effort)
-        yield Figure(case.name, "off, s", tuple(found.pop("off")), LOWER)
-        for name, ratios in found.items():
-            yield Figure(case.name, name, tuple(ratios), LOWER, "off")
     base = macaw.configuration("base")
+    for case in itertools.islice(cases(), 1 if effort.small else None):
+        found = measured(case, RECORDINGS, effort)
+        yield from ratios(case.name, found)
+        if case.name in LOOPS:
+            yield from long_run(case, found, effort)
     marked = Case("marked", macaw.assemble(Source(MARKED, "bench.s"), device="base"), base)
-    ratios = measured(marked, MARKING, effort)["marked"]
+    times = measured(marked, MARKING, effort)["marked"]
     row = "cp between trace_begin and trace_end"
-    yield Figure(row, "times", tuple(ratios), LOWER, "off", "marked")
+    yield Figure(row, "times", tuple(times), LOWER, "off", "marked")
