@@ -18,7 +18,7 @@ from typing import Any
 
 from macaw.emu.pages import PAGE, SHARED, SHIFT, WRITTEN, Pages
 from macaw.emu.scalar.fast.inlining import Spans, indent_lines, name_for
-from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.fast.loops import Steps, Value, added
 from macaw.emu.scalar.fast.passes import Walk
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
@@ -157,15 +157,24 @@ class AccessWriter:
         if self._ahead:
             self.variables.append("near")
 
-    def walks(self) -> list[Walk] | None:
-        """Return a `Walk` for each group of accesses; None if `look_ahead` left out one of them."""
-        if len(self._ahead) < len(set(self._groups.values())):
-            return None
-        return [
-            Walk(group.register, (before + low, before + high), by)
-            for group, by, before in self._ahead
-            for low, high in (_extent(group.accesses),)
-        ]
+    def walks(self, value_of: Callable[[int, int], Value | None]) -> list[Walk] | None:
+        """Return a `Walk` for each group of accesses; None if there is a group that does not walk.
+
+        `value_of` returns the value of a register before the instruction with an index; None if the
+        value is not the same in each pass.
+        """
+        walks = []
+        ahead = {group: (by, before) for group, by, before in self._ahead}
+        for group in dict.fromkeys(self._groups.values()):
+            register, (by, before) = group.register, ahead.get(group, (0, 0))
+            if group not in ahead:
+                value = value_of(register, group.place)
+                if value is None:
+                    return None
+                register, before = value
+            low, high = _extent(group.accesses)
+            walks.append(Walk(register, (before + low, before + high), by))
+        return walks
 
     def head(self, leave: Leave) -> list[str]:
         """Return the lines before each pass, which test for the limit and test accesses.

@@ -9,7 +9,7 @@ from macaw.emu.breaks import Break, Probe
 from macaw.emu.faults import Fault
 from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.fast.blocks import PLAIN, REPORTING, Block, BlockCache
-from macaw.emu.scalar.fast.passes import PassTimes
+from macaw.emu.scalar.fast.passes import PassTimes, any_meets
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.tallies import ARRAY, UNIT
 from macaw.isa.codec import Decoded
@@ -130,6 +130,8 @@ class TranslatingCore(ScalarCore):
         span = begin, end = self.trace.area
         if begin >= end:
             return True
+        if times.walks is None:
+            return False
         memory = self.device.memory
         first, last, watches = self._without_code
         if begin < first or end > last or memory.external.watches != watches:
@@ -139,7 +141,7 @@ class TranslatingCore(ScalarCore):
                 return False
             self._without_code = begin, end, memory.external.watches
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
-        return not times.may_meet(span, self.x, passes)
+        return not any_meets(times.walks, span, self.x, passes)
 
     def run_traced_block(self, limit: int, room: int) -> int:
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.

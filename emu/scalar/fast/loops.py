@@ -1,9 +1,10 @@
-"""Finds the registers that a loop changes by a constant in each pass, such as pointers."""
+"""Finds registers whose values are known: constants, and pointers that a loop moves evenly."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from macaw.emu.scalar.semantics import MASK
 from macaw.isa.codec import Decoded
 from macaw.isa.typed_records import NamedTuple
 
@@ -44,6 +45,43 @@ class Steps:
         if len(writers) > 1 or by is None:
             return None
         return Step(by, by if writers[0] < place else 0)
+
+
+class Value(NamedTuple):
+    """The value of a register in a block: that of a register at its start, plus a constant."""
+
+    register: int  # the number of the register; 0: the value is the constant
+    constant: int
+
+
+def find_value(
+    start: int, instructions: Sequence[Decoded], written: Sequence[Sequence[int]], register: int
+) -> Value | None:
+    """Return the value of a register after `instructions`, none of which has jumped.
+
+    The first instruction is at the address `start`; `written` has the registers that each of them
+    writes. The result is None if the value is neither a constant nor a sum of a register's value
+    before `instructions` and a constant. Sums of registers that wrap are not considered.
+    """
+    constant = 0
+    for place in reversed(range(len(instructions))):
+        if not register:
+            break
+        if register not in written[place]:
+            continue
+        found = instructions[place]
+        values = found.values
+        if found.row.mnemonic == "addi":
+            register = values["rs1"]
+            constant += values["imm"]
+        elif found.row.mnemonic in ("lui", "auipc"):
+            register = 0
+            constant += values["imm"] << 12
+            if found.row.mnemonic == "auipc":
+                constant += start + 4 * place
+        else:
+            return None
+    return Value(register, constant if register else constant & MASK)
 
 
 def added(found: Decoded) -> int | None:

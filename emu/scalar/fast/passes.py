@@ -8,7 +8,7 @@ trace records, and borders of the trace may be inside of these passes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -32,6 +32,23 @@ class Walk(NamedTuple):
     register: int  # their base
     span: Span  # their bytes in the first pass, from the value of the register before the pass
     by: int  # what each pass adds
+
+
+def any_meets(walks: Iterable[Walk], span: Span, x: Sequence[int], passes: int) -> bool:
+    """Return whether the accesses of `passes` passes touch bytes of `span`.
+
+    `x` has the values of the general registers before the first pass.
+    """
+    begin, end = span
+    for register, (low, high), by in walks:
+        base, last = x[register], by * (passes - 1)
+        if last < 0:
+            low += last
+        else:
+            high += last
+        if base + low < end and begin < base + high:
+            return True
+    return False
 
 
 class PassTimes:
@@ -64,24 +81,6 @@ class PassTimes:
             return time + lead + 1
         passes = (room - len(self.instructions)) // self.length + 1
         return time + passes * self.cycles + lead
-
-    def may_meet(self, span: Span, x: Sequence[int], passes: int) -> bool:
-        """Return whether accesses of `passes` passes to external memory may touch bytes of `span`.
-
-        `x` has the values of the general registers before the first pass.
-        """
-        if self.walks is None:
-            return True
-        begin, end = span
-        for register, (low, high), by in self.walks:
-            base, last = x[register], by * (passes - 1)
-            if last < 0:
-                low += last
-            else:
-                high += last
-            if base + low < end and begin < base + high:
-                return True
-        return False
 
     def add(self, tally: Tally, time: int, passes: int, first: int, end: int, taken: bool) -> None:
         """Add instructions to the tally: those with the numbers `first` to `end` - 1.

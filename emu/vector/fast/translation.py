@@ -17,7 +17,7 @@ from macaw.emu.faults import Fault
 from macaw.emu.pages import Pages
 from macaw.emu.scalar.fast.accesses import size_of as scalar_size
 from macaw.emu.scalar.fast.inlining import name_for
-from macaw.emu.scalar.fast.loops import Steps, added
+from macaw.emu.scalar.fast.loops import Steps, Value, added, find_value
 from macaw.emu.scalar.fast.passes import Timed, Walk
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
@@ -147,7 +147,15 @@ class VectorTranslator(Translator):
         return Timed(begin, until, until, [Use(x, begin, ready, count) for x, count in counts])
 
     def walks(self) -> Sequence[Walk] | None:
-        return self.accesses.walks()
+        return self.accesses.walks(self._value)
+
+    def _value(self, register: int, place: int) -> Value | None:
+        """Return the value of a register before the instruction with index `place`.
+
+        The result is None if the value is not known, or differs from pass to pass.
+        """
+        value = find_value(self.start, self.instructions[:place], self.written, register)
+        return None if value is not None and value.register and self.loop else value
 
     def size_of(self, found: Decoded) -> int | None:
         return size_of(found)
