@@ -236,8 +236,8 @@ SAMPLES: dict[tuple[str, str, str], Help] = {
     ("network", "pe", "imbalance"): with_a_quarter_of_the_last_layer,
 }
 
-# Causes of some instructions of a line; the other instructions of the line do other work.
-OF_SOME_INSTRUCTIONS = {"narrow", "issue"}
+# Causes of some instructions of a line; the others do other work, or wait for something else.
+OF_SOME_INSTRUCTIONS = {"narrow", "issue", "loads", "results"}
 
 # Causes with an advice that the emulator cannot leave out by itself.
 WITHOUT_HELP = {("dma", "narrow"), ("dma", "data"), ("pe", "packets"), ("pe", "imbalance")}
