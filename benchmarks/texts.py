@@ -207,6 +207,14 @@ run without recording does, and its column shows the noise of the measurement. A
 the time. If all passes of a loop take the same time, the emulator computes the records from the times of one pass. If
 groups often end in another loop, the emulator translates that loop twice: the second code continues across the end of a
 group.
+
+The table *8 times as many passes* has longer runs of the loops. A recording adds time to both runs; the line through
+both added times has a *constant* part, in milliseconds, which does not grow with the passes. For *as profiled* it is
+the time of the records themselves: `macaw profile` makes as many of them for a long run as for a short one. For
+*groups* it is near zero, because longer runs make more records. Code that counts is translated in place of code that
+does not, so its translation adds time only if a loop is translated twice. While the array records, it does not use the
+part of its fast engine that sends several beats at once; a dense product sends few beats for its work, a sparse one
+many.
 """),
     "debugger": ("Debugging", """\
 Milliseconds of CPU time. The table *cp* is for a loop of ten instructions, executed 51,200 times; *digits_mlp* for that

@@ -11,6 +11,7 @@ from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
 from macaw.emu.pages import PAGE, SHARED, WRITTEN, Pages
 from macaw.emu.scalar.fast.accesses import find_groups, size_of
+from macaw.emu.scalar.fast.loops import find_value
 from macaw.isa import cp
 from macaw.isa.codec import Decoded, decode
 from macaw.isa.memory_map import EXTERNAL
@@ -19,8 +20,27 @@ from tests.emu.scalar_devices import CORE_MODULES, device_with_code, stop_summar
 
 pytestmark = pytest.mark.once
 
+VALUES = {
+    "nop": (8, 0),
+    "li s0, -5": (0, 0xFFFF_FFFB),
+    "lui s0, 0x80001\n addi s0, s0, -4": (0, 0x8000_0FFC),
+    "nop\n auipc s0, 1": (0, 0x5004),
+    "addi s0, s0, 8\n mv a0, s0\n addi s0, a1, -3": (11, -3),
+    "addi s0, s0, 8\n lw a0, 0(s0)\n addi s0, s0, -2": (8, 6),
+    "addi a0, s0, 8\n li s0, 0\n addi s0, a0, 1": (8, 9),
+    "lw s0, 0(a0)": None,
+    "li s0, 1\n add s0, s0, a0\n addi s0, s0, 1": None,
+}
+
 LOADS = {"lb": 1, "lbu": 1, "lh": 2, "lhu": 2, "lw": 4}
 STORES = {"sb": 1, "sh": 2, "sw": 4}
+
+
+@pytest.mark.parametrize("text", VALUES)
+def test_values_of_a_register_after_instructions(text: str) -> None:
+    found = _decoded(text)
+    written = [[x.values["rd"]] if "rd" in x.row.writes.split() else [] for x in found]
+    assert find_value(0x4000, found, written, 8) == VALUES[text]
 
 
 def _code(core: str, text: str) -> bytes:

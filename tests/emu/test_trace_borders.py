@@ -215,6 +215,57 @@ def test_records_where_a_loop_works(seed: int) -> None:
     same_to_the_end(devices[:2], chance.choice(((100_000,), (701, 4096))))
 
 
+COMPUTED = {  # `{at}` is in a record; s1 points to the area
+    "constant": "li s3, {at}\n lw t0, 0(s3)",
+    "copy of a pointer that moves": "mv s3, s1\n lw t0, 0(s3)\n addi s1, s1, 4",
+    "pointer, in two blocks": "addi s3, s1, 900\n lw t0, 0(s3)\n j second\n nop\nsecond: nop",
+}
+
+
+@pytest.mark.parametrize("kind", COMPUTED)
+def test_records_that_a_loop_reads_at_computed_addresses(kind: str) -> None:
+    """The sum of what the loop reads shows in which cycle each record was written."""
+    body = COMPUTED[kind].format(at=hex(DATA["vc"] + 900))
+    devices = devices_of("vc", f"loop: {body}\n add t2, t2, t0\n addi s0, s0, -1\n bnez s0, loop")
+    for device in devices[:2]:
+        configure_trace(device, "vc", 1, {"begin": 0, "num": 31, "step": 31, "overhead": 124})
+        device.cores["vc"].write_trace("trace_spill", DATA["vc"])
+        device.cores["vc"].write_trace("trace_spill_end", DATA["vc"] + 400 * RECORD.size)
+    same_to_the_end(devices[:2], (100_000,))
+
+
+@pytest.mark.few(12)
+@pytest.mark.parametrize("seed", range(40))
+def test_records_where_a_loop_computes_its_addresses(seed: int) -> None:
+    """A loop of vc sets its pointers in each pass, in one block or in two that jump to each other.
+
+    It reads its own records, and writes over them, or it works beside them.
+    """
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(3):
+        at = DATA["vc"] + 16 * chance.randrange(-20, 100)
+        pointer = chance.choice(("s2", "s3"))
+        move = chance.choice((f"li {pointer}, {at:#x}", "addi s3, s2, 20", "mv s2, s1"))
+        access = chance.choice(("lw t0", "sw t2", "lbu t0", "sb t2", "vld vr1", "vst vr1"))
+        lines += [move, f"{access}, {16 * chance.randrange(4)}({pointer})"]
+    if chance.random() < 0.5:
+        lines.insert(2 * chance.randrange(1, 3), "j second\n nop\nsecond:")
+    if chance.random() < 0.3:
+        lines.append("addi s1, s1, 16")
+    body = [f"li s2, {DATA['vc']:#x}", "mv s3, s2", "loop:", *lines]
+    devices = devices_of(
+        "vc", "\n".join([*body, "add t2, t2, t0", "addi s0, s0, -1", "bnez s0, loop"])
+    )
+    num = chance.choice((1, 7, 31, 50))
+    area = DATA["vc"] + 4 * chance.choice((-400, 0, 200, 4000))
+    for device in devices[:2]:
+        configure_trace(device, "vc", 1, {"begin": 0, "num": num, "step": num, "overhead": 4 * num})
+        device.cores["vc"].write_trace("trace_spill", area)
+        device.cores["vc"].write_trace("trace_spill_end", area + 400 * RECORD.size)
+    same_to_the_end(devices[:2], chance.choice(((100_000,), (701, 4096))))
+
+
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_groups_without_an_area(core: str) -> None:
     """Without an area, the registers keep the last record of each group."""

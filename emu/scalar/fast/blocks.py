@@ -16,8 +16,8 @@ from macaw.isa.typed_records import NamedTuple
 PLAIN, REPORTING, COUNTING, CROSSING = range(4)  # editions of a block: see `BlockCache`
 HOT = 24  # the number of jumps to an address after which its block is translated
 MOST = 512  # the greatest number of blocks in the cache
-# After this many cuts by borders, the edition that crosses borders replaces a block. To translate it
-# takes as long as some hundred cuts.
+# After this many cuts by borders, the edition that crosses borders replaces a block. To translate
+# this edition takes as long as a few hundred cuts.
 CUT_HOT = 64
 FEW = 8  # a call of a block that executes fewer instructions costs more than it saves
 
