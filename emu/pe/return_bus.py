@@ -17,33 +17,38 @@ class ReturnBus:
         self.context, self.state, self.shape = context, context.state, context.shape
         self.trace = trace
 
-    def cycle(self) -> None:
-        """Request the next beat of a store, unless a requested beat is still waiting.
+    def choose(self) -> bool:
+        """Choose the cluster that writes the next beat. Return whether there is a beat to request.
 
-        The clusters take turns.
+        There is none while a chosen beat is not written. The clusters take turns.
         """
         state = self.state
         if state.returning != FREE:
-            return
+            return False
         for units in state.units:
             if units[STORE] != FREE:
                 break
         else:
-            return
+            return False
         for turn in range(self.shape.clusters):
             cluster = (state.return_turn + turn) % self.shape.clusters
             if state.units[cluster][STORE] == FREE:
                 continue
-            op = self.context.clusters[cluster].storing()
-            if op is not None:
+            if self.context.clusters[cluster].storing() is not None:
                 state.returning = cluster
                 state.returned = FREE
-                ranges, data = op["beats"][0]
-                memory = self.context.memory
-                if self.context.core.tracing:
-                    memory.return_port.instruction = self.trace.storing(cluster)
-                memory.write(ranges, data)
-                return
+                return True
+        return False
+
+    def request(self) -> None:
+        """Request the next beat of the chosen cluster from memory."""
+        cluster, memory = self.state.returning, self.context.memory
+        op = self.context.clusters[cluster].storing()
+        assert op is not None  # the cluster was chosen because of this store
+        ranges, data = op["beats"][0]
+        if self.context.core.tracing:
+            memory.return_port.instruction = self.trace.storing(cluster)
+        memory.write(ranges, data)
 
     def take_in(self) -> None:
         """Count the written beat. If it was the last beat of its store, end the store."""

@@ -255,13 +255,18 @@ class Row(Core, Dispatchable):
             self.trace_reports.end_exes(now, self.controls.oldest_mac(now))
         self.macs.cycle(now)
         self.special.cycle(now)
-        self.return_bus.cycle()
+        if self.return_bus.choose():
+            self.begin_return_beat()
         if self.bus_may_act:
             self.bus_may_act = False
             self.bus.cycle(now)
         if self.controls.parse():
             self.bus_may_act = True
         self.schedule(now)
+
+    def begin_return_beat(self) -> None:
+        """Begin the beat of the return bus that was chosen in this cycle."""
+        self.return_bus.request()
 
     def schedule(self, now: int) -> None:
         """Set `time` to the next cycle in which something can change.

@@ -1,4 +1,4 @@
-"""Return bursts: many beats of stores, which the fast engine writes at once.
+"""Return bursts: beats of stores, which the fast engine writes without requests.
 
 While no other core requests the feeding half and nothing else happens in the row, the return bus
 writes one beat in each cycle, and the clusters take turns. Such beats change only memory, counters
@@ -10,83 +10,80 @@ from __future__ import annotations
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.burst import Burst
 from macaw.emu.pe.return_bus import ReturnBus
+from macaw.emu.pe.state import FREE, STORE, Op
+from macaw.emu.pe.stores import Beats
 from macaw.isa.lazy_dataclass import dataclass
-
-_FEWEST = 2  # the least number of beats for which a burst saves time
 
 
 @dataclass
 class ReturnBurst(Burst):
     """Beats of stores in the cycles `first` to `end` - 1.
 
-    When the burst starts, the previous beat is on the return bus. From cycle `end` on the bus
-    writes single beats again. `clusters` are the clusters that store, in the order of their turns.
+    The return bus has chosen the first beat, and not requested it. From cycle `end` on the row acts
+    again. `stores` has the stores by cluster, in the order of their turns; `beats` has the beats in
+    their order.
     """
 
     half: int
-    clusters: list[int]
+    stores: dict[int, Op]
+    beats: Beats
     first: int
     end: int
 
     @classmethod
-    def after(cls, context: RowContext, cycle: int, limit: int) -> ReturnBurst | None:
-        """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
+    def of(cls, context: RowContext, first: int, limit: int) -> ReturnBurst | None:
+        """Return the burst that begins with the chosen beat in cycle `first`; None if none can.
 
-        The burst is that of the row of `context`. A burst needs two or more beats before cycle
-        `limit`, for each of which the banks need one cycle, and no other request for the half.
+        The burst is that of the row of `context`. It has the beats before cycle `limit` for each of
+        which the banks need one cycle, if there is no other request for the half.
         """
-        state, memory, count = context.state, context.memory.memory, context.shape.clusters
-        current = state.returning
-        turns = [(current + 1 + turn) % count for turn in range(count)]
-        stores = {cluster: context.clusters[cluster].storing() for cluster in turns}
-        left = {cluster: op["beats"] for cluster, op in stores.items() if op is not None}
-        written = left[current][0]
-        left[current] = left[current][1:]
-        if not left[current]:
-            return None  # the store ends in the next cycle
-        clusters = list(left)
-        beats = min(
-            (len(own) - 1) * len(left) + place for place, own in enumerate(left.values(), 1)
-        )
-        beats = min(beats, limit - cycle - 1)
-        half, _ = memory.locate_half(context.memory.base + written[0][0][0], 1)
+        state, memory, units = context.state, context.memory.memory, context.state.units
+        half, _ = memory.locate_half(context.memory.base, 1)
         banks = memory.banks
-        if beats < _FEWEST or banks.has_request_in(half) or half in banks.exclusive:
+        if banks.has_request_in(half) or half in banks.exclusive:
             return None
-        for number in range(beats):
-            own = left[clusters[number % len(clusters)]]
-            ranges, _ = own[number // len(clusters)]
-            if len(banks.pieces(ranges)) > 1:
-                beats = number
+        count, stores = limit - first, dict[int, Op]()
+        for cluster in (*range(state.returning, len(units)), *range(state.returning)):
+            op = None if units[cluster][STORE] == FREE else context.clusters[cluster].storing()
+            if op is not None:
+                stores[cluster] = op
+                if len(stores) >= count:
+                    break  # each cluster has one turn at most
+        left, turns = [op["beats"] for op in stores.values()], len(stores)
+        for place, own in enumerate(left, 1):
+            count = min(count, (len(own) - 1) * turns + place)
+        whole, rest = divmod(count, turns)
+        rounds = zip(*(own[:whole] for own in left), strict=True)
+        beats = [beat for one in rounds for beat in one] + [own[whole] for own in left[:rest]]
+        serves_any = banks.serve_at_once(context.shape.bus_bytes)
+        for number, (ranges, _) in enumerate(beats):
+            if (len(ranges) > 1 or not serves_any) and len(banks.pieces(ranges)) > 1:
+                del beats[number:]
                 break
-        return cls(half, clusters, cycle + 1, cycle + 1 + beats) if beats >= _FEWEST else None
+        return cls(half, stores, beats, first, first + len(beats)) if beats else None
 
     def write(self, bus: ReturnBus, now: int) -> int:
         """Write the beats of the burst before cycle `now`, and put the last of them on the bus.
 
         Return the number of these beats.
         """
-        beats = min(now, self.end) - self.first
-        if beats <= 0:
+        count = min(now, self.end) - self.first
+        if count <= 0:
             return 0
-        bus.take_in()  # the beat before the burst
-        state, context, turns = bus.state, bus.context, len(self.clusters)
-        pages = context.memory.memory.halves[self.half]
-        ops = [context.clusters[cluster].storing() for cluster in self.clusters]
-        left = [op["beats"] for op in ops if op is not None]  # all of them, up to the burst's end
-        for number in range(beats):
-            ranges, data = left[number % turns][number // turns]
+        state, context, turns = bus.state, bus.context, len(self.stores)
+        pages, last = context.memory.memory.halves[self.half], count - 1
+        for ranges, data in self.beats[:count]:
             at = 0
             for offset, length in ranges:
                 pages.write(offset, data[at : at + length])
                 at += length
             state.return_bytes += at
         state.return_bytes -= at  # the last beat stays on the bus
-        last = beats - 1
         state.return_beats += last
-        for turn, own in enumerate(left):
-            del own[: (last - turn + turns - 1) // turns]
+        for turn, op in enumerate(self.stores.values()):
+            del op["beats"][: (last - turn + turns - 1) // turns]
+        clusters = list(self.stores)
         if last:
-            state.return_turn = (self.clusters[(last - 1) % turns] + 1) % context.shape.clusters
-        state.returning, state.returned = self.clusters[last % turns], self.first + last
-        return beats
+            state.return_turn = (clusters[(last - 1) % turns] + 1) % context.shape.clusters
+        state.returning, state.returned = clusters[last % turns], self.first + last
+        return count

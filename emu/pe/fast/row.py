@@ -47,6 +47,7 @@ class FastRow(Row):
         self.controls.next_packet = self._next_packet
         # Beats that the engine moves at once.
         self._burst: FeedBurst | FeedStream | ReturnBurst | None = None
+        self._holds = False  # whether a beat of the return bus is chosen and not requested yet
         self.assemble(units)
 
     # What the device calls
@@ -71,18 +72,12 @@ class FastRow(Row):
         super().granted(port, data, time, ready)
         if scheduled <= self.time or self.listeners:
             return
-        burst: FeedBurst | ReturnBurst | None = None
-        if port is self.memory.read_port:
-            burst = FeedBurst.after(self.context, time // self.divider)
-        elif self.state.beat is None and not self.tracing:
-            limit = min(scheduled, NEVER) // self.divider
-            burst = ReturnBurst.after(self.context, time // self.divider, limit)
-        if burst is None:
+        if port is not self.memory.read_port:
             return
-        self._begin_burst(burst)
-        if isinstance(burst, ReturnBurst):
-            self.device.memory.halves[burst.half].sleeper = self
-        self.time = min(scheduled, burst.end * self.divider)
+        burst = FeedBurst.after(self.context, time // self.divider)
+        if burst is not None:
+            self._begin_burst(burst)
+            self.time = min(scheduled, burst.end * self.divider)
 
     def _begin_burst(self, burst: FeedBurst | FeedStream | ReturnBurst) -> None:
         self._burst = burst
@@ -137,7 +132,40 @@ class FastRow(Row):
             self.special.catch_up(now, only_ended=True)
         self.controls.acted = self.macs.computed = self.special.simulated_to = now
         self.controls.acting = 0
-        super().cycle(now)
+        try:
+            super().cycle(now)
+        finally:
+            if self._holds:
+                self._begin_return_burst(now)
+
+    def begin_return_beat(self) -> None:
+        """Begin the beat of the return bus that was chosen in this cycle.
+
+        No listener or trace may need single beats; otherwise the beat is requested at once.
+        """
+        if self.listeners or self.tracing:
+            super().begin_return_beat()
+        else:
+            self._holds = True
+
+    def _begin_return_burst(self, now: int) -> None:
+        """Begin a burst with the held beat in cycle `now`, or request the beat if that fails."""
+        self._holds = False
+        limit, burst = min(self.time, NEVER) // self.divider, None
+        if self.state.beat is None:
+            burst = ReturnBurst.of(self.context, now, limit)
+        if burst is None:
+            self._request_return_beat(now)
+            return
+        self._begin_burst(burst)
+        self.device.memory.halves[burst.half].sleeper = self
+        self.time = min(self.time, burst.end * self.divider)
+
+    def _request_return_beat(self, now: int) -> None:
+        """Request the chosen beat in cycle `now`, which the row has simulated."""
+        scheduled, self.time = self.time, now * self.divider
+        self.return_bus.request()
+        self.time = scheduled
 
     def schedule(self, now: int) -> None:
         """Set `time` to the next cycle in which something can change.
@@ -175,7 +203,11 @@ class FastRow(Row):
             last = now - 1
             waits = last * divider == device.cycle and not device.is_arbitrated
             if waits and self._burst.has_beat(last):
-                self._simulate(last)  # the beat of this cycle waits for the arbiter
+                # the beat of this cycle waits for the arbiter
+                if controls.acted < last:
+                    self._simulate(last)
+                if self._burst is not None:
+                    self._stop_burst(last)
             else:
                 self._stop_burst(now)
         # If another core faults, or the state is read, in the middle of the present cycle, only
@@ -218,7 +250,12 @@ class FastRow(Row):
         If no beat is on a bus and there is no group, the row acts again only when a cluster has to
         act.
         """
+        burst = self._burst
         self._end_burst(now)
+        if isinstance(burst, ReturnBurst) and now <= burst.first:
+            self.schedule(burst.first)
+            self._request_return_beat(burst.first)
+            return
         due, idle = now, self.state.beat is None and self.state.returning == FREE
         if idle and self.controls.group is None:
             due = max(now, min(*self.state.due, self.macs.next_end()))
