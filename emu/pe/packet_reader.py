@@ -23,6 +23,7 @@ from macaw.isa.pe import (
     SEGMENT,
     SEGMENT_TYPES,
 )
+from macaw.isa.typed_records import NamedTuple
 
 
 @lru_cache(maxsize=4096)
@@ -42,6 +43,74 @@ def _command(word: int, where: int) -> Decoded:
     Raises `DecodeError`.
     """
     return decode(CORE, word, COMMAND_BITS, where)
+
+
+class _Kinds(NamedTuple):
+    """The types of the array that `Segment.element` can name: those of sums and of other data."""
+
+    sums: str
+    elements: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _segments(kinds: _Kinds, half_bytes: int, data: bytes, first: int, where: int) -> list[Segment]:
+    """Return the segments whose records are `data`. Do not change the result, which is cached.
+
+    `first` is the number of the first one in its packet, `where` the address of the packet. A half
+    has `half_bytes` bytes. Raises `Fault` and `StructureError`.
+    """
+    records = (data[at : at + SEGMENT.size] for at in range(0, len(data), SEGMENT.size))
+    return [
+        _segment(kinds, half_bytes, _members(SEGMENT, record), number, where)
+        for number, record in enumerate(records, first)
+    ]
+
+
+def _segment(
+    kinds: _Kinds, half_bytes: int, members: dict[str, int], number: int, where: int
+) -> Segment:
+    end = members["offset"] + members["length"]
+    if end > half_bytes:
+        raise Fault(
+            "out-of-range access",
+            f"segment {number} is at offsets {members['offset']:#x} to {end - 1:#x},"
+            f" half a unit has {half_bytes:#x} bytes",
+            {"segment": number, "offset": members["offset"], "length": members["length"]},
+            address=where,
+        )
+    if members["form"] and members["type"] != WEIGHTS:
+        held = SEGMENT_TYPES[members["type"]]
+        message = f"segment {number}: {FORMS[members['form']]} is for weights, it holds {held}"
+        raise Fault("malformed packet", message, {"segment": number}, address=where)
+    _check_element(kinds, members, number, where)
+    if not members["length"]:
+        message = f"segment {number} has no bytes"
+        raise Fault("malformed packet", message, {"segment": number}, address=where)
+    return Segment(
+        type=members["type"],
+        mode=members["mode"],
+        form=members["form"],
+        element=members["element"],
+        offset=members["offset"],
+        length=members["length"],
+    )
+
+
+def _check_element(kinds: _Kinds, members: dict[str, int], number: int, where: int) -> None:
+    """Raise `Fault` if segment `number` of a packet names an element type that it cannot have.
+
+    `members` are the members of the segment's record, `where` is the address of the packet.
+    """
+    if not members["element"]:
+        return
+    kind, element = members["type"], ELEMENTS[members["element"] - 1]
+    if kind not in (WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS):
+        message = f"segment {number}: {SEGMENT_TYPES[kind]} with an element type"
+        raise Fault("malformed packet", message, {"segment": number}, address=where)
+    is_sum = DTYPES[element] == kinds.sums
+    if not (is_sum if kind == PSUMS else element in kinds.elements):
+        message = f"segment {number}: the array has no {SEGMENT_TYPES[kind]} of {element}"
+        raise Fault("not available", message, {"segment": number}, address=where)
 
 
 class PacketReader:
@@ -64,10 +133,8 @@ class PacketReader:
             head = _members(PACKET, self.memory.peek(address, PACKET.size))
             command = _command(head["command"], where)
             at = address + PACKET.size
-            segments = []
-            for number in range(head["segments"]):
-                segments.append(self._segment(at, number, where))
-                at += SEGMENT.size
+            segments = self._segments(at, head["segments"], where)
+            at += SEGMENT.size * len(segments)
             out: Out | None = None
             if PAYLOADS[command.row.mnemonic].out:
                 members = _members(OUT, self.memory.peek(at, OUT.size))
@@ -108,49 +175,22 @@ class PacketReader:
         )
         return packet, at
 
-    def _segment(self, at: int, number: int, where: int) -> Segment:
-        members = _members(SEGMENT, self.memory.peek(at, SEGMENT.size))
-        end = members["offset"] + members["length"]
-        if end > self.memory.half_bytes:
-            raise Fault(
-                "out-of-range access",
-                f"segment {number} is at offsets {members['offset']:#x} to {end - 1:#x},"
-                f" half a unit has {self.memory.half_bytes:#x} bytes",
-                {"segment": number, "offset": members["offset"], "length": members["length"]},
-                address=where,
-            )
-        if members["form"] and members["type"] != WEIGHTS:
-            held = SEGMENT_TYPES[members["type"]]
-            message = f"segment {number}: {FORMS[members['form']]} is for weights, it holds {held}"
-            raise Fault("malformed packet", message, {"segment": number}, address=where)
-        self._check_element(members, number, where)
-        if not members["length"]:
-            message = f"segment {number} has no bytes"
-            raise Fault("malformed packet", message, {"segment": number}, address=where)
-        return Segment(
-            type=members["type"],
-            mode=members["mode"],
-            form=members["form"],
-            element=members["element"],
-            offset=members["offset"],
-            length=members["length"],
-        )
+    def _segments(self, at: int, count: int, where: int) -> list[Segment]:
+        """Return the `count` segments whose records begin at offset `at` of the half.
 
-    def _check_element(self, members: dict[str, int], number: int, where: int) -> None:
-        """Raise `Fault` if segment `number` of a packet names an element type that it cannot have.
-
-        `members` are the members of the segment's record, `where` is the address of the packet.
+        `where` is the address of the packet. Raises `Fault` and `StructureError`.
         """
-        if not members["element"]:
-            return
-        kind, element = members["type"], ELEMENTS[members["element"] - 1]
-        if kind not in (WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS):
-            message = f"segment {number}: {SEGMENT_TYPES[kind]} with an element type"
-            raise Fault("malformed packet", message, {"segment": number}, address=where)
-        is_sum = DTYPES[element] == self.shape.sum_type
-        if not (is_sum if kind == PSUMS else element in self.shape.types):
-            message = f"segment {number}: the array has no {SEGMENT_TYPES[kind]} of {element}"
-            raise Fault("not available", message, {"segment": number}, address=where)
+        segments: list[Segment] = []
+        kinds = _Kinds(self.shape.sum_type, self.shape.types)
+        while len(segments) < count:
+            # The records up to the end of the half are read together.
+            inside = (self.memory.half_bytes - at) // SEGMENT.size
+            number = len(segments)
+            data = self.memory.peek(at, SEGMENT.size * max(min(inside, count - number), 1))
+            found = _segments(kinds, self.memory.half_bytes, data, number, where)
+            segments += [segment.copy() for segment in found]
+            at += len(data)
+        return segments
 
     def _clusters(self, mask: int, where: int) -> list[int]:
         if mask >> self.shape.clusters or not mask:
