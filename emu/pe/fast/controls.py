@@ -210,7 +210,7 @@ class LockstepControls(ClusterControls):
             super().begin_segment(packet)
             return
         call = BusCall(self.acted, False, lambda unit: unit.begin_segment(packet))
-        group.bus_calls.append(call)
+        group.bus_calls.append([call])
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
         """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
@@ -271,7 +271,7 @@ class LockstepControls(ClusterControls):
         self._extend(self.group.extend, now)
 
     def _record(self, group: LockstepGroup, call: Callable[[ControlUnit], None]) -> None:
-        group.bus_calls.append(BusCall(self.acted, True, call))
+        group.bus_calls.append([BusCall(self.acted, True, call)])
 
     def _extend(self, extend: Callable[[], None], now: int = NEVER) -> None:
         """Call `extend`, which computes the group's times from the data that the bus has delivered.

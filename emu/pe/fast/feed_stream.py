@@ -7,6 +7,9 @@ beats one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import methodcaller
+
 import numpy as np
 
 from macaw.emu.pe.context import RowContext
@@ -85,8 +88,7 @@ class FeedStream:
         if done:
             state.bus_free = stream.cycles[done - 1] + beats
         self._fill(bus, done)
-        for number in range(begun):
-            self._record(group, number, now)
+        group.bus_calls.append(self._calls(begun, now))
         packet["segment"], packet["sent"] = stream.first + done, 0
         return done * beats + (self._send(bus, done, now) if is_open else 0)
 
@@ -106,24 +108,20 @@ class FeedStream:
             starts = np.full(shape, target, np.int32)
             loading.fill_dense(packet, stream.first + number, data, starts)
 
-    def _record(self, group: LockstepGroup, number: int, now: int) -> None:
-        """Record the calls of the bus before cycle `now` for segment `number` of the stream.
+    def _calls(self, begun: int, now: int) -> Iterator[BusCall]:
+        """Yield the calls of the bus before cycle `now` for the first `begun` segments.
 
-        A split of `group` repeats these calls.
+        A split of the group repeats these calls.
         """
-        stream = self.stream
-        packet, segment, cycle = stream.packet, stream.first + number, stream.cycles[number]
-        last = cycle + stream.beats - 1
-        calls = group.bus_calls
-        calls.append(BusCall(cycle, False, lambda unit: unit.begin_segment(packet)))
-        if cycle + 1 < now:
-            calls.append(
-                BusCall(cycle + 1, True, lambda unit: unit.first_beat(packet, segment, cycle))
-            )
-        if last + 1 < now:
-            calls.append(
-                BusCall(last + 1, True, lambda unit: unit.last_beat(packet, segment, last))
-            )
+        packet, beats = self.stream.packet, self.stream.beats
+        for segment, cycle in enumerate(self.stream.cycles[:begun], self.stream.first):
+            last = cycle + beats - 1
+            yield BusCall(cycle, False, methodcaller("begin_segment", packet))
+            if cycle + 1 < now:
+                call = methodcaller("first_beat", packet, segment, cycle)
+                yield BusCall(cycle + 1, True, call)
+            if last + 1 < now:
+                yield BusCall(last + 1, True, methodcaller("last_beat", packet, segment, last))
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
         """Send the beats before cycle `now` of segment `number` of the stream.

@@ -15,7 +15,7 @@ computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
@@ -115,7 +115,7 @@ class LockstepGroup:
         self._opens: dict[int, int] = {}  # by segment: the results of `opens` that are known
         # The last cycle in which other exes ended, and the start of the oldest other mac then.
         self.exes_ended: tuple[int, int] | None = None
-        self.bus_calls: list[BusCall] = []  # the calls of the bus since the group formed
+        self.bus_calls: list[Iterable[BusCall]] = []  # of the bus since the group formed, in parts
         # Later packets whose command byte was on the bus since then, and the cycles of these bytes.
         self.activations: list[tuple[Packet, int]] = []
         self._take(self.run["ops"], np.full(len(clusters), now))

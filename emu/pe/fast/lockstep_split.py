@@ -6,7 +6,9 @@ This module repeats the recorded calls of the bus for them; the results of macs 
 
 from __future__ import annotations
 
-from macaw.emu.pe.fast.lockstep_group import LockstepGroup
+from itertools import chain
+
+from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.waits import NEVER
 
 
@@ -18,23 +20,25 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
     PEs of such a cluster are left in the state of that cycle.
     """
     members, group.members = sorted(group.members), set()
+    calls = list(chain.from_iterable(group.bus_calls))
     multiplying = []
     for cluster in members:
         place = group.clusters.index(cluster)
-        number = _replay(group, place, now[cluster], computed)
+        number = _replay(group, place, now[cluster], computed, calls.copy())
         if group.state.computing[cluster]:
             multiplying.append((cluster, int(group.macs.times[number][0][place])))
     return multiplying
 
 
-def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
+def _replay(group: LockstepGroup, place: int, now: int, computed: int, calls: list[BusCall]) -> int:
     """Repeat the cycles of cluster `group.clusters[place]` from the group's start up to `now`.
 
-    Macs that ended before cycle `computed` are completed. Return their number.
+    Macs that ended before cycle `computed` are completed. Return their number. `calls` are the
+    calls of the bus since the group formed.
     """
     state, c, unit = group.state, group.clusters[place], group.units[place]
     state.due[c] = group.due[place]
-    macs, calls = 0, list(group.bus_calls)
+    macs = 0
 
     def end() -> int:
         return int(group.macs.times[macs][1][place]) if state.computing[c] else NEVER
