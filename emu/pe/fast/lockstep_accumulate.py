@@ -8,7 +8,7 @@ the cluster leaves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -206,10 +206,14 @@ class LockstepAccumulator:
                 values = totals[step.accumulator]
                 self.output[..., step.targets] = np.moveaxis(values, 0, -1)
                 self.buffer[...] = values[-1]
-        for number in range(loop.count):
-            for step in loop.steps:
-                if step.name == "move":
-                    self._mark_written(step.targets[number], step.targets[number] + 1)
+        moves = [step.targets for step in loop.steps if step.name == "move"]
+        start = end = 0
+        for target in chain.from_iterable(zip(*moves, strict=True)):
+            if target != end:  # each range of consecutive targets is marked at once
+                self._mark_written(start, end)
+                start = target
+            end = target + 1
+        self._mark_written(start, end)
         return True
 
     def _queue_sums(self, source: int) -> dict[int, NDArray[Any]]:
