@@ -21,6 +21,7 @@ from macaw.emu.pe.mac_outcome import MacOutcome
 from macaw.isa.lazy_dataclass import dataclass
 
 Ints = NDArray[np.int64]
+_GATHERED = 1 << 14  # look-ups at once; with more, the processor's caches do not hold their data
 _NEAR = 8  # in this many rows of counts, nearly every column has a count that is not 0
 
 
@@ -78,8 +79,13 @@ class ResidentWeights:
         beyond = (reads >= limits[:, :, None]) & (self.reach >= 0)
         if beyond.any() or base.min() < 0 or base.max() >= self.shape.input_buffer:
             raise Unplannable
-        activations: NDArray[Any] = self.arrays.activations.take(self.at[:, None] + base[:, None])
-        return activations
+        source = self.arrays.activations
+        found = np.empty((len(self.at), base.size, self.at.shape[1]), source.dtype)
+        count = max(_GATHERED // self.at.size, 1)
+        for first in range(0, base.size, count):
+            at = self.at[:, None] + base[first : first + count, None]
+            found[:, first : first + count] = source.take(at)
+        return found
 
     def read(self, contents: NDArray[Any], slices: NDArray[np.intp]) -> NDArray[Any] | None:
         """Return the activations that macs would read from `contents`, not from input buffers.
