@@ -149,7 +149,7 @@ class SimpleLines:
             for text, place in zip(statements[position:stop], places[position:stop], strict=True):
                 head, _, rest = text.partition(" ")
                 if "#" in rest:
-                    rest = rest[: rest.index("#")]
+                    rest = rest[: rest.index("#")].rstrip(" ")
                 encode = encoders.get(head)
                 if encode is not None and head not in macros:
                     try:
