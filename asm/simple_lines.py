@@ -197,7 +197,7 @@ class SimpleLines:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
             return None
-        here = self._out.here
+        here = self._out.base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ")
         if not text:
             line = LogicalLine(self._source, line_start, f"{label}:")
@@ -305,7 +305,7 @@ class SimpleLines:
             bits, text = split(rest)
         except (KeyError, ValueError):
             return False
-        here = self._out.here
+        here = self._out.base + WORD_BYTES * len(self._words)
         name = text.strip(" ")
         symbol, out = self._scope.symbols.get(name), self._out
         if symbol is None and not label and name[-1:] == "b" and name[:-1] in _DIGITS:
@@ -333,7 +333,7 @@ class SimpleLines:
         if label is not None:
             if label in self._scope.symbols or label in self._scope.exports:
                 return False
-            here = self._out.here
+            here = self._out.base + WORD_BYTES * len(self._words)
         if head is not None:
             if head in self._macros or head in _SECTIONS or not self._take_statement(match):
                 return False
@@ -421,7 +421,7 @@ class SimpleLines:
         `bits` are the known bits; `encoder`, `modifier` and `name` belong to the operand with the
         symbol. Return None if the line is not simple.
         """
-        here = self._out.here
+        here = self._out.base + WORD_BYTES * len(self._words)
         if name[0].isdigit():
             if label[:1].isdigit():
                 return None  # it may be the label of this line
