@@ -269,7 +269,7 @@ def test_tables_and_json(tmp_path):
     assert max(map(len, lines)) <= 120
     assert max(map(len, result.table(80))) <= 80
     assert lines == result.table(120)
-    long = replace(result, losses=[replace(row, name="n" * 200) for row in result.losses])
+    long = replace(result, losses=tuple(replace(row, name="n" * 200) for row in result.losses))
     assert max(map(len, long.table())) == 120
     assert lines[-1] == "11 layers on integers, 1 floating-point: classes"
     rows = json.loads(result.to_json())

@@ -100,14 +100,15 @@ def test_a_deadlock_shows_each_line_that_waits() -> None:
     assert notes[1].source == "          pull  rop"
 
 
-def test_a_part_that_waits_for_nobody_hides_no_other_part() -> None:
+def test_a_part_that_waits_for_nobody_hides_no_other_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source = macaw.Source(WAITING_BLOCKS, "w.s")
     with pytest.raises(macaw.RunError) as error:
         macaw.run(macaw.assemble(source))
-    device = error.value.device
-    island = device.cores["fim[0]"]
+    island = error.value.device.cores["fim[0]"]
     stalls = island.stalls()
-    island.stalls = lambda: [stalls[0]._replace(on=""), *stalls]
+    monkeypatch.setattr(island, "stalls", lambda: [stalls[0]._replace(on=""), *stalls])
     notes = waiting_diagnostics(error.value, {"w.s": WAITING_BLOCKS})
     assert [note.span.line for note in notes] == [7, 12, 15]
 

@@ -16,8 +16,9 @@ from macaw.lowering.fim.fused_task import CannotError
 from macaw.lowering.fim.graph import GATHER, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.program import emit
 from tests.lowering.fim.onnx_models import model
-from tests.lowering.fim.running import BASE, TINY, alone, emit, modelled, run
+from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
 ENGINES = ("fast", "reference")
 DTYPES = ("float16", "float32")

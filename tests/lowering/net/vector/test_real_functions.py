@@ -60,7 +60,7 @@ def test_numbers_beyond_the_range_become_its_ends(to, zero):
     """Also numbers so large that a sum with the zero point would overflow 32 bits."""
     step = (Step("max", 0, (0, -3e38)),)
     operation = RealFunction("float32", (8,), step, "max", to, 1, 0, 1.0, 1.0, zero)
-    x = np.float32([-3e38, -2147483648, -40000, -300, 300, 40000, 2147483520, 3e38])
+    x = np.array([-3e38, -2147483648, -40000, -300, 300, 40000, 2147483520, 3e38], np.float32)
     info = np.iinfo(to)
     wanted = np.clip(np.clip(x.astype(float), -(2**31), 2**31 - 1) + zero, info.min, info.max)
     found, _ = run(operation, x)
