@@ -123,7 +123,7 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
         (["isa", "vsplat"], "there are vsplat.b, vsplat.h, vsplat.w, vsplat.d, vsplat.f16"),
         (["isa", "nothing-like-it"], "nothing is called 'nothing-like-it'"),
         (["isa", "bus", "width"], "'bus width' is in the meaning of dist.bus_bytes"),
-        (["isa", "clock"], "fim.alu.or and 10 more"),
+        (["isa", "clock"], "fim.alu.or, fim.alu.xor and 9 more"),
         (["isa", "of"], "nothing is called 'of'\nhint: `macaw isa` lists all"),
         (["isa", "sparse"], "hint: did you mean '.sparse'?\n"),
         (["isa", "cp.mac"], "nothing is called 'cp.mac'"),
