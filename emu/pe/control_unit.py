@@ -250,7 +250,7 @@ class ControlUnit:
             fault.address = fault.address or self.cluster.address(run, op)
             raise
         run["issue_at"][op["lane"]] = now + 1
-        return now + 1 if _may_continue(run, op) else NEVER
+        return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
         """Return whether the earlier steps that `op` must wait for because of its unit have ended.
@@ -329,18 +329,6 @@ def _next_steps(run: Run) -> list[Op]:
         if op["state"] == WAITING and steps[op["lane"]] is None:
             steps[op["lane"]] = op
     return [op for op in steps if op is not None]
-
-
-def _may_continue(run: Run, op: Op) -> bool:
-    """Return whether a run may act in the cycle after the start of its step `op`.
-
-    It may start a later step of the lane, begin a loopback, or free the accumulators of a chained
-    spu. Everything else waits for the end of a step.
-    """
-    if op["freed"] < NEVER or any(step["lane"] == op["lane"] for step in _next_steps(run)):
-        return True
-    open_ops = (other for other in run["ops"] if other["state"] != DONE)
-    return not run["looped"] and not any(other["unit"] in (LOADER, MAC) for other in open_ops)
 
 
 def _buffer(run: Run) -> int:
