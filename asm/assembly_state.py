@@ -40,10 +40,10 @@ class AssemblyState:
 
     device: DeviceChoice
     folders: SourceFolders
-    record: Record | None = None
-    watch: Callable[[], None] = lambda: None
-    linkage: Linkage | None = None
-    recordings: Recordings | None = None
+    record: Record | None
+    watch: Callable[[], None]
+    linkage: Linkage | None
+    recordings: Recordings | None
 
     report: Report = field(default_factory=Report)
     layout: Layout = field(default_factory=Layout)

@@ -15,8 +15,8 @@ class Parameter:
     """A parameter of a macro. `qualifier` is empty, "req" or "vararg"."""
 
     name: str
-    qualifier: str = ""
-    default: str = ""
+    qualifier: str
+    default: str
 
     def __str__(self) -> str:
         qualifier = f":{self.qualifier}" if self.qualifier else ""

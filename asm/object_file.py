@@ -6,8 +6,6 @@ object is not a `Program`.
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from macaw.asm.program import Line, Section, Symbol
 from macaw.asm.relocation_names import relocation_name
 from macaw.isa.lazy_dataclass import dataclass
@@ -43,10 +41,10 @@ class ObjectSection:
 
     name: str
     section: Section
-    symbols: tuple[Symbol, ...] = ()
-    relocations: tuple[ObjectRelocation, ...] = ()  # by address
-    lines: tuple[Line, ...] = ()  # by address
-    place: int | None = None
+    symbols: tuple[Symbol, ...]
+    relocations: tuple[ObjectRelocation, ...]  # by address
+    lines: tuple[Line, ...]  # by address
+    place: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +54,4 @@ class ObjectFile:
     Several sections may have the same name.
     """
 
-    sections: tuple[ObjectSection, ...] = field(default=())
+    sections: tuple[ObjectSection, ...]

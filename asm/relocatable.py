@@ -32,7 +32,7 @@ class Relocation:
     address: int  # as its core sees it
     kind: int
     symbol: str | int  # of another object, or the address of the instruction with the high part
-    addend: int = 0
+    addend: int
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ class Relocatable:
     program: Program
     relocations: tuple[Relocation, ...]
     slots: Mapping[tuple[str, int], int]
-    weak: frozenset[str] = frozenset()
+    weak: frozenset[str]
 
     @property
     def undefined(self) -> tuple[str, ...]:

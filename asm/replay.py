@@ -66,7 +66,7 @@ class Recording:
     offsets: Sequence[int]
     has_instructions: bool
     spent: Counts
-    trace: Sequence[Entry] = ()
+    trace: Sequence[Entry]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

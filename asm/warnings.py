@@ -34,8 +34,8 @@ WARNINGS = {
 class WarningChoice:
     """The names of the warnings that are not reported, and of the warnings that become errors."""
 
-    silent: frozenset[str] = frozenset()
-    errors: frozenset[str] = frozenset()
+    silent: frozenset[str]
+    errors: frozenset[str]
 
 
 class WarningNameError(MacawError, ValueError):

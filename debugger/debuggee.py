@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Output:
     """The output of a program, in pieces; each piece has the position at which it was written."""
 
-    on_write: Callable[[str, bytes], object] | None = None  # called with each new piece
+    on_write: Callable[[str, bytes], object] | None  # called with each new piece
     # position, stream, bytes
     pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)
     # whether the run is a repetition, whose output `on_write` has already got

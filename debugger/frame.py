@@ -8,8 +8,7 @@ the change is too old to be highlighted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any
 
 OLD = 4  # after so many stops a change is no longer highlighted
@@ -93,7 +92,7 @@ class Output:
     If `pages` is true, an answer that does not fit is shown in pages.
     """
 
-    lines: tuple[OutputLine, ...] = ()
+    lines: tuple[OutputLine, ...]
     first: int = 0
     pages: bool = True
 
@@ -145,7 +144,7 @@ class Stall:
     who: str  # empty: the text is a cause, or says that no core could end the wait
     text: str
     depth: int
-    final: bool = False  # whether it will never end the wait of the row above
+    final: bool  # whether it will never end the wait of the row above
 
 
 @dataclass(frozen=True)
@@ -160,8 +159,8 @@ class Track:
 class Timeline:
     """The part for the timeline panel: the tracks of all cores, and the cycle of each moment."""
 
-    cycles: tuple[int, ...] = ()
-    tracks: tuple[Track, ...] = ()
+    cycles: tuple[int, ...]
+    tracks: tuple[Track, ...]
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ class WatchRow:
     name: str
     text: str
     value: str
-    age: int = OLD
+    age: int
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ class Frame:
     reason: str  # a key of `macaw.debugger.stops.REASONS`
     cycle: int
     focus: str
-    parts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    parts: Mapping[str, Any]
 
 
 def visible(text: str) -> str:

@@ -47,8 +47,8 @@ class Wait:
     core: str
     on: str
     since: int
-    cores: tuple[str, ...] = ()
-    address: int | None = None
+    cores: tuple[str, ...]
+    address: int | None
 
 
 @dataclass(frozen=True)

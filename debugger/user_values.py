@@ -79,9 +79,7 @@ def _shown(values: UserValues) -> str:
     return f"it has shown ${values.dropped + 1} to ${last}" if last else "it has shown none"
 
 
-def variable_access(
-    values: UserValues, name: str, computed: Mapping[str, Any] | None = None
-) -> Access:
+def variable_access(values: UserValues, name: str, computed: Mapping[str, Any] | None) -> Access:
     """Return the access to the variable `$name`.
 
     `computed` has the variables that the user cannot set, with None for a variable that has no

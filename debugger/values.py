@@ -286,7 +286,7 @@ class _ArrayInMemory:
     address: int
     dtype: np.dtype[Any]
     stored: tuple[int, ...]
-    columns: tuple[int, int] | None = None
+    columns: tuple[int, int] | None
 
     @property
     def sides(self) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, 
 
 
 def run_without(
-    device: Device, addresses: Mapping[str, Collection[int]], max_cycles: int | None = None
+    device: Device, addresses: Mapping[str, Collection[int]], max_cycles: int | None
 ) -> Stop:
     """Run a loaded device, in which instructions at some addresses take no cycles. Return the stop.
 

@@ -50,9 +50,7 @@ class RunCosts:
     costs: Mapping[str, Mapping[int | None, InstructionCost]]
 
 
-def run_with_costs(
-    make: Callable[[], Device], max_cycles: int | None = None
-) -> tuple[Stop, RunCosts]:
+def run_with_costs(make: Callable[[], Device], max_cycles: int | None) -> tuple[Stop, RunCosts]:
     """Run the loaded devices that `make` returns. Return the stop of the run, and its costs.
 
     A run has at most `max_cycles` cycles. Each call of `make` returns a new device that has not

@@ -34,7 +34,7 @@ class ProgramFile:
     text: str
     folder: Path | None
     scopes: tuple[int, ...]
-    core: str = ""
+    core: str
 
     @cached_property
     def tokens(self) -> SourceTokens:

@@ -209,7 +209,7 @@ def half_name(address: int) -> str:
     return f"{units}, half {address >> HALF_SHIFT & 1}"
 
 
-def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:
+def shown_value(program: Program, value: Any, layer: int | None) -> Any:
     """Return a setting's value as a text if it is a mapping or an extent, else unchanged.
 
     `layer` is the number of the layer that was running, as in `element_at`.

@@ -49,7 +49,7 @@ class Access(NamedTuple):
     address: int
     size: int
     instruction: int | None  # the address of the instruction that the core was executing
-    by_hand: bool = False  # whether the user has set the bytes; `core` is then the command
+    by_hand: bool  # whether the user has set the bytes; `core` is then the command
 
 
 class RunRecord:

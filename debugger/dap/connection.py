@@ -36,7 +36,7 @@ class Request(NamedTuple):
     number: int  # the protocol's `seq`
     command: str
     arguments: Mapping[str, Any]
-    error: str = ""  # why the message is not a request
+    error: str  # why the message is not a request
 
 
 class Connection:

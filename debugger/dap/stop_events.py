@@ -23,7 +23,7 @@ _GROUPS = {
 
 
 def stopped_body(
-    stop: StopRecord, thread: int, hits: list[tuple[str, EditorPoint]], reason: str = ""
+    stop: StopRecord, thread: int, hits: list[tuple[str, EditorPoint]], reason: str
 ) -> dict[str, Any]:
     """Return the body of a `stopped` event.
 

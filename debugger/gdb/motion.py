@@ -35,7 +35,7 @@ class Action(NamedTuple):
     """One action of `vCont`: the kind of motion, and the thread that moves."""
 
     kind: str  # "c", "s", or "r" with a range of addresses
-    thread: int = ALL
+    thread: int
     begin: int = 0
     end: int = 0
 

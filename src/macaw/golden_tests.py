@@ -189,7 +189,7 @@ def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) 
 # Running, recording ----------------------------------------------------------------------------
 
 
-def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
+def execute(golden: GoldenTest, on_load: OnLoad | None) -> Result:
     """Run the program of a golden folder and return its results.
 
     If the program stops without exiting, the reason is part of the result. Before the program runs,

@@ -37,9 +37,9 @@ class Move:
     """
 
     number: int
-    column: int = 0
-    repeat: int = 1
-    function: int | None = None
+    column: int
+    repeat: int
+    function: int | None
 
 
 @dataclass(frozen=True)

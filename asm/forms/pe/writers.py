@@ -13,7 +13,7 @@ class Move(NamedTuple):
     """How one instruction of a sequence reads or changes blocks of the output queue."""
 
     mnemonic: str  # mac, spu or st
-    source: int = 0  # block that st and spu read; for mac and nonsf the accumulator
+    source: int  # block that st and spu read; for mac and nonsf the accumulator
     target: int | None = 0  # block that spu writes; None: the scalar unit
     reads: bool = False  # of spu: it reads a block, unless a sum is chained into it
     copies: bool = False  # the target gets the results of the PEs that have the source

@@ -44,7 +44,7 @@ class PatternStep:
     op: Op
     explicit: bool  # whether the step is an instruction, not one that follows from flags
     after: tuple[int, ...]
-    opens_after: tuple[int, ...] = ()
+    opens_after: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ class Linkage:
     x: str
     y: str
     memory: str
-    weights: str = ""  # the symbol of the tensor from which weights are read, if there is one
-    second: str = ""  # the symbol of the second tensor of a pair, if there is one
-    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    weights: str  # the symbol of the tensor from which weights are read, if there is one
+    second: str  # the symbol of the second tensor of a pair, if there is one
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
@@ -89,7 +89,7 @@ def layer_subroutine(
     linkage: Linkage,
     code: SharedCode,
     includes: IncludeLibrary,
-    heading: Sequence[str] = (),
+    heading: Sequence[str],
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 

@@ -55,7 +55,7 @@ class LayerResult:
     cycles: int
     utilisation: float
     equal: bool
-    busy: dict[str, float] = field(default_factory=dict)
+    busy: dict[str, float]
 
 
 @dataclass(frozen=True)

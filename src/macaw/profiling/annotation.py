@@ -28,11 +28,11 @@ class LineCost:
 
     core: str  # "pe[0]"
     row: str  # of the timeline: "pe"
-    run: Mapping[str, int] = field(default_factory=dict)  # on the critical path, the most first
-    cycles: Mapping[str, int] = field(default_factory=dict)  # of the core, times its units
-    whom: Mapping[str, int] = field(default_factory=dict)  # of `run`: for whom the core waited
-    macs: int = 0  # products of MACs and of other multiplications
-    bytes: Mapping[str, int] = field(default_factory=dict)  # read and written, by memory
+    run: Mapping[str, int]  # on the critical path, the most first
+    cycles: Mapping[str, int]  # of the core, times its units
+    whom: Mapping[str, int]  # of `run`: for whom the core waited
+    macs: int  # products of MACs and of other multiplications
+    bytes: Mapping[str, int]  # read and written, by memory
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class AnnotatedLine:
 
     place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"
     text: str  # of the line, or the instruction as it is disassembled
-    file: str = ""  # as the program names it
-    number: int = 0  # of the line in its file, from 1 on
-    run: int = 0  # device cycles on the critical path, of all cores
-    causes: Mapping[str, int] = field(default_factory=dict)  # of `run`, the most first
-    macs: int = 0  # of all cores
-    bytes: int = 0  # of all cores and memories
-    heat: int = 0  # from 0 to 4, by the share of `run` (`macaw.emu.critical_path`)
-    costs: tuple[LineCost, ...] = ()  # by core, in the order of the cores' numbers
+    file: str  # as the program names it
+    number: int  # of the line in its file, from 1 on
+    run: int  # device cycles on the critical path, of all cores
+    causes: Mapping[str, int]  # of `run`, the most first
+    macs: int  # of all cores
+    bytes: int  # of all cores and memories
+    heat: int  # from 0 to 4, by the share of `run` (`macaw.emu.critical_path`)
+    costs: tuple[LineCost, ...]  # by core, in the order of the cores' numbers
 
     @property
     def cycles(self) -> int:

@@ -36,11 +36,11 @@ class Choice:
 class Costs:
     """The costs of one or several lines, added up. `AnnotatedLine` explains the fields."""
 
-    run: int = 0
-    cycles: int = 0
-    macs: int = 0
-    bytes: int = 0
-    by_row: Mapping[str, int] | None = None  # `run` by row of the timeline
+    run: int
+    cycles: int
+    macs: int
+    bytes: int
+    by_row: Mapping[str, int] | None  # `run` by row of the timeline
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _of_cores(line: AnnotatedLine, cores: Collection[str], whole: int) -> Annota
     )
 
 
-def sections(annotation: Annotation, choice: Choice, measure: str = "run") -> Iterator[Section]:
+def sections(annotation: Annotation, choice: Choice, measure: str) -> Iterator[Section]:
     """Yield the sections of a view: one for each file, or a single one if `choice` sorts the lines.
 
     `measure` is one of `KEYS`. A line's share is its part of the sum of `measure` over

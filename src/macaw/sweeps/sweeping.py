@@ -163,7 +163,7 @@ def network_subject(
 
 
 def lowering_subject(
-    options: Mapping[str, Any], device: api.DeviceLike | None = None
+    options: Mapping[str, Any], device: api.DeviceLike | None
 ) -> LoweringSubject | GraphSubject:
     """Return the subject for `options`: arguments of `macaw.lower`, or of `macaw.lower_graph`.
 

@@ -22,7 +22,7 @@ class SourceInstruction:
 
     address: int
     text: str
-    line: Line | None = None
+    line: Line | None
 
     def __str__(self) -> str:
         where = f"{self.line.file}:{self.line.line}" if self.line else f"{self.address:#010x}"

@@ -98,7 +98,7 @@ class Output:
 
     tensor: Tensor
     node: Node
-    places: Sequence[SourceInstruction] = ()  # the instruction for each native vector
+    places: Sequence[SourceInstruction]  # the instruction for each native vector
 
 
 @dataclass

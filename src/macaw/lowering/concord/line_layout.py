@@ -32,7 +32,7 @@ def arguments(*items: str | Group) -> Group:
     return Group(items, call=True)
 
 
-def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
+def lay_out(start: str, group: Group, end: str, indent: int = 0) -> list[str]:
     """Return the lines of `start`, a group and `end`: one line if all fit, else those of `Group`.
 
     `start` includes its own indentation; `indent` is the indentation of the closing bracket.

@@ -32,7 +32,7 @@ class Software:
     layer: Layer  # the nodes from which the file is made
 
 
-def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
+def software(graph: Graph, config: Configuration, target: str, title: str) -> Software:
     """Return the file generated from a graph for `target`, such as "numpy".
 
     `title` is the program's name in the file's docstring. Raises `LowerError`.

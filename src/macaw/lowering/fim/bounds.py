@@ -31,7 +31,7 @@ class LeastCycles:
 
     path: int  # the longest path of tasks that depend on each other
     work: int  # the copies of the dma and the blocks of the islands
-    stages: int = 0  # the sum over the tasks that nothing overlaps, and the stages between them
+    stages: int  # the sum over the tasks that nothing overlaps, and the stages between them
 
     @property
     def cycles(self) -> int:

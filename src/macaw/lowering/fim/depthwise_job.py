@@ -73,7 +73,7 @@ class DepthwiseJob:
     shares: int
     slices: int
     memory: Geometry
-    resident: bool = False  # whether the constants stay in the banks
+    resident: bool  # whether the constants stay in the banks
     row: int = 0  # the first row of the banks that the job uses
 
     # --- the division among banks ---

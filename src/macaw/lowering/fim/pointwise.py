@@ -71,7 +71,7 @@ class PointwiseJob:
     form: int  # index of the number format
     slices: int  # number of slices of Rz
     memory: Geometry
-    resident: bool = False  # whether the constants stay in the banks
+    resident: bool  # whether the constants stay in the banks
     row: int = 0  # the first row of the banks that the job uses
 
     @cached_property

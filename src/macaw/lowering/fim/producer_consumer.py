@@ -60,7 +60,7 @@ class ProducerConsumerJob:
 
     parts: tuple[FusedTask, ...]
     streams: tuple[StreamTiling, ...]
-    resident: bool = False  # whether the constants stay in the banks
+    resident: bool  # whether the constants stay in the banks
 
     @property
     def island(self) -> int:

@@ -7,7 +7,7 @@ by which cp knows whether the inputs of a step have arrived. Register s7 has the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -51,7 +51,7 @@ class LoweredGraph:
     """The assembly source of a graph, and the arrays that the source includes, by file name."""
 
     source: str
-    files: dict[str, NDArray[Any]] = field(default_factory=dict)
+    files: dict[str, NDArray[Any]]
 
 
 def emit(

@@ -72,7 +72,7 @@ class StreamTiling:
     blocks: int
     starts: int
     memory: Geometry
-    after: tuple[int, ...] = ()
+    after: tuple[int, ...]
     link: Link = Link()
     row: int = 0  # the first row of the banks that the stream uses
     windows: Windows | None = None  # the rows of A; the buffers have each of their tiles once

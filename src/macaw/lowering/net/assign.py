@@ -88,7 +88,7 @@ class Refusal:
     name: str
     operator: str
     reason: str
-    hint: str = ""
+    hint: str
 
 
 def assign(
@@ -105,7 +105,7 @@ def assign(
 
 
 def assign_what_can_be(
-    model: model_layers.Network, config: Configuration, name: str, islands: Iterable[str] = ()
+    model: model_layers.Network, config: Configuration, name: str, islands: Iterable[str]
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 

@@ -52,8 +52,8 @@ class Chain:
     source: Place
     functions: tuple[Function, ...]
     writes: tuple[Place, ...]
-    window: Window | None = None  # the windows by which `source` is read
-    matrix: str = ""
+    window: Window | None  # the windows by which `source` is read
+    matrix: str
 
     @property
     def layer(self) -> str:

@@ -74,11 +74,11 @@ class Rounding:
     """
 
     operation: VectorOperation
-    clip: tuple[int, int] | None = None
-    floating: bool = True
-    shift: int = 0
-    paired: bool = False  # whether quarters have 16 bits, for two groups of int8
-    quarters: tuple[str, ...] = FIRST
+    clip: tuple[int, int] | None
+    floating: bool
+    shift: int
+    paired: bool  # whether quarters have 16 bits, for two groups of int8
+    quarters: tuple[str, ...]
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class Mean:
         return FIRST[0]
 
 
-def average_kernel(pool: AveragePool, limits: Sequence[int] = ()) -> Kernel:
+def average_kernel(pool: AveragePool, limits: Sequence[int]) -> Kernel:
     """Return the code of an average pool. The image is at `vc_x0`, the result at `y`.
 
     `limits` is that of `Windows`.

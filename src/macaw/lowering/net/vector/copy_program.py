@@ -61,7 +61,7 @@ def write_copies(out: Listing, items: Sequence[Copies]) -> None:
     out.put("dma.wait zero")
 
 
-def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted: int = 0) -> int:
+def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted: int) -> int:
     """Predict the device cycles of transfers, from the code that starts them to their end.
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start

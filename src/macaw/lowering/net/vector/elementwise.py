@@ -38,9 +38,7 @@ _REPEATED = "vc_scratch"  # the second input, repeated
 _COPIED = 4  # number of groups of 16 bytes that are copied at once
 
 
-def scaled_kernel(
-    operation: Scaled, inputs: Sequence[str] = ("vc_x0", "vc_x1"), result: str = "y"
-) -> Kernel:
+def scaled_kernel(operation: Scaled, inputs: Sequence[str], result: str) -> Kernel:
     """Return the code of an operation; `inputs` and `result` are the symbols of its tensors."""
     k = Kernel()
     write_scaled(k, operation, inputs, result)

@@ -21,7 +21,7 @@ _BATCH = 12  # number of registers that are loaded before the first maximum of a
 _LARGE = 16  # the greatest number of elements of a window that is computed in one pass
 
 
-def maximum_kernel(pool: MaxPool, limits: Sequence[int] = ()) -> Kernel:
+def maximum_kernel(pool: MaxPool, limits: Sequence[int]) -> Kernel:
     """Return the code of a maximum pool. The image is at `vc_x0`, the result at `y`.
 
     `limits` is that of `Windows`.
