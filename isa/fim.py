@@ -45,7 +45,6 @@ from macaw.isa.rows import Field, Format, Instruction
 NUMBER = DESCRIPTOR.number  # the number of island 0
 POINTERS_BASE = 0x100  # offset in an island's memory-mapped registers
 LOOP_DEPTH = 8  # the greatest number of nested loops
-MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
 PUSHED = (RZ, GIO, ROP)  # the operands of push and pull, by number
 PULLED = (ROP, GIO)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALL_WORDS = "$arg*"  # a call of an alias replaces this text with all its arguments
 _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
 
 

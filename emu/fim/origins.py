@@ -46,7 +46,6 @@ from macaw.isa.lazy_dataclass import dataclass
 
 Bytes = NDArray[np.uint8]
 _STEP_BYTES = 256  # recorded bytes that count as one step of the search
-_SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 ROW = "row"  # the open row, beside the circuits' registers
 Setters = Mapping[str, Origin]
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-DIMENSIONS = ("M", "N", "K")
-
 
 @dataclass(frozen=True)
 class Mapping:

@@ -26,7 +26,6 @@ NOT_FOLDED = frozenset(("DequantizeLinear",))  # not folded: constants stay inte
 SIZES = ("Shape", "Size")  # operators whose results depend only on shapes
 # An empty result of these operators means that the kernel is larger than the image.
 _WINDOWS = ("Conv", "MaxPool", "AveragePool")
-_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 Scope = Mapping[str, str]  # from names in an `If`'s branch to names of the graph
 
 

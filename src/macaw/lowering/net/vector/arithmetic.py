@@ -19,7 +19,6 @@ FIRST = ("vr4", "vr5", "vr6", "vr7")  # quarters of the first input, and of the 
 SECOND = ("vr8", "vr9", "vr10", "vr11")
 LOW, HIGH = "vr12", "vr13"  # the least and the greatest result
 SCALES = ("vr14", "vr15")
-_LETTER = {1: "b", 2: "h"}
 
 
 def widen_halves(k: Kernel, sources: Sequence[str], quarters: Sequence[str]) -> None:
