@@ -114,11 +114,12 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Append the bytes of the next `rounds` rounds, at most as many as `most` has returned.
+        """Append the bytes of the next `rounds` rounds.
 
-        Give the symbols their values after these rounds. If some bytes get the value of a
-        symbol only after the layout, yield a function that the caller calls then. The function
-        copies these bytes from the first round to the others.
+        `rounds` must not be greater than the last result of `most`. Give the symbols their values
+        after these rounds. If some bytes get the value of a symbol only after the layout, yield a
+        function that the caller calls then. The function copies these bytes from the first round to
+        the others.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)

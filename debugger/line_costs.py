@@ -20,8 +20,9 @@ from macaw.emu.device import Device
 class LineCosts:
     """The cycles of lines and instructions of a program on the critical path of a run.
 
-    `cycles` is the length of the run. `instructions` has the cycles by address in the program,
-    where copies of a section count for the original; `lines` has them by (file, line number).
+    `cycles` is the length of the run. `instructions` has the cycles by address in the program:
+    the cycles of instructions in copies of a section are added to those of the original. `lines`
+    has the cycles by (file, line number).
     Cycles that belong to no instruction are in neither of the two.
     """
 

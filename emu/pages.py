@@ -259,7 +259,7 @@ class Pages:
         return dict(self._saved)
 
     def restore(self, snapshot: Mapping[int, bytes]) -> None:
-        """Set all contents to a result of `snapshot`, of this memory or of one of the same size."""
+        """Set all contents to `snapshot`, a result of `snapshot` of a memory of this size."""
         self._replace(snapshot)
 
     def _replace(self, contents: Mapping[int, bytes]) -> None:

@@ -24,7 +24,8 @@ class Units(NamedTuple):
     of_array: int  # c: number of compute units in the array
     width: int  # p: greatest number of bytes that a unit takes in one use
     beat: int = 0  # m: bytes of a beat of what the core reads; 0: the width of external memory
-    spacing: int = 0  # cycles of an access that count as blocked even in the densest stream
+    # cycles that count as blocked even if accesses follow each other as closely as possible
+    spacing: int = 0
     store: int = 0  # bytes of its widest write to external memory; 0: the width of external memory
 
 

@@ -126,15 +126,18 @@ _ROUNDED = "Rounded once, half to even; subnormals are kept, a NaN is the canoni
 # fmt: off
 SIMD = (
     # name, elements, layout, code, syntax, family, meaning
-    *_each("vld",      "",         load,                   0, "rd, imm(rs1)",         "vector memory", "Load 16 bytes; the address is a multiple of 16.",                                                 _LOADED, reads="memory"),
-    *_each("vst",      "",         store,                  1, "rs2, imm(rs1)",        "vector memory", "Store 16 bytes; the address is a multiple of 16.",                                                _STORED, writes="memory"),
-    *_each("vlds",     "b h w d",  strided(STRIDED_LOAD),  2, "rd, rs1, rs2",         "vector memory", "Load lane i from rs1 + i * rs2, a multiple of the element's size.",                               _LOADED, reads="memory"),
-    *_each("vsts",     "b h w d",  strided(STRIDED_STORE), 3, "rs3, rs1, rs2",        "vector memory", "Store lane i to rs1 + i * rs2, a multiple of the element's size.",                                _STORED, writes="memory"),
+    *_each("vld",      "",         load,                   0, "rd, imm(rs1)",         "vector memory", "Load 16 bytes; the address must be a multiple of 16.",                                                 _LOADED, reads="memory"),
+    *_each("vst",      "",         store,                  1, "rs2, imm(rs1)",        "vector memory", "Store 16 bytes; the address must be a multiple of 16.",                                                _STORED, writes="memory"),
+    *_each("vlds",     "b h w d",  strided(STRIDED_LOAD),  2, "rd, rs1, rs2",         "vector memory", "Load lane i from address rs1 + i * rs2. Each address must be a multiple of the element's size.",                               _LOADED, reads="memory"),
+    *_each("vsts",     "b h w d",  strided(STRIDED_STORE), 3, "rs3, rs1, rs2",        "vector memory", "Store lane i to address rs1 + i * rs2. Each address must be a multiple of the element's size.",                                _STORED, writes="memory"),
 
     *_each("vmov",     "",         copy,                0x00, "rd, rs1",              "vector move",   "Copy a vector register."),
-    *_each("vsplat",   "b h w d",  splat,               0x01, "rd, rs1",              "vector move",   "Put the low bits of a general register (d: of a pair) into every lane."),
-    *_each("vins",     "b h w d",  insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the low bits of a general register (d: of a pair) into one lane; the others stay.",           reads="rd"),
-    *_each("vext",     "b h w d",  extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, sign-extended (d: into a pair)."),
+    *_each("vsplat",   "b h w",    splat,               0x01, "rd, rs1",              "vector move",   "Put the low bits of a general register into every lane."),
+    *_each("vsplat",   "d",        splat,               0x01, "rd, rs1",              "vector move",   "Put the 64 bits of a pair of general registers into every lane."),
+    *_each("vins",     "b h w",    insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the low bits of a general register into one lane; the others stay.",           reads="rd"),
+    *_each("vins",     "d",        insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the 64 bits of a pair of general registers into one lane; the other stays.",           reads="rd"),
+    *_each("vext",     "b h w",    extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, sign-extended."),
+    *_each("vext",     "d",        extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a pair of general registers."),
     *_each("vextu",    "b h",      extract,             0x04, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, zero-extended."),
     *_each("vperm",    "",         four,                   0, "rd, rs1, rs2, rs3",    "vector move",   "Byte i is byte rs3[i] of rs1 (0 to 15) and rs2 (16 to 31); an index above 31 faults."),
 

@@ -58,8 +58,9 @@ def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
     """Yield the lines that `lines` yields, each with its cause.
 
-    A setting appears at its first use and not again. The lines below the setting show the steps
-    with which a core computed it. Settings that the text of the instruction shows are left out.
+    A setting of a step (`Cause.setting`) appears at its first use and not again. The lines below
+    it show the steps with which a core computed its value. Settings that the text of the
+    instruction shows are left out.
     """
     shown: set[Any] = set()
     for cause in causes:
@@ -90,7 +91,7 @@ def _rows(cause: Cause, depth: int, indent: int, shown: set[Any]) -> Iterator[Ca
 
 
 def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
-    """Yield a row for each source line whose steps computed the setting `cause`."""
+    """Yield a row for each source line whose steps computed `cause`, a setting of a step."""
     makers: dict[Any, Cause] = {}
     for item in cause.causes:
         if not item.setting and not _is_copied(item):
@@ -125,7 +126,7 @@ def _line(cause: Cause) -> str:
 
 
 def setting_text(cause: Cause) -> str:
-    """Return the setting `cause` as one line of text, with the step that made it."""
+    """Return a line of text for `cause`, a setting of a step: its value, and what made it."""
     return _line(cause)
 
 

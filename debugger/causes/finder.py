@@ -48,7 +48,7 @@ class Cause:
     version: int = -1  # announcement number of the write of these bytes; -1: there from the start
     place: tuple[str, Place] | None = None  # or the part of a core's state that had the value
     before: int = -1  # for state that no step made: number of the announcement at the read
-    setting: bool = False  # whether it is a setting of the step; other causes are its data
+    setting: bool = False  # whether it says how the step computes (a shift); others are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
     # The way to find the cause again in a wider record: a function that asks the question, or the

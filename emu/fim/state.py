@@ -163,13 +163,13 @@ class Block:
     alu_free: int = 0  # the first cycle in which the ALU may start an operation
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
     gio_ready: int = 0  # the first cycle in which pulled columns are in Rgio
-    columns_ready: int = 0  # the first cycle after the columns that it read reached the circuits
+    columns_ready: int = 0  # the first cycle in which the circuits have the columns last read
     stored: int = 0  # the first cycle in which all its pushed columns are stored
     repeat: int = 0  # number of repeats of the present fim that are done
     waiting: str = ""  # a phrase for what would end its wait
     key: str = ""  # the key of its wait in `progress.wake`
     since: int = NEVER  # the cycle in which its wait began
-    number: int = UNKNOWN  # the number, for the trace, of a fim with repeats left
+    number: int = UNKNOWN  # the trace's number of its `fim` word that has repeats left
     pending: PendingRepeats | None = None  # repeats that are not yet reported to the trace
 
     def __post_init__(self) -> None:

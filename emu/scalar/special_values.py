@@ -9,8 +9,8 @@ from typing import Protocol
 class Counting(Protocol):
     """The data of a scalar core that determine the values of the registers in this module.
 
-    `time` is in device cycles, of which a cycle of the core has `divider`. `retired` counts the
-    instructions; `number` is the core's number.
+    `time` is in device cycles; one cycle of the core is `divider` device cycles. `retired` counts
+    the instructions; `number` is the core's number.
     """
 
     time: int

@@ -139,7 +139,7 @@ def entries_ready(state: Progress, access: Access, addresses: NDArray[np.int64])
 
 
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
-    """Return the sum of the cycles in which vectors waited for entries while the unit was free.
+    """Return the sum of the cycles in which vectors waited although the unit was free.
 
     The vectors arrived at the cycles `arrivals`, entered at `times`, and occupied the unit for
     `rates` cycles. `free` is the cycle from which the unit could take the first vector.

@@ -136,9 +136,9 @@ class Counting:
     def crossing(self) -> Iterable[str]:
         """Yield the lines that tally everything before this instruction, and restart the counts.
 
-        At the end of a pass the function adds the uses of all instructions of the pass. The lines
-        here have already added those before this instruction, so they subtract these uses from the
-        new counts.
+        The lines add the uses by the instructions before this one. At the end of the pass, the
+        function adds the uses by all instructions of the pass. So that no use counts twice, the
+        new counts begin with minus the uses that the lines have added.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()

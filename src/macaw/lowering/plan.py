@@ -135,7 +135,7 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension, "K" or "N", whose index determines which inputs a tile needs."""
+        """The dimension that selects inputs: "N" if each output reads its own inputs, else "K"."""
         return "K"
 
     @property

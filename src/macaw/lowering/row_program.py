@@ -202,7 +202,7 @@ def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
 
 
 def factor_loads(plan: ProductPlan) -> int:
-    """Return the number of iterations for which the factors of results are loaded."""
+    """Return the number of iterations that load the factors by which sums are requantised."""
     if not factor_bytes(plan):
         return 0
     always = list_names(plan)[0] in finishing_lists(plan)

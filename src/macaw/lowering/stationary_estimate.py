@@ -111,7 +111,7 @@ class _Estimate(TileEstimate):
 
     @property
     def n(self) -> int:
-        """The number of outputs of each tile."""
+        """The number of outputs of a tile, which is the same for all sizes of tiles."""
         return self.grid.n
 
     # Numbers of tiles

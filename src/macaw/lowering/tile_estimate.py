@@ -42,7 +42,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """The number of outputs of each tile."""
+        """The number of outputs of a tile, which is the same for all sizes of tiles."""
 
     @property
     @abstractmethod

@@ -26,7 +26,8 @@ class CoreTraits:
     width: int  # p: most bytes that a unit processes in one use
     commands: bool  # whether it starts the work of the other cores
     beat: int = 0  # m: bytes of a beat that it reads; 0: the width of external memory
-    spacing: int = 0  # cycles of an access that count as blocked even in the densest stream
+    # cycles that count as blocked even if accesses follow each other as closely as possible
+    spacing: int = 0
     store: int = 0  # bytes of its widest external write; 0: the width of that memory
     has_own_memory: bool = False  # whether it does not use the banks of on-chip memory
 

@@ -37,8 +37,8 @@ from macaw.lowering.fim.windows import row_places
 class Phase:
     """One start of an island's blocks, with the copies before it and after it.
 
-    A route is a sequence of copies. The first `constants` routes of `bring` bring constants. They
-    can be made earlier than the others, because they depend on no task.
+    A route is a sequence of copies. The first `constants` routes of `bring` copy constants. These
+    copies can be made earlier than the others, because they depend on no task.
     """
 
     bring: tuple[Route, ...]  # the copies into the banks, before the start

@@ -108,7 +108,8 @@ class Values:
     def fits(self, numbers: int, beside: bool = False) -> None:
         """Raise `LowerError` if external memory has no room for this count of numbers.
 
-        With `beside`, there must be room in addition to all inputs and all values moved so far.
+        With `beside`, there must be room in addition to all inputs of the graph and all values
+        for which this object has already taken room.
         """
         check_room(self.room, numbers, self.numbers_held * beside)
 
