@@ -27,7 +27,7 @@ MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 @dataclass
 class Step:
-    """An instruction or transfer between two stages, and the settings that it used."""
+    """An instruction or transfer between two stages, and its settings (`Cause.setting`)."""
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
@@ -213,7 +213,7 @@ def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
 
 
 def _add_setting(steps: dict[Any, Step], cause: Cause, item: Cause) -> None:
-    """Add the setting `item` to the step of `cause` in `steps`.
+    """Add `item`, a setting of the step of `cause`, to this step in `steps`.
 
     Of several settings with the same kind and name, made by the same instruction, only the first is
     added.

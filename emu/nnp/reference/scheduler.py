@@ -129,7 +129,7 @@ class ReferenceScheduler:
         return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
 
     def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
-        """Return how many cycles the reading unit was free but waited for entries.
+        """Return in how many cycles the reading unit was free but could not read the next vector.
 
         `times` and `rates` say when each vector was read, and for how many cycles.
         """
