@@ -245,7 +245,7 @@ _steps(
 )
 def _goto(context: Context, line: Line) -> Answer:
     turn = parse_number(line.get("N") or "0")
-    if all(core.number != turn for core in context.session.device.cores.values()):
+    if context.session.device.core_set.find(turn) is None:
         raise CommandError(f"no core has the number {turn}", "info cores lists them")
     return answers.stop(context.session.goto(parse_number(line.get("CYCLE") or ""), turn))
 

@@ -13,7 +13,7 @@ from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.editing.program import EditedProgram
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area
-from macaw.asm.recorded_text import Recordings
+from macaw.asm.recorded_text import Recordings, Segment
 from macaw.asm.simple_area import SimpleArea
 from macaw.asm.symbols import Definition
 from tests.fuzzing import tries
@@ -206,8 +206,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[bool, int]:
     found = {True: 0, False: 0}
     repeat = SimpleArea.repeat
 
-    def counted(self: SimpleArea, *arguments: object) -> bool:
-        done = repeat(self, *arguments)  # type: ignore[arg-type]
+    def counted(self: SimpleArea, segment: Segment, start: int) -> bool:
+        done = repeat(self, segment, start)
         found[done] += 1
         return done
 

@@ -109,9 +109,9 @@ class FeedStream:
             loading.fill_dense(packet, stream.first + number, data, starts)
 
     def _calls(self, begun: int, now: int) -> Iterator[BusCall]:
-        """Yield the calls of the bus before cycle `now` for the first `begun` segments.
+        """Yield what the bus called before cycle `now` for the first `begun` segments.
 
-        A split of the group repeats these calls.
+        If the group splits, each part repeats these calls.
         """
         packet, beats = self.stream.packet, self.stream.beats
         for segment, cycle in enumerate(self.stream.cycles[:begun], self.stream.first):

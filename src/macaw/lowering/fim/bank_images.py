@@ -39,7 +39,7 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Stands for constants in certain places of the banks of an island, whatever row they start at.
+    """Stands for constants that an island has in its banks. Their first row does not matter.
 
     It has no data: two of these objects are the same object if they stand for the same constants.
     """

@@ -91,7 +91,7 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
 
 
 def _shortened(plan: GraphPlan, use: _Use, end: int) -> GraphPlan:
-    """Return the plan in which a use of rows is over, or has not begun, at action number `end`.
+    """Return the plan in which `use` has no rows at action number `end`: it ended, or begins later.
 
     If the first step of the use copies its other inputs only after this action, its constants come
     with these inputs and not in advance. Otherwise those steps of the use that begin after this
