@@ -69,7 +69,7 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def write(program: Program, *, arrays: bool = True) -> bytes:
+def write(program: Program, *, arrays: bool) -> bytes:
     """Return the bytes of the note section for a program, with or without its arrays."""
     description: dict[str, Any] = {
         "version": program.note_version or NOTE_VERSION,  # other tools' executables have none

@@ -199,7 +199,7 @@ def test_a_program_without_hints_has_a_note_without_them() -> None:
     ],
 )
 def test_a_broken_hint_is_refused(change: dict[str, object], match: str) -> None:
-    note = elf_note.write(built(HINTED))
+    note = elf_note.write(built(HINTED), arrays=True)
     begin = 12 + len(b"Macaw\0\0\0")
     found = json.loads(note[begin:].rstrip(b"\0"))
     found["hints"][0] |= change
