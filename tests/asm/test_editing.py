@@ -109,7 +109,8 @@ def test_definition_of_a_local_label_in_its_own_line() -> None:
     """`1b` means the label of its own line, and `1f` the next one, as in GNU as."""
     document = Document(".core cp\n1: nop\n1: j 1b\n1: j 1f\n1: nop\n", "t.s")
     backward, forward = document.definition(3, 6), document.definition(4, 6)
-    assert backward is not None and forward is not None
+    assert backward is not None
+    assert forward is not None
     assert (backward.line, forward.line) == (3, 5)
 
 
