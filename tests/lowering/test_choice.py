@@ -60,6 +60,13 @@ def test_a_preference_can_change_the_choice() -> None:
     assert taken == names
 
 
+def test_the_reasons_name_the_setting_with_the_preferred_mapping() -> None:
+    """The setting in the reason is one that `macaw isa` and a device file know."""
+    found = choice((3, 20, 40), DEVICE.changed({"lower.preferred.spmm": "output"}))
+    (line,) = (line for line in found.reasons() if "is preferred" in line)
+    assert "output stationary is preferred (lower.preferred.spmm)" in line
+
+
 def test_input_stationary_is_preferred_for_matrix_products() -> None:
     """Each preset prefers the input stationary mapping for products of matrices (seed 000 ¶177)."""
     for name in ("tiny", "base", "large"):

@@ -4,7 +4,7 @@
 # input stationary, split b: 1,956 cycles and 2,510 bytes of external memory predicted; iterations
 # wait for the rows' work.
 # weight stationary, split b, would take 1,952 cycles; input stationary is preferred
-# (lower.preferred) where it costs at most 2% more.
+# (lower.preferred.conv2d) where it costs at most 2% more.
 # output stationary, split b: 1,952 cycles (1.00 times), 2,382 bytes; waits for the rows' work.
 
 # Rows of the array divide M, clusters N. What each gets:

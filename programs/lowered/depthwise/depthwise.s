@@ -5,7 +5,7 @@
 # weight stationary, split b, sliding window: 2,350 cycles and 3,616 bytes of external memory
 # predicted; iterations wait for the dma.
 # input stationary, split b, would take 2,350 cycles; weight stationary is preferred
-# (lower.preferred) where it costs at most 2% more.
+# (lower.preferred.depthwise) where it costs at most 2% more.
 # output stationary, split b: 2,350 cycles (1.00 times), 3,616 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:

@@ -4,7 +4,7 @@
 # input stationary, split b, rows in a loop: 1,518 cycles and 3,513 bytes of external memory
 # predicted; iterations wait for the rows' work.
 # weight stationary, split b, would take 1,517 cycles; input stationary is preferred
-# (lower.preferred) where it costs at most 2% more.
+# (lower.preferred.spmm) where it costs at most 2% more.
 # output stationary, split b: 2,174 cycles (1.43 times), 7,674 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:

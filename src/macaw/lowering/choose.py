@@ -38,13 +38,13 @@ class Choice:
     """The result of `choose`: the selected plan and the other candidates.
 
     `others` has the best candidate of each mapping and split, the cheapest first, and includes the
-    selected candidate. `preferred` is the name of the mapping that the device prefers
-    (`lower.preferred`).
+    selected candidate. `setting` is the name of the setting with the mapping that the device
+    prefers, for example `lower.preferred.spmm`.
     """
 
     selection: Candidate
     others: tuple[Candidate, ...]
-    preferred: str
+    setting: str
 
     def reasons(self) -> list[str]:
         """Return lines of text that explain why this plan was selected."""
@@ -58,8 +58,8 @@ class Choice:
         if best is not self.selection:
             lines.append(
                 f"{best.plan.mapping.name} stationary, split {best.plan.partition.split}, would"
-                f" take {best.cost.cycles:,} cycles; {self.preferred} stationary is preferred"
-                " (lower.preferred) where it costs at most 2% more."
+                f" take {best.cost.cycles:,} cycles; {plan.mapping.name} stationary is preferred"
+                f" ({self.setting}) where it costs at most 2% more."
             )
         for mapping in MAPPINGS.values():
             plans_of = [item for item in self.others if item.plan.mapping is mapping]
@@ -129,10 +129,10 @@ def choose(
 
         raise refusal(config, fits)
     best.sort(key=_key)
-    preferred = str(config[f"lower.preferred.{operation}"])
+    setting = f"lower.preferred.{operation}"
     near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)
-    candidate = next((item for item in near if item.plan.mapping.name == preferred), best[0])
-    return Choice(candidate, tuple(best), preferred)
+    preferred = (item for item in near if item.plan.mapping.name == config[setting])
+    return Choice(next(preferred, best[0]), tuple(best), setting)
 
 
 def _key(item: Candidate) -> tuple[float, int]:

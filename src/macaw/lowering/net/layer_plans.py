@@ -181,7 +181,7 @@ def _choice(layer: ProductLayer, config: Configuration, known: Known, density: f
         plan = _plan_of_other(product, chosen[shape].selection.plan)
         if plan is not None:
             candidate = Candidate(plan, cost(plan, density))
-            return Choice(candidate, (candidate,), chosen[shape].preferred)
+            return Choice(candidate, (candidate,), chosen[shape].setting)
     choice = first.pop(shape, None) or choose_plan(PlanTask(layer.product, config, density))
     if isinstance(choice, LowerError):
         raise choice
