@@ -311,6 +311,8 @@ def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None 
         if isinstance(value, Address) and isinstance(here, Address) and value.area is here.area:
             value = value.offset - here.offset
         elif isinstance(value, int) and isinstance(here, int):
+            if not -(1 << 31) <= value < 1 << 32:
+                raise Mistake(f"{operand.name}: {value} is no address of 32 bits", node)
             # Addresses have 32 bits, so that a distance may wrap around.
             value = (value - here + (1 << 31)) % (1 << 32) - (1 << 31)
         else:
