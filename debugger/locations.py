@@ -1,4 +1,4 @@
-"""Finds the addresses of locations: `layer.s:12`, `12`, `loop`, `loop+8`, `*0x10000`."""
+"""Finds the addresses of locations: `layer.s:12`, `12`, `+1`, `loop`, `loop+8`, `*0x10000`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 _LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python refuses to convert longer numbers
+_OFFSET = re.compile(r"[+-]\d{1,9}")  # a distance in lines from the present one
 
 
 class LocationError(ValueError):
@@ -46,8 +47,9 @@ class Location:
 def locate(debuggee: Debuggee, text: str) -> Location:
     """Return the location that a text denotes. Raises `LocationError`.
 
-    A line number without a file name is a line of the focused core's file. The name of a layer, in
-    quotation marks or alone, means the start of the layer.
+    A line number without a file name is a line of the focused core's file; with a sign, it is a
+    distance from the present line. The name of a layer, in quotation marks or alone, means the
+    start of the layer.
     """
     text = text.strip()
     symbol = layer_symbol(debuggee.program, text)
@@ -56,10 +58,10 @@ def locate(debuggee: Debuggee, text: str) -> Location:
     name = unquoted(text)
     if name is not None:
         raise LocationError(_no_layer(debuggee.program, name))
-    match = _LINE.fullmatch(text)
+    match = _LINE.fullmatch(_line_at(debuggee, int(text)) if _OFFSET.fullmatch(text) else text)
     if match is not None:
         file = _file(debuggee, match[1])
-        where = text if match[1] or file is None else f"{PurePath(file).name}:{match[2]}"
+        where = match[0] if match[1] or file is None else f"{PurePath(file).name}:{match[2]}"
         return Location(where, _of_line(debuggee, file, int(match[2])))
     try:
         value = compile_expression(debuggee, text.removeprefix("*")).value()
@@ -77,6 +79,19 @@ def locate(debuggee: Debuggee, text: str) -> Location:
             f"{text} is {value:#x}, where the program has nothing; *{text} allows it"
         )
     return Location(text, (_piece_starts(debuggee, section).get(value, value),))
+
+
+def _line_at(debuggee: Debuggee, distance: int) -> str:
+    """Return the number of the line that is `distance` lines after that of the focused core.
+
+    Raises `LocationError` if the core is at no line, or if there is no such line.
+    """
+    here = where_of(debuggee.program, debuggee.core)
+    if here.file is None or here.line is None:
+        raise LocationError("the focused core is at no line of a source")
+    if here.line + distance < 1:
+        raise LocationError(f"{PurePath(here.file).name} has no line {here.line + distance}")
+    return str(here.line + distance)
 
 
 def _no_layer(program: Program, name: str) -> str:

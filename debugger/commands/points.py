@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets or names
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
-_OFFSET = re.compile(r"[+-]\d{1,9}")  # a distance in lines from the present one
 _ACCESS = (
     "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
 )
@@ -89,11 +88,6 @@ def _break(context: Context, line: Line) -> Answer:
         if address is None:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
-    elif _OFFSET.fullmatch(place):
-        here = context.session.where()
-        if here.file is None or here.line is None:
-            raise CommandError("the focused core is at no line of a source", "break FILE:LINE")
-        place = f"{here.file}:{max(1, here.line + int(place))}"
     more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
     return _add(context, line, place, **more)
 

@@ -37,7 +37,9 @@ SET = """
 break | break 1: *0x10000, 0x00010000 test.s:7
 break +1 | break 2: test.s:8, 0x00010004 test.s:8
 break -6 | break 3: test.s:1, 0x00010000 test.s:7
-break -7 | break 4: test.s:1, 0x00010000 test.s:7
+break -7 | error: test.s has no line 0
+break 1 | break 4: test.s:1, 0x00010000 test.s:7
+advance -7 | error: test.s has no line 0
 break +1234567890 | error: +1234567890 is 0x499602d2, where the program has nothing; *+1234567890 allows it
 tbreak double if a0 > 3 ignore 2 | tbreak 5: double if a0 > 3 ignore 2, 0x00010030 test.s:16
 break again at cp if s0 == 3 ignore 1 | break 6: again at cp if s0 == 3 ignore 1, 0x00010020 test.s:12
@@ -139,6 +141,7 @@ def test_where_the_core_is_at_no_instruction(say: Say) -> None:
     say("focus pe[0]")
     assert say("break") == "error: the focused core is at no instruction"
     assert say("break +1") == "error: the focused core is at no line of a source"
+    assert say("advance -1") == "error: the focused core is at no line of a source"
     assert say("clear") == "error: the focused core is at no instruction"
 
 
