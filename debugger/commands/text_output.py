@@ -95,14 +95,14 @@ def _whatis(context: Context, line: Line) -> Answer:
 
 def _kind(source: Expression, value: Any) -> str:
     """Return a phrase for the type of an expression's value."""
-    where = ""
+    where, dtype = "", element_type(source)
     if source.target is not None and source.target[0].memory:
         begin, size = source.extents()[-1]
-        where = f", {size} bytes at {begin:#010x}"
+        where = f", {size} byte{'s' * (size != 1)} at {begin:#010x}"
     if isinstance(value, np.ndarray):
-        return (
-            f"{type_text(value, element_type(source))}[{', '.join(map(str, value.shape))}]{where}"
-        )
+        return f"{type_text(value, dtype)}[{', '.join(map(str, value.shape))}]{where}"
+    if where and dtype is not None:  # an element of a tensor
+        return f"{type_text(np.zeros((), dtype), dtype)}{where}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(map(str, value)) + "}"
     if isinstance(value, list | tuple):

@@ -85,6 +85,11 @@ def value(run, line):
         ("print/u mem[numbers].i16 = -1", 0xFFFF),
         ("print/xw mem[numbers].i8 = -1", "0xffffffff"),
         ("print/x mem[numbers].i8 - 256 * 256", "0xffff0044"),
+        ("whatis mem[numbers].i8", "int8, 1 byte at 0x80000000"),
+        ("whatis mem[numbers].f16", "float16, 2 bytes at 0x80000000"),
+        ("whatis mem[numbers].i8 + 1", "whole number of 64 bits"),
+        ("whatis y", "int16[2, 3], 12 bytes at 0x80000080"),
+        ("whatis y[0, 1]", "int16, 2 bytes at 0x80000082"),
     ],
 )  # fmt: skip
 def test_print(run, line, wanted):
