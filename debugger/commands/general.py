@@ -90,7 +90,10 @@ def _history(context: Context, line: Line) -> Answer:
 @command("source FILE", "rest", "execute the command lines of a file until one fails")
 def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
-    lines = context.files.read_text(path).splitlines()
+    try:
+        lines = context.files.read_text(path).splitlines()
+    except CommandError as error:
+        return answers.error(str(error), hint=error.hint)  # -x runs a line that nobody has typed
     check_version(lines, path)
     replies: list[Answer] = []
     for number, answer in context.run_lines(lines, path):
