@@ -56,7 +56,7 @@ def axis(text: str) -> tuple[str, tuple[Value, ...]]:
     """
     name, equals, values = text.partition("=")
     words = [word.strip() for word in values.split(",")]
-    if not equals or not all(words):
+    if not equals or not name.strip() or not all(words):
         raise InputError(f"'{text[:80]}' is not FIELD=VALUE,VALUE,...")
     return check_axis(name.strip(), [_value(word) for word in words])
 

@@ -60,7 +60,7 @@ def table(
     if limit is not None and len(cells) > limit:
         lines.append(f"{plural(len(cells) - limit, 'more point')} not shown")
     lines += _refused_lines(sweep)
-    if front:
+    if any(marks[:limit]):
         lines.append(f"{FRONT} no other point is as good in all of: {', '.join(front)}")
     return "\n".join([*lines, _summary(sweep)])
 

@@ -29,6 +29,7 @@ def test_a_text_has_a_setting_and_its_values() -> None:
     [
         ("dma.width", "'dma.width' is not FIELD=VALUE,VALUE,..."),
         ("dma.width=", "'dma.width=' is not FIELD=VALUE,VALUE,..."),
+        ("=16", "'=16' is not FIELD=VALUE,VALUE,..."),
         ("dma.width=1,,2", "'dma.width=1,,2' is not FIELD=VALUE,VALUE,..."),
         ("dma.with=1", "dma.with: no such field; did you mean 'dma.width'?"),
         ("dma.width=16,16", "dma.width has a value twice"),

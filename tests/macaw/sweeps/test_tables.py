@@ -58,6 +58,7 @@ def test_columns_lines_and_front_that_were_asked_for() -> None:
         "1 more point not shown",
     ]
     assert "* no other point is as good in all of: dma.width, cycles" in text
+    assert "* no other" not in tables.table(SWEEP, front=["cycles"], limit=1)  # shows no star
     assert "not shown" not in tables.table(SWEEP, limit=2)
     assert len(tables.table(SWEEP, limit=0).splitlines()) == 5
     lines = tables.table(SWEEP, front=["cycles"], plain=True).splitlines()
@@ -71,7 +72,8 @@ def test_columns_lines_and_front_that_were_asked_for() -> None:
 @pytest.mark.parametrize("count", [1, tables.MOST_REFUSED, tables.MOST_REFUSED + 1, 1500])
 def test_refused_points_are_listed_up_to_a_number(count: int) -> None:
     found = Sweep("a.s", tuple(outcome(number, refused="no") for number in range(count)))
-    lines = tables.table(found).splitlines()
+    lines = tables.table(found, front=["dma.width"]).splitlines()
+    assert not any("* no other" in line for line in lines)
     begin = lines.index(f"refused: {count:,} point{'s' * (count > 1)}") + 1
     shown = min(count, tables.MOST_REFUSED)
     assert lines[begin : begin + shown] == [
