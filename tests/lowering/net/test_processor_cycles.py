@@ -22,6 +22,7 @@ from tests.macaw.recurrent_models import DEVICES, recurrent_model
 pytestmark = pytest.mark.once
 
 SUM = Sum("int16", (5, 4, 48), (1.0, 0.5), None)
+RESCALE = Rescale("int8", (100,), 0.5, None)
 SETTINGS = ({"cp.alu_cycles": 3}, {"cp.branch_taken_cycles": 7}, {"cp.alu_cycles": 3, "cp.branch_taken_cycles": 5})  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def test_a_prediction_for_vc_is_what_is_measured(changes):
 @pytest.mark.parametrize("changes", SETTINGS)
 def test_a_prediction_changes_as_the_measurement_does(changes):
     """Slower instructions of cp add as many cycles to a prediction as to a run."""
-    operation = Rescale("int8", (100,), 0.5, None)
+    operation = RESCALE
     error = predicted(operation, {}) - measured(operation, {})
     assert predicted(operation, changes) - measured(operation, changes) == error
 
@@ -69,6 +70,15 @@ def test_a_prediction_changes_as_the_measurement_does(changes):
 def test_predictions_of_copies_and_images_are_near(operation, changes):
     """Some of cp's instructions for these overlap transfers; predictions are at most 4% wrong."""
     assert predicted(operation, changes) == pytest.approx(measured(operation, changes), rel=0.04)
+
+
+@pytest.mark.parametrize("operation", [SUM, RESCALE], ids=["sum", "rescale"])
+def test_a_prediction_has_the_exit_of_vc(operation):
+    """vc ends when its last store has ended; its exit takes cycles of vc, not of the device."""
+    for changes in ({}, {"vc.divider": 3}, {"mem.external_latency": 1}):
+        assert predicted(operation, changes) == measured(operation, changes)
+    slow = {"vc.divider": 8}
+    assert predicted(operation, slow) == pytest.approx(measured(operation, slow), abs=8)
 
 
 SLOW = ({"cp.divider": 4}, {"cp.divider": 8}, {"cp.alu_cycles": 8}, {"cp.alu_cycles": 16})

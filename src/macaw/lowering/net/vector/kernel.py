@@ -199,12 +199,19 @@ def latency_of(item: Instruction) -> int:
     return _DEFAULT["vector_cycles"] if family.startswith("vector") else 1
 
 
+EXIT = (Instruction("li a0, 0", "exit"), Instruction("li a7, 93"))  # then `ecall`
+
+
 @dataclass
 class _Scoreboard:
-    """The cycle of the next issue, and for each register the first cycle in which it is ready."""
+    """The cycle of the next issue, and for each register the first cycle in which it is ready.
+
+    `stored` is the first cycle in which all stores have ended.
+    """
 
     config: Mapping[str, Any]
     time: int = 0  # the cycle of the next issue
+    stored: int = 0
     ready: dict[str, int] = field(default_factory=dict)
 
     def run(self, items: Items) -> None:
@@ -267,6 +274,8 @@ class _Scoreboard:
         target = destination(item)
         if target:
             self.ready[target] = max(done, self.time if mnemonic in ("li", "la") else 0)
+        elif size:
+            self.stored = max(self.stored, done)
 
     def latency(self, family: str) -> int:
         if family == "vector division":
@@ -295,3 +304,15 @@ def kernel_cycles(items: Items, config: Mapping[str, Any]) -> int:
     board = _Scoreboard(config)
     board.run(items)
     return max([board.time, *board.ready.values()])
+
+
+def program_cycles(items: Items, config: Mapping[str, Any]) -> int:
+    """Return the device cycles from the start of vc until the kernel `items` and its exit end.
+
+    `ecall`, the last instruction of the exit, issues when all instructions and stores have ended.
+    """
+    board = _Scoreboard(config)
+    board.run((*items, *EXIT))
+    cycle = board.of()
+    ended = max([board.time, board.stored, *board.ready.values()])
+    return -(-ended // cycle) * cycle + cycle

@@ -18,7 +18,7 @@ from macaw.lowering.net.vector.copy_program import (
     write_copies,
 )
 from macaw.lowering.net.vector.each_image import EachImage, ImageLoop
-from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write_kernel
+from macaw.lowering.net.vector.kernel import EXIT, Items, Kernel, program_cycles, write_kernel
 from macaw.lowering.net.vector.kernels import kernel_of, pool_kernel, rescaling_kernel
 from macaw.lowering.net.vector.movement import Moves, moves_of
 from macaw.lowering.net.vector.operations import (
@@ -43,7 +43,7 @@ VECTOR_LABELS = frozenset(
 _LINE = 6  # words of a table on one line of the source
 _MARGIN = 64  # bytes that vc may write after the end of a result
 _WAIT = 1  # instruction of cp: `core.wait` for vc
-_VECTOR = 17  # device cycles: vc's start, the exit of its program, and its last store
+_START = 1  # device cycle from `core.start` to vc's first instruction
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     counted = 0 if parts.kernel or parts.images else SETUP
     result = cycles_of_copies(parts.copies, config, counted)
     if parts.kernel:
-        result += _WAIT * cp.instruction + _VECTOR + kernel_cycles(parts.items, config)
+        result += _WAIT * cp.instruction + _START + program_cycles(parts.items, config)
     if parts.images is not None:
         result = parts.images.count * result + parts.images.cycles(config)
     # cp has as many instructions before it starts vc as before it starts the first transfer.
@@ -214,14 +214,8 @@ def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> Non
     if kernel:
         out.put(".core vc")
         out.put("", label="run_vc")
-        write_kernel(out, parts.items)
-        out.block(
-            """
-        li a0, 0 # exit
-        li a7, 93
-        ecall
-            """
-        )
+        write_kernel(out, (*parts.items, *EXIT))
+        out.put("ecall")
 
 
 def _write_words(out: Listing, label: str, words: Sequence[str]) -> None:
