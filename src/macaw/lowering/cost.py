@@ -20,6 +20,7 @@ from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
+from macaw.lowering.processor_cycles import IterationCycles
 from macaw.lowering.row_program import (
     BEGIN,
     FINAL,
@@ -30,6 +31,7 @@ from macaw.lowering.row_program import (
     has_entry_part,
     list_names,
     lists,
+    loads_factors,
     program_bytes,
 )
 from macaw.lowering.slab_padding import padded_slabs
@@ -45,20 +47,11 @@ from macaw.lowering.transfers import (
 )
 from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
 
-# Cycles of cp for the code that `macaw.lowering.processor_program` writes, with the default
-# settings of cp (cp.alu_cycles and the like).
-CP_STEP = 110  # dispatch, step, load and store without their loops
-CP_STORE = 40  # from the dispatch to the first transfer of the load
-CP_TRANSFER = 11  # one round of a loop over transfers
-CP_SLAB = 26  # one round of the loop over slabs with padding, without its transfers
-CP_PATCH = 7  # for writing the number of bytes of weights into one packet
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
 STATIONARY_TURN = 3  # for one row of activations: move out, write back, fetch
 HANDING = 2  # end of a balanced mac, when the owners of given loads get their sums
-CP_TURN = 22  # from the end of an iteration's work to the dispatch of the next iteration
 CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
-CP_START = 50  # before the first load, and after the last store
 
 
 @dataclass(frozen=True)
@@ -118,6 +111,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     `density` is the share of activations that are not zero, padding not counted.
     """
     entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
+    control = IterationCycles.of(plan.config)
     slabs = padded_slabs(plan)
     if slabs is not None:
         density *= slabs.inside
@@ -129,24 +123,24 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
         )
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
-        move, code = _overlapped_work(plan, moves, entering, first, last)
-        loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first))
+        move, code = _overlapped_work(plan, moves, control, entering, first, last)
+        loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first, last))
         loading += share * loads
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
-        turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
+        turn += share * (max(row, move + control.store, code) + join + control.turn)
     steps = plan.steps
-    load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True))
+    load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True, plan.count("K") == 1))
     store = _cycles_of_transfers(plan, moves.results)
     pad = 0.0
     # reads and writes are both of external memory, so they take turns on its channel
     if first_copies(plan):
         pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
     fill = _transfer_cycles(plan, TransferShape(1, 1, program))
-    around = CP_START + 2 * fill + pad + load + store
+    around = control.begin + 2 * fill + pad + load + store
     # The first iteration overlaps only loads, the last one only stores.
-    begin = max(rows, loading + CP_STORE, cp) + joins + CP_TURN if steps > 1 else 0.0
-    end = max(rows, CP_STORE + (dma - loading if steps > 1 else 0.0)) + joins
+    begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
+    end = max(rows, control.store + (dma - loading if steps > 1 else 0.0)) + joins
     whole = max(0, steps - 2) * turn + begin + end + around
     return Cost(
         _traffic(plan, moves, program),
@@ -260,15 +254,16 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 
 
 def _step_loads(
-    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
+    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> Iterator[TransferShape]:
     """Yield the shapes of the transfers that load an iteration's data, with activations of `moves`.
 
-    `first` says whether the iteration starts new sums, `entering` whether it loads new activations.
+    `first` says whether the iteration starts new sums, `last` whether it ends sums, `entering`
+    whether it loads new activations.
     """
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
         yield TransferShape(1, plan.start_rows, plan.start_bytes)
-    if factor_bytes(plan):
+    if loads_factors(plan, last):
         yield TransferShape(1, plan.partition.rows, factor_bytes(plan))
     if entering or not plan.holds_activations:
         yield from moves.activations
@@ -280,19 +275,27 @@ def _step_loads(
 
 
 def _overlapped_work(
-    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
+    plan: ProductPlan,
+    moves: _IterationTransfers,
+    control: IterationCycles,
+    entering: bool,
+    first: bool,
+    last: bool,
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
-    shapes = list(_step_loads(plan, moves, entering, first))
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
+
+    `control` has the cycles of cp's code.
+    """
+    shapes = list(_step_loads(plan, moves, entering, first, last))
     if last:
         shapes += moves.results
     elif plan.returns_sums and not plan.keeps_sums_on_chip:
         shapes.append(TransferShape(1, plan.partition.rows, plan.partial_bytes))
     patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in shapes)
-    code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
+    code = control.step + control.transfer * transfers + control.patch * patches
     if padded_slabs(plan) is not None:
-        code += CP_SLAB * len(activation_grid(plan))
+        code += control.slab * len(activation_grid(plan))
     return _cycles_of_transfers(plan, shapes), code
 
 

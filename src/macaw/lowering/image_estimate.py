@@ -18,18 +18,12 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.convolution import Convolution
-from macaw.lowering.cost import (
-    CP_STEP,
-    CP_STORE,
-    CP_TRANSFER,
-    CP_TURN,
-    IMAGE_TURN,
-    QUEUE_SUMS,
-)
+from macaw.lowering.cost import IMAGE_TURN, QUEUE_SUMS
 from macaw.lowering.image_plan import ImagePlan, ImageTile
 from macaw.lowering.mapping import WEIGHT, Mapping
 from macaw.lowering.partition import Partition
 from macaw.lowering.plan import MOST_SEGMENTS
+from macaw.lowering.processor_cycles import IterationCycles
 from macaw.lowering.sizes import even_sizes, even_tile
 from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 
@@ -129,8 +123,9 @@ class _Estimate(TileEstimate):
         """The cycles of the whole convolution for each tile; infinite if the tile does not fit."""
         rows, moved = self.row_cycles, self.moved_sums
         transfers, dma = self.dma_transfers_and_cycles
-        code = CP_STEP + CP_TRANSFER * transfers
-        turn = np.maximum(np.maximum(rows + 22, dma + CP_STORE), code) + CP_TURN
+        control = IterationCycles.of(self.config)
+        code = control.step + control.transfer * transfers
+        turn = np.maximum(np.maximum(rows + 22, dma + control.store), code) + control.turn
         again = (moved + 16) * (self.tiles_k - 1) / self.tiles_k
         turn = turn + np.where(self.several, again, 0)
         if self.some.reduces_rows:

@@ -8,16 +8,33 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class Code:
+    """The number of instructions of a piece of cp's code, by their kinds.
+
+    `jumps` includes taken branches, `instructions` has the number of all other kinds. The numbers
+    are averages if the code depends on the plan.
+    """
+
+    instructions: float
+    jumps: float
+    multiplications: float = 0
+    loads: float = 0
+    stores: float = 0
+
+
+@dataclass(frozen=True)
 class ProcessorCycles:
     """The device cycles of the instructions of cp that do not wait for memory or other cores.
 
     `instruction` is for an instruction of one step, such as an addition (`cp.alu_cycles`). `jump`
-    is for a jump or a taken branch (`cp.branch_taken_cycles`). `cycle` is one cycle of cp, which a
-    store takes.
+    is for a jump or a taken branch (`cp.branch_taken_cycles`). `multiply` is for a multiplication,
+    `load` for a load of cp's local memory. `cycle` is one cycle of cp, which a store takes.
     """
 
     instruction: int
     jump: int
+    multiply: int
+    load: int
     cycle: int
 
     @classmethod
@@ -25,7 +42,8 @@ class ProcessorCycles:
         """Return the cycles by the settings of a device."""
         cycle = int(config["cp.divider"])
         alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
-        return cls(alu * cycle, jump * cycle, cycle)
+        multiply, load = int(config["cp.mul_cycles"]), int(config["cp.local_cycles"])
+        return cls(alu * cycle, jump * cycle, multiply * cycle, load * cycle, cycle)
 
     @property
     def call(self) -> int:
@@ -34,3 +52,51 @@ class ProcessorCycles:
         A call is an instruction for the address and a jump, the return is a jump.
         """
         return self.instruction + 2 * self.jump
+
+    def of_code(self, code: Code) -> float:
+        """Return the cycles of a piece of code."""
+        return (
+            code.instructions * self.instruction
+            + code.jumps * self.jump
+            + code.multiplications * self.multiply
+            + code.loads * self.load
+            + code.stores * self.cycle
+        )
+
+
+# The code that `macaw.lowering.processor_program` writes.
+_STEP = Code(45, 12, 8, 7, 3)
+_STORE = Code(16, 6, 2, 3)
+_TRANSFER = Code(5, 1, loads=1.5, stores=1)
+_SLAB = Code(8, 3, 2, 3)
+_PATCH = Code(4, 1, stores=1)
+_TURN = Code(7, 1, loads=1)
+_BEGIN = Code(30, 4, 2, 3)
+_WAITS = 11  # the waits and the swap between two iterations, without the instructions of cp
+
+
+@dataclass(frozen=True)
+class IterationCycles:
+    """The device cycles of cp's code in a program for the array, by its parts."""
+
+    step: float  # dispatch, step, load and store without their loops
+    store: float  # from the dispatch to the first transfer of the load
+    transfer: float  # one round of a loop over transfers
+    slab: float  # one round of the loop over slabs with padding, without its transfers
+    patch: float  # for writing the number of bytes of weights into one packet
+    turn: float  # from the end of an iteration's work to the dispatch of the next iteration
+    begin: float  # before the first load, and after the last store
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> IterationCycles:
+        """Return the cycles by the settings of a device."""
+        code = ProcessorCycles.of(config).of_code
+        return cls(
+            code(_STEP),
+            code(_STORE),
+            code(_TRANSFER),
+            code(_SLAB),
+            code(_PATCH),
+            code(_TURN) + _WAITS,
+            code(_BEGIN),
+        )

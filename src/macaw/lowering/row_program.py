@@ -201,12 +201,20 @@ def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
     return ("merge",) if plan.reduces_rows else list_names(plan)[1:]
 
 
+def loads_factors(plan: ProductPlan, last: bool) -> bool:
+    """Return whether an iteration loads the factors by which sums are requantised.
+
+    `last` says whether the iteration has the last tile of k.
+    """
+    return factor_bytes(plan) > 0 and (last or list_names(plan)[0] in finishing_lists(plan))
+
+
 def factor_loads(plan: ProductPlan) -> int:
     """Return the number of iterations that load the factors by which sums are requantised."""
     if not factor_bytes(plan):
         return 0
-    always = list_names(plan)[0] in finishing_lists(plan)
-    return plan.count("M") * plan.count("N") * (plan.count("K") if always else 1)
+    k = plan.count("K") if loads_factors(plan, last=False) else 1
+    return plan.count("M") * plan.count("N") * k
 
 
 def shifts_products(plan: ProductPlan) -> bool:
@@ -214,9 +222,8 @@ def shifts_products(plan: ProductPlan) -> bool:
 
     They do if only the last list has the packet that loads the factors of results.
     """
-    more, last = list_names(plan)
-    names = finishing_lists(plan)
-    return factor_bytes(plan) > 0 and last in names and more not in names
+    is_last = list_names(plan)[1] in finishing_lists(plan)
+    return factor_bytes(plan) > 0 and is_last and not loads_factors(plan, last=False)
 
 
 def _entry_exes(plan: ProductPlan, packets: Packets) -> int:

@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.cost import (
-    CP_STEP,
-    CP_STORE,
-    CP_TRANSFER,
-    CP_TURN,
-    QUEUE_SUMS,
-    STATIONARY_TURN,
-)
+from macaw.lowering.cost import QUEUE_SUMS, STATIONARY_TURN
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import Partition
 from macaw.lowering.plan import MOST_SEGMENTS, Tile
+from macaw.lowering.processor_cycles import IterationCycles
 from macaw.lowering.sizes import even_sizes, even_tile
 from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 from macaw.lowering.weight_stationary import WeightStationaryPlan
@@ -89,12 +83,13 @@ class _Estimate(TileEstimate):
     def cycles(self) -> NDArray[np.float64]:
         """The cycles of the whole product for each tile; infinite if the tile does not fit."""
         transfers, dma = self.dma_transfers_and_cycles
+        control = IterationCycles.of(self.config)
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
         partial = self.partial_beats
         dma = dma + np.where(alone, partial, 0)
-        turn = np.maximum(self.row_cycles, dma + CP_STORE)
-        turn = np.maximum(turn, CP_STEP + CP_TRANSFER * transfers)
-        turn = turn + CP_TURN + np.where(alone, 0, partial / 2)
+        turn = np.maximum(self.row_cycles, dma + control.store)
+        turn = np.maximum(turn, control.step + control.transfer * transfers)
+        turn = turn + control.turn + np.where(alone, 0, partial / 2)
         if self.some.reduces_rows:
             rows = self.part.rows * self.grid.rows
             moved = rows * self.some.summing_clusters * self.some.pes * self.some.sum_size
