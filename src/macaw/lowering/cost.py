@@ -123,7 +123,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
         )
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
-        move, code = _overlapped_work(plan, moves, control, entering, first, last)
+        move, code = _overlapped_work(plan, moves, entering, first, last)
         loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first, last))
         loading += share * loads
         rows, joins = rows + share * row, joins + share * join
@@ -275,17 +275,10 @@ def _step_loads(
 
 
 def _overlapped_work(
-    plan: ProductPlan,
-    moves: _IterationTransfers,
-    control: IterationCycles,
-    entering: bool,
-    first: bool,
-    last: bool,
+    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
-
-    `control` has the cycles of cp's code.
-    """
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
+    control = IterationCycles.of(plan.config)
     shapes = list(_step_loads(plan, moves, entering, first, last))
     if last:
         shapes += moves.results
