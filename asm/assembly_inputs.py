@@ -108,7 +108,8 @@ class DeviceChoice:
     def change(self, line: LogicalLine, field: Name, value: Any) -> None:
         """Carry out a `.setting` line: give the device's setting `field` another value.
 
-        The setting `name` is the device's name. Settings may contradict each other until later
+        If the caller has chosen the device, the line has no effect. The setting `name` is the
+        device's name. Settings may contradict each other until later
         lines change them; after the last line, `check` reports the settings that still contradict
         each other. Raises `Mistake`.
         """

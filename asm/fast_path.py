@@ -27,7 +27,7 @@ from macaw.asm.syntax import Name
 
 _NO_WORDS = SectionWords()
 _MOST_MISSES = 8  # after more consecutive tries that take no line, not every line is tried;
-_MOST_UNASKED = 8  # then at least one of so many lines is tried
+_MOST_UNASKED = 8  # then at least one of this many consecutive lines is tried
 _PIECE = 1 << 16  # characters between two calls of `watch`
 _SEGMENT = 1 << 11  # characters of a recorded segment, about
 _LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it

@@ -49,7 +49,7 @@ class Mark:
     instructions: int
     counts: Counts
     deepest: int
-    trace: list[Entry] | None  # of the round that is being read, with its length
+    trace: list[Entry] | None  # of the round that is being read; None if no round is traced
     traced: int
 
 

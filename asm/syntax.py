@@ -247,7 +247,7 @@ def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Return all nodes of a tree."""
+    """Return all nodes of a tree, each node before the nodes inside of it."""
     nodes: list[Node] = []
     transform(node, lambda item: nodes.append(item))
     return iter(nodes)

@@ -35,7 +35,10 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
 
 
 def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
-    """Return a core's next address, then its calls' return addresses, the innermost first."""
+    """Return a core's next address, then the return addresses of its open calls, innermost first.
+
+    The result has at most `MOST_FRAMES` addresses. It is empty if the core is idle.
+    """
     here = core.next_address
     if here is None:
         return []

@@ -71,9 +71,10 @@ class _Rows:
         }
 
     def all(self, rows: list[Row]) -> Iterator[CodeRow]:
-        """Yield a row for each of `rows`, after a row with its source line if the line is new.
+        """Yield a row for each instruction in `rows`, and rows for their source lines.
 
-        A source line with the same text as its instruction gets no row of its own.
+        The row of a source line comes before its first instruction. A source line with the same
+        text as this instruction gets no row.
         """
         line = None
         for row in rows:

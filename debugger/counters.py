@@ -18,7 +18,7 @@ def read_counters(device: Device) -> Counts:
     """Return the present values of all counters: {core name: {counter name: value}}.
 
     The counters of the trace's register groups come last; their names are `t_begin0` and so on.
-    Times in a group are cycles from the start of the traced program.
+    Times in a group are device cycles from the start of the core's program.
     """
     counts = device.counters()
     for core in device.order:

@@ -55,8 +55,9 @@ class Debuggee:
     ) -> None:
         """Build the device. Raises `DeviceError`.
 
-        `config` has the settings of the device. `engine` is the name of the engine that runs
-        whenever no point needs the reference engine. `on_output(stream, data)` gets the output.
+        `config` has the settings of the device, `inputs` an array for each input by its name;
+        `load` writes them. `engine` is the name of the engine that runs whenever no point needs
+        the reference engine. `on_output(stream, data)` gets the output.
         """
         self.program = program
         self.config = config
@@ -66,7 +67,8 @@ class Debuggee:
         self.user_values = UserValues()
         self.output = Output(on_output)
         self.device = self.build_device(engine)
-        # The first cycle of each layer that the run has started, by its number, and of the end.
+        # By the number of a layer: the cycle in which the run has started the layer. The number
+        # after that of the last layer stands for the end of the last layer.
         self.layer_starts: dict[int, int] = {}
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
 

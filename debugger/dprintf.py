@@ -31,8 +31,8 @@ _LETTERS = f"{_WHOLE}eEfFgGs"
 def check_format(form: str, count: int) -> None:
     """Raise `PointError` for a format that does not have `count` conversions, or has a wrong one.
 
-    A conversion is wrong if no value has its letter or its length modifier, if it is wider than
-    `WIDEST`, or if it takes its width from a value.
+    A conversion is wrong if its letter or its length modifier is unknown, if its width or precision
+    is greater than `WIDEST`, or if it takes one of these from a value (`*`).
     """
     for match in _CONVERSION.finditer(form):
         for width in filter(None, (match["width"], match["precision"])):
@@ -94,7 +94,7 @@ def format_values(form: str, values: Sequence[Any]) -> str:
 
 
 def _converted(conversion: re.Match[str], values: Iterator[Any]) -> str:
-    """Return the text of a conversion, which takes the next of `values`, unless it is `%%`."""
+    """Return the text of a conversion. All conversions except `%%` take the next of `values`."""
     letter = conversion["letter"]
     if letter == "%":
         return "%"
@@ -133,7 +133,10 @@ def _whole_number(conversion: re.Match[str], number: int) -> str:
 
 
 def _item(conversion: re.Match[str], value: Any) -> Any:
-    """Return the value that a conversion prints. Raises `ValueError`."""
+    """Return what a conversion prints for `value`: `value` itself, or a whole number made from it.
+
+    Raises `ValueError` if the conversion cannot print the value.
+    """
     letter, length = conversion["letter"], conversion["length"]
     if letter == "s":
         return value

@@ -108,8 +108,9 @@ def field_range(
 ) -> FieldRange:
     """Return which part of the field `row` the `steps` of a path (types, subscripts) select.
 
-    For an array, the result is (field, first byte, number of bytes). For an item of a list it is
-    (field, index of the item, 1), and for a whole list (field, 0, 0).
+    For an array, the result is (field, first byte, number of bytes); these bytes may include some
+    that lie between the selected elements. For an item of a list it is (field, index of the item,
+    1), and for a whole list (field, 0, 0).
     """
     whole = getattr(state, row.name)
     if not isinstance(whole, np.ndarray):

@@ -53,8 +53,11 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "len": np.size,
     "abs": lambda values: np.abs(_widen(values)),
 }
-"""Functions of all values of their arguments together: sets of places, and arrays."""
-_EACH = ("abs",)
+"""Functions of all values of their arguments together: sets of places, and arrays.
+
+Only `abs` is a function of each value by itself.
+"""
+_EACH = ("abs",)  # functions of each value by itself, which take one argument
 MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
 _numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
 

@@ -64,7 +64,10 @@ class Register:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue; `level` and `capacity` are numbers of items, and `past` has earlier levels."""
+    """A queue; `level` and `capacity` are numbers of items, and `past` has earlier levels.
+
+    `high` is the greatest level so far; None if the core does not record it.
+    """
 
     name: str
     level: int
@@ -141,7 +144,8 @@ class Stall:
     The rows below this row, with greater depth, are for the cores that could end its wait.
     """
 
-    who: str  # empty: the text is a cause, or says that no core could end the wait
+    # empty: the text is a cause, says that no core could end the wait, or counts parts left out
+    who: str
     text: str
     depth: int
     final: bool  # whether it will never end the wait of the row above

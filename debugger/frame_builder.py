@@ -161,7 +161,10 @@ class FrameBuilder:
         return cycle + self._past.apart
 
     def note_stop(self) -> None:
-        """React to a stop: ages now count from it, changes of counters from the stop before it."""
+        """React to a stop.
+
+        From now on, ages count from this stop, and changes of counters from the stop before it.
+        """
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
         self.note_moment()
@@ -195,7 +198,8 @@ class FrameBuilder:
     def age(self, key: Hashable, value: Any) -> int:
         """Return how many stops ago the value of the item `key` has changed, at most `OLD`.
 
-        `value` is the present value.
+        `value` is the present value. The result is also `OLD` at the first call for an item, and if
+        the value has changed but was not read at the last stop.
         """
         last = self._changes.get(key)
         since = self._stops - OLD
@@ -251,7 +255,10 @@ class FrameBuilder:
         return levels
 
     def queues(self) -> tuple[Queue, ...]:
-        """Return the queues of the focused places, or else those of all cores without units."""
+        """Return the queues of the focused places, of at most `MOST_PLACES` places.
+
+        If the cores of these places have no queues, return those of all cores without units.
+        """
         session = self.interpreter.session
         rows = self._levels()
         several = {place for place, *_ in rows} != {session.focus[0]}
@@ -276,7 +283,8 @@ class FrameBuilder:
     def memory(self) -> tuple[MemoryRow, ...]:
         """Return rows of memory, beginning with the last bytes that the command `x` has shown.
 
-        Before the first `x`, the rows begin at the program's first output tensor.
+        Before the first `x`, the rows begin at the program's first output tensor or, without
+        tensors, at its first section. They end where the memory ends.
         """
         session = self.interpreter.session
         session.device.sync()

@@ -158,7 +158,7 @@ def parse(text: str) -> Node:
 
 
 def denotes_place(node: Node) -> bool:
-    """Return whether a node is a path, `{TYPE}ADDRESS` or `E@N`, alone or in parentheses."""
+    """Return whether a node is a path, `*E`, `{TYPE}E` or `E@N`, alone or in parentheses."""
     while isinstance(node, Group) and len(node.items) == 1:
         node = node.items[0]
     return path_of(node) is not None or isinstance(node, Contents | Repeated)

@@ -181,7 +181,8 @@ class History:
 
         Each time, the method drops the checkpoint that leaves the smallest gap relative to the
         gap's distance from the present. So the gaps between checkpoints grow in proportion to this
-        distance.
+        distance. The first, the last and the permanent checkpoints always remain. The bound of the
+        size counts only while there are more than eight checkpoints.
         """
         while len(self.points) > 3 and (
             len(self.points) > self.most or (len(self.points) > 8 and self.bytes > self.most_bytes)

@@ -257,7 +257,10 @@ class Arrangement:
         self.note_change()
 
     def resize(self, panel: str, factor: float) -> None:
-        """Multiply a panel's share of its column's height by a factor."""
+        """Multiply a panel's share of its column's height by a factor.
+
+        The product of all factors of a panel stays between 1 / `MOST` and `MOST`.
+        """
         self.shares[panel] = min(MOST, max(1 / MOST, self.shares.get(panel, 1.0) * factor))
         self.note_change()
 

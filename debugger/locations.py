@@ -106,7 +106,8 @@ def _no_layer(program: Program, name: str) -> str:
 def _file(debuggee: Debuggee, name: str | None) -> str | None:
     """Return the path of the source file `name`. Raises `LocationError`.
 
-    If `name` is None, return the file of the focused core, or else the program's first file.
+    If `name` is None, return the file of the focused core's next instruction. If that is not known,
+    return the program's first file, or None for a program without source lines.
     """
     files = list(debuggee.program.line_table.files)
     if name is None:
@@ -168,7 +169,8 @@ class Target(NamedTuple):
 
     core: Core
     address: int
-    # the target counts only while a copy of the code at this address is there; None: always
+    # An address of the program: the target counts only while the memory at `address` has a copy of
+    # the code at `of`. None: the target always counts.
     of: int | None = None
 
 

@@ -273,8 +273,7 @@ class Motion:
         )
 
     def back(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Go back to the starts of the last `count` lines that the first focused core has executed.
-
+        """Go back `count` times to the start of the line that the first focused core executed last.
         If `over` is true, lines of functions that the core called do not count. If a point stops on
         the way, go back to the latest such position and no further.
         """
@@ -319,7 +318,10 @@ class Motion:
         return done if self.device.cores[name].retired == retired else done - 1
 
     def cont_back(self) -> StopRecord:
-        """Go back to the latest stop of a breakpoint, watch or event (`reverse-continue`)."""
+        """Go back to the latest stop of a breakpoint, watch or event (`reverse-continue`).
+
+        If there is none, go back to the start of the run.
+        """
         return self._go_back(self.device.position, START, 0)
 
     def _go_back(

@@ -82,7 +82,7 @@ class NameResolver:
     def function(self, node: Call) -> int:
         """Return the value of `sizeof(SYMBOL)`, in bytes.
 
-        Raises `Mistake` for any other function.
+        Raises `Mistake` for any other function, and if no symbol or tensor has the name SYMBOL.
         """
         if node.function == "sizeof" and len(node.arguments) == 1:
             argument = node.arguments[0]
@@ -145,9 +145,10 @@ class NameResolver:
             raise Mistake(message, path.head, self._hint_for_c()) from None
 
     def _with_dots(self, path: Path) -> Path:
-        """Return the path with the longest symbol that has dots and begins the path as its head.
+        """Return the path with a head of several names, joined by dots, if they are a symbol.
 
-        If the head alone has a meaning, or no symbol begins the path, return the path unchanged.
+        The longest such symbol at the start of the path becomes the head. If the head alone has a
+        meaning, or there is no such symbol, return the path unchanged.
         """
         name = path.head.text
         members = list(takewhile(lambda step: isinstance(step, str), path.steps))

@@ -129,6 +129,8 @@ def expand(
 ) -> list[Place]:
     """Return the places of a kind of core with these indices; None means all indices.
 
+    If the device has several cores of the kind, the first index selects the cores. The other
+    indices select units, one level after the other; without them, the places are whole cores.
     `text` is the user's text, for messages. Raises `PlaceError`.
     """
     by_kind = kinds(device)

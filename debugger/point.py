@@ -39,7 +39,8 @@ class Point:
     form: str = ""  # of a dprintf: the format of its text
     values: tuple[str, ...] = ()  # of a dprintf: the expressions for the format
     focus: tuple[Place, ...] = ()  # the focus of a watch that names a member of the focus
-    addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
+    # of a breakpoint, or of the event `layer`
+    addresses: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def command(self) -> str:

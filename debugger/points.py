@@ -38,8 +38,8 @@ class Points:
     def add(self, kind: str, text: str, **more: Any) -> Point:
         """Add a point and return it. Raises `PointError` if one of its texts has no meaning.
 
-        `more` may contain condition, ignore, by, place, commands, form, values, enabled, and focus
-        as texts of places.
+        `more` may contain condition, ignore, by, place, commands, form, values, enabled, temporary,
+        and focus as texts of places.
         """
         focus = more.pop("focus", ())
         point = Point(self._last_number + 1, kind, text, **more)

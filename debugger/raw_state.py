@@ -19,7 +19,12 @@ MOST_COMMANDS = 64  # the greatest number of commands for one change of memory
 
 
 def raw_register(core: Core, file: str, number: int) -> int | None:
-    """Return the bits of a register of a core, for `Session.read_register`."""
+    """Return the bits of a register of a core as an unsigned number.
+
+    `file` is the name of a register file of the core's table, "pc", or "csr". For "csr", `number`
+    is the address of a control and status register. The result is None for a register without a
+    value now, such as the pc of an idle core. Raises `SessionError`.
+    """
     if file == PC:
         return core.next_address
     if file == CSR:
@@ -53,7 +58,11 @@ def _file(core: Core, name: str, number: int) -> RegisterFile:
 
 
 def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str, int]:
-    """Return the assignments that set a register to `bits`: {expression: value}."""
+    """Return the assignments that set a register to `bits`: {expression: value}.
+
+    `file` and `number` are as in `raw_register`; a register wider than 32 bits has an assignment
+    for each byte. Raises `SessionError` for a register that cannot be set.
+    """
     if file == CSR:
         raise SessionError(f"{core.name}: control and status registers cannot be set from outside")
     if file == PC:

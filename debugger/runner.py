@@ -25,7 +25,7 @@ SLICE = 0.02  # seconds between two checks of a run for requests
 APART = 0.04  # least CPU time in seconds between checkpoints
 # greatest CPU time in seconds between checkpoints: a step back may have to run for this time again
 MOST_APART = 0.12
-SHARE = 16  # running time between checkpoints: so many times the time of one
+SHARE = 16  # the time between checkpoints is so many times the time that making one takes
 BULK = 64  # the last instructions before a goal are stepped one by one
 
 

@@ -58,14 +58,15 @@ class Access:
     write: Callable[..., None] | None = None
     cores: frozenset[str] = frozenset()  # acts of these cores may change it
     memory: bool = False  # whether it is in memory, where any core may change it
-    # in memory: at indices, (address, number of bytes)
+    # for a value in memory: a function that returns (address, number of bytes) for the indices
     extent: Callable[..., tuple[int, int]] | None = None
     whole: bool = False  # whether it is always a whole number
     bits: int = 64  # the greatest number of bits of a whole number
     live: str = ""  # Python text that translated code of its core may contain: `x[10]`
-    # In the state of one core: where the value is, at indices.
+    # For a value in the state of one core: a function that returns where it is, for the indices.
     field_range: Callable[..., FieldRange] | None = None
-    # In memory that translated code may read: at indices, a view, the index in it, and the memory.
+    # For a value in memory: a function that returns a view, the index in it, and the memory, for
+    # the indices; or None if translated code may not read the value.
     memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
     dtype: np.dtype[Any] | None = None  # of its elements in memory or in a field, if known
     # For a value of the user, whose type changes with it: `dtype` now, and what sets it.

@@ -31,7 +31,7 @@ class Step:
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
-    count: int = 1
+    count: int = 1  # number of causes with this step
 
 
 @dataclass

@@ -14,7 +14,10 @@ MOST = 20_000  # the greatest number of causes in one record
 
 
 class CauseRow(NamedTuple):
-    """A line of the text: its depth of indentation, its text, and its cause (None for `...`)."""
+    """A line of the text: its depth of indentation, its text, and its cause.
+
+    The cause is None for a line that stands for causes which are not shown, such as `...`.
+    """
 
     indent: int
     text: str

@@ -44,7 +44,7 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
     running; with this number, `element_at` chooses the tensor or the array. If a part has a copy
-    of a tensor, the name of an element of the copy begins with its address.
+    of a tensor, the name of an element of the copy begins with the element's address.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in another unit

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from macaw.emu.snapshot import Snapshot
 
 MOST = 6_000_000  # the greatest number of announcements and of steps that cores record, together
-_LINE = 6  # accesses are indexed by lines of 2 ** so many bytes
-_GROWTH = 8  # the next longer partial record is at least so many times as long
-_REACH = 64  # so many lines are searched for neighbours of unwritten bytes
+_LINE = 6  # accesses are indexed by lines of memory, which have 2 ** _LINE bytes
+_GROWTH = 8  # a partial record is at least this many times as long as the next shorter one
+_REACH = 64  # the number of lines, up and down, in which neighbours of unwritten bytes are searched
 
 
 class CauseError(ValueError):

@@ -39,7 +39,7 @@ class StallNode:
     who: str  # `cp`, `fim[0] block 1`; empty: no core could end the wait
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
     on: str = ""  # a phrase for what would end its wait
-    since: int | None = None
+    since: int | None = None  # the cycle since which it waits
     until: int | None = None  # the cycle at which it continues by itself
     where: Where | None = None  # where its present instruction is
     by: Where | None = None  # where its instruction is that would end the wait of the node above

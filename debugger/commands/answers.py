@@ -13,7 +13,7 @@ VALUE = ("", "value")  # the columns of a table of values
 DISPLAY = ("", "display", "value")  # the columns of a table of displays
 Cell = Any  # a plain value: text, a number, a truth value, None
 LONGEST = 400  # the greatest length of an error's text, in characters
-MOST_ANSWERS = 1000  # an answer contains at most so many answers, the last ones
+MOST_ANSWERS = 1000  # the greatest number of answers in an answer; of more, the last ones remain
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Answer:
     `kind` says which other fields are set:
 
     - "stop", after a run of the program: `stopped`
-    - "table": `columns`, `rows`
+    - "table": `columns`, `rows`; perhaps `lines` below the table
     - "text": `lines`; `data` has the same content as a record
     - "done": `lines`
     - "error": `message`, `mark`, `hint`; for a script, `answers` has the answers to earlier lines

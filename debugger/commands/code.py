@@ -106,9 +106,11 @@ def _original(session: Session, address: int) -> int:
 
 
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
-    """Return `before` rows before an address, and `after` rows that begin at this address.
+    """Return up to `before` rows before an address, and `after` rows that begin at this address.
 
-    Raises `CommandError` if the address is outside of the program.
+    The rows end with the section. If fewer than `before` instructions precede the address in the
+    section, more instructions follow it. Raises `CommandError` if the address is outside of the
+    program.
     """
     address = _original(session, address)
     section = session.program.section_at(address)

@@ -45,9 +45,8 @@ def _steps(
 ) -> None:
     """Add a command for counted steps to the table.
 
-    `usage` to `alias`, and `details`, are fields of its row.
-
-    The command calls `act(session, N)`, where N is the number of steps.
+    All arguments except `act` are fields of the command's row. The command calls `act(session, N)`,
+    where N is the number of steps.
     """
 
     def steps(context: Context, line: Line) -> Answer:

@@ -227,7 +227,8 @@ def _widest(value: Any) -> int:
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield the lines of a table, with columns of numbers aligned to the right.
 
-    Columns that have neither a name nor values are left out.
+    Columns that have neither a name nor values are left out. For a table without rows, the only
+    line is `none`.
     """
     raw = [list(row) for row in rows]
     if not raw:

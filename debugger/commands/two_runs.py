@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
-LISTED = 4  # the greatest number of differences of registers or fields that the text shows
+LISTED = 4  # the text shows at most this number of registers, and twice as many members of packets
 
 
 def other_of(context: Context) -> OtherRun:

@@ -124,8 +124,8 @@ def _references(context: Context, line: Line) -> list[Reference]:
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
     """Return the expression to which the values in `array` belong.
 
-    This is `text`, unless only the whole tensor, of which `text` is a part, has the shape of
-    `array`; then the result is the name of the tensor.
+    If `text` is a part of a tensor, and `array` has the shape of the whole tensor but not of this
+    part, the result is the name of the tensor. In all other cases it is `text`.
     """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")

@@ -48,7 +48,7 @@ class Equal:
     subject: Subject
     count: int  # number of items that were compared
     ends: tuple[str, str]  # how each run ended
-    cycles: tuple[int, int]
+    cycles: tuple[int, int]  # the cycle in which each run ended
 
 
 class Matcher:

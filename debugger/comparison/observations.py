@@ -53,7 +53,7 @@ class Observation:
     """
 
     stream: Any  # the core, also with the kind of the action; for memory, the area's name
-    item: Any
+    item: Any  # what is compared: bytes, a digest of registers, a record, or a cycle
     time: int
     core: str
     address: int | None  # the address of the instruction that the core was executing

@@ -116,7 +116,10 @@ class Machine:
         return "".join(self.read_register(thread, number) for number in range(PC_NUMBER + 1))
 
     def write_register(self, thread: int, number: int, data: bytes) -> None:
-        """Set register `number` of a thread to `data`, unless it already has this value."""
+        """Set register `number` of a thread to `data`, unless it already has this value.
+
+        The lowest byte of `data` is the first. Raises `SessionError`.
+        """
         row = self._register(number)
         bits = int.from_bytes(data, "little")
         if len(data) != row.bits // 8:

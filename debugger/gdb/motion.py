@@ -41,7 +41,10 @@ class Action(NamedTuple):
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Return the actions in a `vCont` packet such as `s:1;c` or `r10000,10010:1`."""
+    """Return the actions in a `vCont` packet such as `s:1;c` or `r10000,10010:1`.
+
+    Raises `SessionError`.
+    """
     actions = []
     for part in text.split(";"):
         what, _, thread = part.partition(":")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class CommandCompleter(Completer):
     """Completes the last word of a line, unless `busy` returns True.
 
-    If `palette` is true, the completions are instead all commands whose name or meaning contains
-    the text before the cursor, also while `busy` returns True.
+    If `palette` is true, the completions are all commands whose name or meaning contains the text
+    before the cursor, even while `busy` returns True.
     """
 
     def __init__(self, interpreter: Interpreter, busy: Callable[[], bool] = lambda: False) -> None:

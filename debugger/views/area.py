@@ -65,7 +65,7 @@ class Area:
     width: int
     height: int
     signs: Signs = UNICODE
-    scroll: int = 0
+    scroll: int = 0  # the number of rows by which the user has scrolled down
     active: bool = False
     offset: list[int] = field(
         default_factory=list, compare=False

@@ -13,7 +13,7 @@ from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, cut_text,
 
 PLACE = 18  # the greatest number of cells for FILE:LINE
 DIM = "dim"  # a style that not every terminal has
-WIDE = 56  # a panel of so many cells or more shows percentages besides the signs of heat
+WIDE = 56  # a panel of this many cells or more shows percentages besides the signs of heat
 SHARE = 6  # cells of a percentage
 HEAT_STYLES = ("", "green", "yellow", "red", "bold red")
 
