@@ -218,7 +218,10 @@ class Checked(Node):
 
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
-    """Return a copy of the node in which `change(child)` replaces each child."""
+    """Return a copy of the node in which `change(child)` replaces each child.
+
+    If no member of the node is a node or a tuple with elements, return the node itself.
+    """
     changes: dict[str, Any] = {}
     node_class: type = type(node)
     for name in _members(node_class):

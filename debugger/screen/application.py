@@ -128,7 +128,10 @@ class Screen:
             self.app.exit()
 
     def _break_line(self, address: int) -> str:
-        """Return a line that deletes the first point at an address; without one, sets a point."""
+        """Return the command that deletes the first point at an address.
+
+        If no point has the address, return the command that sets a breakpoint there.
+        """
         for point in self.interpreter.session.points:
             if address in point.addresses:
                 return f"delete {point.number}"
