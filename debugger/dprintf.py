@@ -36,7 +36,7 @@ def check_format(form: str, count: int) -> None:
     """
     for match in _CONVERSION.finditer(form):
         for width in filter(None, (match["width"], match["precision"])):
-            if width == "*" or len(width) > 9 or int(width) > WIDEST:
+            if width == "*" or float(width) > WIDEST:
                 raise PointError(f"{match[0]}: a width is a number, {WIDEST} at most")
         if match["letter"] == "%" and match[0] != "%%":
             raise PointError(f"{match[0]} is no conversion: %% prints the sign")

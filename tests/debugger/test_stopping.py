@@ -131,6 +131,7 @@ def test_a_dprintf_prints_into_the_output():
         ("dprintf loop", "that is no dprintf"),
         ('dprintf loop, "%1000000000d", s0', "%1000000000d: a width is a number, 1000 at most"),
         ('dprintf loop, "%.1001f", s0', "a width is a number"),
+        (f'dprintf loop, "%.{"9" * 5000}f", s0', "a width is a number"),
         ('dprintf loop, "%*d", s0, s0', "a width is a number"),
         ("until nowhere", "nothing is called 'nowhere'"),
         ("advance x.s:3", "the program has no lines of x.s"),

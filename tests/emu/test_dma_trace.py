@@ -231,3 +231,4 @@ def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
     assert stop.fault is not None
     assert stop.fault.kind == "out-of-range access"
     assert "a trace cannot write a record at" in stop.message
+    assert (stop.fault.core, stop.fault.cycle) == ("dma", 28)
