@@ -153,6 +153,19 @@ def test_what_leaves_a_queue_is_what_came(folder, place, count):
     )
 
 
+def test_items_of_a_queue_without_a_head():
+    """The queue `output` has a level but no head: a level that falls is a pop, one that rises a push."""
+    moved = on_both(lambda engine: session("digits_mlp", engine), "awatch", "pe[0,0].0.output", 30)
+    hits = [hit for *_, hit in moved]
+    assert {hit.values["access"] for hit in hits} == {"pop", "push"}
+    for hit in hits:
+        delta = hit.new - hit.old
+        assert (hit.values.get("push", 0), hit.values.get("pop", 0)) == (
+            max(delta, 0),
+            max(-delta, 0),
+        )
+
+
 def test_who_fills_a_queue():
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="nnp")

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from macaw import api
 from macaw.debugger.causes.record import CauseError
+from macaw.debugger.session import Session
+from macaw.execution import configuration_of
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
@@ -227,6 +230,22 @@ def test_a_slot_that_advances_by_itself():
     assert settings(cause)["rz_slot"] == "6, counted from 0"
 
 
+def test_a_dot_product_does_not_use_the_step_of_the_slot(tmp_path):
+    for name in ("a.npy", "b.npy"):
+        (tmp_path / name).write_bytes((PROGRAMS / "fim_dot" / name).read_bytes())
+    text = (PROGRAMS / "fim_dot" / "dot.s").read_text()
+    changed = text.replace("arrange, dot", "arrange, dot\n          mmr   rz_step, 3")
+    (tmp_path / "dot.s").write_text(changed)
+    program = api.load(str(tmp_path / "dot.s"))
+    run = Session(program, configuration_of(program), {}, "fast")
+    run.cont()
+    cause = only(run.why("c[1, 2]"))
+    while "accumulate" not in settings(cause):
+        cause = only(inputs(cause))
+    assert "rz_slot" in settings(cause)
+    assert "rz_step" not in settings(cause)
+
+
 def test_what_is_no_number_is_refused(registers):
     with pytest.raises(CauseError, match=r"is not recorded, of fim\[0\] only gio, iosa"):
         registers.why("fim[0].blocks")
@@ -252,3 +271,15 @@ def test_an_elementwise_product_is_made_of_its_two_operands():
     assert ("mul", "elementwise", 0, ("rop", "gio")) in seen
     assert ("mul", "dot", 0, ("product", "product")) in seen
     assert {op for op, _, _, roles in seen if "product" in roles} == {"mul"}
+
+
+def test_the_step_of_the_slot():
+    """The amount that an operation adds to rz_slot is a setting of it; dot adds 1 without it."""
+    lines = REGISTERS.replace("rz_slot, 1\n", "rz_slot, 1\n          mmr   rz_step, 2\n")
+    twice = "          rz <- rop - gio\n"
+    source = lines.replace(twice, 2 * twice)
+    run = of_source(source.format(numbers=", ".join(map(str, [*NUMBERS[:16], *NUMBERS[16:] * 3]))))
+    run.cont()
+    said = settings(only(run.why("fim[0].bank[1].rz.f16[50]")))
+    assert (said["rz_slot"], said["rz_step"]) == ("3, counted from 1", 2)
+    assert run.read("fim[0].bank[1].rz.f16[50]") == DIFFERENCE[2]

@@ -209,6 +209,7 @@ REFUSED = [
     (case("Resize", IMAGE, inputs=["x0", "", "s"], constants={"s": np.array([1, 1, 0.5, 2], np.float32)}, mode="linear", antialias=1), "antialias is not supported"),
     (case("Resize", IMAGE, inputs=["x0", "", "", "n"], constants={"n": np.array([2, 4, 9, 5])}, keep_aspect_ratio_policy="not_larger", axes=[0, 1, 2, 3]), "a keep_aspect_ratio_policy is not supported"),
     (case("MaxPool", IMAGE, kernel_shape=[2, 2], outputs=("y", "z")), "the places of its maxima are not supported"),
+    (case("BatchNormalization", IMAGE, constants={"s": numbers(4), "b": numbers(4), "m": numbers(4), "v": positive(4)}, training_mode=1, outputs=("y", "mean", "var")), "training is not supported"),
     (case("GRU", (5, 2, 3), constants=cells(3), hidden_size=4, activations=["Tanh", "Tanh"]), "the functions Tanh Tanh"),
     (case("LSTM", (5, 2, 3), constants=cells(4), hidden_size=4, clip=1.0), "clip and input_forget are not supported"),
     (case("LSTM", (5, 2, 3), inputs=["x0", "w", "r", "b", "n"], constants={**cells(4), "n": np.array([5, 2], np.int32)}, hidden_size=4), "sequences of different lengths"),

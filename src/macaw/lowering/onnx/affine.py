@@ -105,7 +105,7 @@ def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
     if node.operator == "BatchNormalization":
         arrays = [draft.array(name) for name in node.inputs[1:5]]
         known = [np.asarray(array, np.float64) for array in arrays if array is not None]
-        if len(known) != 4 or axis != 1:
+        if len(known) != 4 or axis != 1 or node.attributes.get("training_mode", 0):
             return None
         scale, bias, mean, spread = known
         factor = scale / np.sqrt(spread + node.attributes.get("epsilon", 1e-5))
