@@ -109,9 +109,8 @@ class DeviceChoice:
         """Carry out a `.setting` line: give the device's setting `field` another value.
 
         If the caller has chosen the device, the line has no effect. The setting `name` is the
-        device's name. Settings may contradict each other until later
-        lines change them; after the last line, `check` reports the settings that still contradict
-        each other. Raises `Mistake`.
+        device's name. Settings may contradict each other until later lines change them; after the
+        last line, `check` reports the settings that still contradict each other. Raises `Mistake`.
         """
         if self._fixed:
             return

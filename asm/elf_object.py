@@ -22,7 +22,10 @@ _HIGH_PART = ".Lpcrel_hi"  # begins the symbol of an instruction with a high par
 def _object_symbols(
     item: Relocatable, numbers: Mapping[str, int], starts: Mapping[str, int]
 ) -> list[NamedSymbol]:
-    """Return the program's symbols, the symbol of the layout, and the undefined symbols."""
+    """Return the program's symbols, the symbol `item.layout_symbol`, and the undefined symbols.
+
+    `numbers` and `starts` are the numbers and start addresses of sections by name.
+    """
     layout, absolute = item.layout_symbol, form.SHN_ABS
     return [
         *elf.symbol_entries(item.program.symbols, numbers, starts),

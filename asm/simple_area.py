@@ -260,8 +260,9 @@ class SimpleArea:
             self._recorded.segments[self._start] = segment
 
     def repeat(self, segment: Segment, start: int) -> bool:
-        """Do what a segment did, without its ending, for the same lines at source offset `start`.
+        """Do what a segment did, for the same lines at source offset `start`.
 
+        The directive in the segment's last line (`segment.ending`) is left to the caller.
         Return whether that is possible. If not, nothing is done.
         """
         self.flush()

@@ -349,7 +349,8 @@ class TextStack:
     def _read_again(self, mark: Mark, recording: Recording, rounds: int, caller: Caller) -> int:
         """Add the effects of the text since `mark` up to `rounds` times, without reading it again.
 
-        Return how many times the method has added the effects. Raises `LimitExceeded`.
+        The text is one round of a repetition, `recording` has its effects, and `caller` is the
+        repetition. Return how many times the method has added the effects. Raises `LimitExceeded`.
         """
         if recording.trace and not self.budget.allows(rounds * recording.spent.lines):
             return 0  # a number that does not fit may end the rounds before the limit

@@ -309,7 +309,10 @@ class FrameBuilder:
         return tensors[0].address if tensors else min(sections, default=0)
 
     def grid(self) -> Grid:
-        """Return the value in each unit of the expression that `heat` has chosen."""
+        """Return the values of one expression in all units of a kind.
+
+        The command `heat` chooses the expression; by default, it is the first counter of the units.
+        """
         return self._heat.grid(self.arrangement.heat)
 
     def counters(self) -> tuple[Counter, ...]:

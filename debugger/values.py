@@ -80,8 +80,8 @@ class Access:
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     """Return the bytes of a value as an element or an array of the type `dtype`.
 
-    Messages call the value `text`. Raises `AccessError`. `numbers_of` returns the
-    numbers of such elements.
+    Messages call the value `text`. Raises `AccessError`. `numbers_of` returns the numbers of such
+    elements.
     """
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)

@@ -27,7 +27,10 @@ MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 @dataclass
 class Step:
-    """An instruction or transfer between two stages, and its settings (`Cause.setting`)."""
+    """An instruction or transfer between two stages, and its settings.
+
+    A setting is a value that says how the step computes, such as a shift.
+    """
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
@@ -72,7 +75,7 @@ class Walk:
 
     @property
     def first(self) -> Stage:
-        """The earliest stage: the mistake is in the steps from right values to its wrong value."""
+        """The last of `stages`, which has the earliest wrong value: the mistake is in its steps."""
         return self.stages[-1]
 
     @property

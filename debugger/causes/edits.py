@@ -46,7 +46,8 @@ class Edits:
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
         """Yield the last edit of each part of `place`, the latest edit first.
 
-        `place` is in the state of `core`. Edits after `before` or more announcements are left out.
+        `place` is in the state of `core`. An edit is left out if the run had made `before` or more
+        announcements when the user made it.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

@@ -119,7 +119,10 @@ class Config:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Append the packet to the list. Raises `Mistake`."""
+        """Create the packet of a `config` statement, and append it to the open packet list.
+
+        `row` is the packet's row of the instruction table. Raises `Mistake`.
+        """
         self._image, self._sequences, self.context = image, sequences, context
         self.row = row
         self.bound = bind(row, statement, ("sequence", "data", "to"), ("sequence",))
@@ -254,7 +257,11 @@ class Exe:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Append the packet to the list. Raises `Mistake`."""
+        """Create the packet of an `exe` statement, and append it to the open packet list.
+
+        `row` is the packet's row of the instruction table. `buffers` has the sequences that
+        earlier packets have stored in the instruction buffers. Raises `Mistake`.
+        """
         self._image, self.context, self.row = image, context, row
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
