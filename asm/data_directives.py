@@ -289,6 +289,7 @@ def _npy(context: StatementContext, statement: Statement) -> None:
 
 
 def element_type(node: Node) -> str:
+    """Return the element type that `node` names. Raises `Mistake` for any other operand."""
     dtype = name_of(node, "an element type")
     if dtype.text not in DTYPE_SIZES:
         hint = did_you_mean(dtype.text, DTYPE_SIZES) or "there are " + ", ".join(DTYPE_SIZES)

@@ -22,8 +22,8 @@ class LineCosts:
 
     `cycles` is the length of the run. `instructions` has the cycles by address in the program:
     the cycles of instructions in copies of a section are added to those of the original. `lines`
-    has the cycles by (file, line number).
-    Cycles that belong to no instruction are in neither of the two.
+    has the cycles by (file, line number). Cycles that belong to no instruction are in neither of
+    the two.
     """
 
     cycles: int  # of the run

@@ -274,6 +274,7 @@ class Motion:
 
     def back(self, count: int = 1, over: bool = False) -> StopRecord:
         """Go back `count` times to the start of the line that the first focused core executed last.
+
         If `over` is true, lines of functions that the core called do not count. If a point stops on
         the way, go back to the latest such position and no further.
         """

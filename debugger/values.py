@@ -373,6 +373,7 @@ def _number(value: Any) -> Any:
 
 
 def indices_text(indices: Indices) -> str:
+    """Return indices as in an expression, without the brackets: `1,0:4`."""
     return ",".join(
         f"{x.start if x.start is not None else ''}:{x.stop if x.stop is not None else ''}"
         if isinstance(x, slice)
@@ -382,6 +383,10 @@ def indices_text(indices: Indices) -> str:
 
 
 def size_of(value: Any) -> str:
+    """Return the end of a message, with the shape or the length of a value.
+
+    The text is empty if the value has neither.
+    """
     if isinstance(value, np.ndarray):
         return f", it has {' × '.join(map(str, value.shape)) or 'one value'}"
     if hasattr(value, "__len__"):
@@ -390,5 +395,6 @@ def size_of(value: Any) -> str:
 
 
 def near(name: str, names: Sequence[str]) -> str:
+    """Return the end of a message: up to three of `names` similar to `name`; empty without any."""
     near = get_close_matches(name, names, 3)
     return f"; did you mean {' or '.join(near)}?" if near else ""

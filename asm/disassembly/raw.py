@@ -39,7 +39,7 @@ class Notes:
     place: int | None = None
 
     def inside(self, start: int, end: int) -> list[tuple[int, str]]:
-        """Return (address, text) of each relocation from address `start` to `end`, ascending."""
+        """Return (address, text) of each relocation from `start` to `end` - 1, by address."""
         return [(x, self.relocations[x]) for x in range(start, end) if x in self.relocations]
 
 

@@ -148,7 +148,11 @@ def _queues(context: Context, text: str | None) -> Answer:
 
 
 def _boxes(context: Context, text: str | None) -> Answer:
-    """Return a table of the boxes in seed 000's figures, with the contents in each unit."""
+    """Return a table of boxes, which are numbered in the figures of seed 000, with their contents.
+
+    The boxes are those of the deepest units inside the places in `text`; None means the focus.
+    Raises `CommandError`.
+    """
     session = context.session
     chosen = [unit for place in _places(context, text) for unit in _deepest(session, place)]
     rows: list[tuple[Any, ...]] = []

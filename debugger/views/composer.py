@@ -88,7 +88,10 @@ class Composer:
     def _rectangles(
         self, frame: Frame, width: int, height: int
     ) -> tuple[tuple[Rectangle, ...], bool]:
-        """Return the rectangles of the panels, and whether the sentence SENTENCE is below them."""
+        """Return the rectangles of the panels, and whether a sentence is below them.
+
+        The sentence (`SENTENCE`) is there if the terminal is small and has more than one row.
+        """
         below = height > 1 and self.arrangement.too_small(width, height)
 
         def rows(panel: str, width: int) -> int | None:

@@ -24,7 +24,10 @@ def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> 
 def _lines(
     shape: tuple[int, int], layout: str, side: str, lanes: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield (matrix row, first matrix column, width) for each line of each tile, tile by tile."""
+    """Yield (matrix row, first matrix column, width) for each line of each tile, tile by tile.
+
+    The arguments are those of `padded_shape`. Lines outside of the matrix are included.
+    """
     height, width = tile_shape(layout, side, lanes)
     rows, columns = padded_shape(shape, layout, side, lanes)
     for group_row in range(0, rows, GROUP_SIDE * height):
@@ -39,9 +42,10 @@ def _lines(
 def tiled(
     data: bytes, shape: tuple[int, int], item: int, layout: str, side: str, lanes: int
 ) -> bytes:
-    """Return the tiles of a row-major matrix as bytes.
+    """Return the tiles of the row-major matrix `data` as bytes, with zeros outside of the matrix.
 
-    `item` is the size of an element in bytes, `lanes` the number of elements in a column of memory.
+    `shape` is (rows, columns), `item` the size of an element in bytes. The other arguments are
+    those of `padded_shape`.
     """
     rows, columns = shape
     tiles = bytearray()
@@ -61,7 +65,7 @@ def untiled(
 ) -> bytes:
     """Return the row-major matrix whose tiles are `data`, the inverse of `tiled`.
 
-    Raises `ValueError` if `data` has the wrong length.
+    The other arguments are those of `tiled`. Raises `ValueError` if `data` has the wrong length.
     """
     rows, columns = shape
     whole = padded_shape(shape, layout, side, lanes)
