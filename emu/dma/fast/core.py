@@ -248,6 +248,7 @@ class FastDma(DmaCore):
             return False
         if self._finishes(burst, route, limit):
             self.device.cycle, self.device.turn = burst.end, NEVER  # the turn of the arbiter
+            self.time = burst.end  # the cycle of the fault if the trace cannot write its record
             burst.finish()
             return True
         if self.aligned(burst.end) < limit:
@@ -280,7 +281,6 @@ class FastDma(DmaCore):
             and burst.end == burst.last_write < limit - 1
             and route.dst.onchip
             and len(route.destinations) == 1
-            and not self.tracing
             and self.waiting is None
         )
 

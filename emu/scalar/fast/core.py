@@ -127,21 +127,32 @@ class TranslatingCore(ScalarCore):
         passes. So the records must not change the code, and the passes up to cycle `limit` must not
         access the memory to which the records go.
         """
-        span = begin, end = self.trace.area
+        begin, end = self.trace.area
         if begin >= end:
             return True
-        if times.walks is None:
+        if times.walks is None or not self.takes_late_records():
             return False
-        memory = self.device.memory
-        first, last, watches = self._without_code
-        if begin < first or end > last or memory.external.watches != watches:
-            if begin < EXTERNAL or end > EXTERNAL + memory.external_bytes:
-                return False
-            if memory.external.is_watched(begin - EXTERNAL, end - EXTERNAL):
-                return False
-            self._without_code = begin, end, memory.external.watches
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
-        return not any_meets(times.walks, span, self.x, passes)
+        return not any_meets(times.walks, (begin, end), self.x, passes)
+
+    def takes_late_records(self) -> bool:
+        """Return whether records may be written after instructions that follow their border.
+
+        That is so if there is no area for records, or if the area is in external memory and has no
+        code. The instructions must not access the area.
+        """
+        begin, end = self.trace.area
+        if begin >= end:
+            return True
+        external = self.device.memory.external
+        first, last, watches = self._without_code
+        if begin < first or end > last or external.watches != watches:
+            if begin < EXTERNAL or end > EXTERNAL + self.device.memory.external_bytes:
+                return False
+            if external.is_watched(begin - EXTERNAL, end - EXTERNAL):
+                return False
+            self._without_code = begin, end, external.watches
+        return True
 
     def run_traced_block(self, limit: int, room: int) -> int:
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.

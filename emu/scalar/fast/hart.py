@@ -123,21 +123,21 @@ class FastHart(Hart, TranslatingCore):
 
     def _advance_traced(self, limit: int) -> Stop | None:
         """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
-        trace = self.trace
+        trace, blocks = self.trace, self.counting.blocks
         while self.tracing and self.time < limit:
             before = self.retired
             if before >= trace.open_at:
                 self.open_groups()
             border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
             pc, room = self.pc, border - before
-            ended = self.run_traced_block(limit, room)
+            ended = self.run_traced_block(limit, room) if pc in blocks else ABSENT
             if ended == ABSENT:
                 ended = LEFT if self._execute_run(pc, room, limit) else DONE
                 if self.shared:
                     return None
             if self.retired >= trace.close_at:
                 self.close_groups()
-            elif ended == LEFT and self.time < limit:
+            elif ended == LEFT and self.time < limit and self.retired < trace.open_at:
                 stop = self.interpret()
                 if stop is not None:
                     return stop
@@ -146,10 +146,11 @@ class FastHart(Hart, TranslatingCore):
         return None
 
     def _execute_run(self, pc: int, room: int, limit: int) -> bool:
-        """Execute at most `room` instructions of the run at `pc`.
+        """Execute the run at `pc`: the instructions that begin before cycle `limit`.
 
-        All of them begin before cycle `limit`. Return whether the interpreter must execute the next
-        instruction.
+        The trace's next border is `room` instructions away. If borders may not be among the
+        instructions, execute only those before it. Return whether the interpreter must execute the
+        next instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)
@@ -157,14 +158,18 @@ class FastHart(Hart, TranslatingCore):
             run = code.run(pc)
             if self.shared:
                 return False
+        count, acts = run.length, run.acts
+        if not count:
+            return True
         time = self.time
-        if run.length > room or time + run.lead >= limit:
-            count = min(room, len(run.acts))
+        if time + run.lead >= limit:
+            count = len(acts)
             while time + run.costs[count - 1] >= limit:
                 count -= 1
-            acts = run.acts[:count]
-        else:
-            count, acts = run.length, run.acts
+            acts = acts[:count]
+        if room < count and not self.takes_late_records():
+            count = room
+            acts = acts[:count]
         try:
             for act in acts:
                 act()
@@ -173,26 +178,49 @@ class FastHart(Hart, TranslatingCore):
             else:
                 following, cost = pc + 4 * count, run.costs[count]
         except Leave as leave:
-            self._count_run(run, leave.place, run.costs[leave.place])
+            self._report_run(run, leave.place, run.costs[leave.place])
             self.pc = pc + 4 * leave.place
             return True
         if following != pc + 4 * count:
             self.counting.count_jump(following)
-        self._count_run(run, count, cost)
+        self._report_run(run, count, cost)
         self.pc = following
         return False
 
-    def _count_run(self, run: Run, count: int, cost: int) -> None:
-        """Count the first `count` instructions of a run, which take `cost` device cycles."""
-        if not count:
-            return
-        tally, begin = self.tally, self.time
+    def _report_run(self, run: Run, count: int, cost: int) -> None:
+        """Count the first `count` instructions of a run, which have taken `cost` device cycles.
+
+        Borders of the trace may be among them.
+        """
+        trace, tally, begin, first = self.trace, self.tally, self.time, self.retired
+        self.time, self.retired = begin + cost, first + count
+        at, costs = 0, run.costs
+        while at < count and self.tracing:
+            border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+            border -= first
+            if border >= count:
+                self._count_run(run, begin, at, count, cost)
+                return
+            self._count_run(run, begin, at, border, costs[border])
+            trace.pass_border(tally, first + border)
+            at = border
+
+    def _count_run(self, run: Run, begin: int, at: int, end: int, cost: int) -> None:
+        """Count the instructions `at` to `end` - 1 of a run that has begun in cycle `begin`.
+
+        The last of them ends `cost` device cycles later.
+        """
+        tally, used, costs = self.tally, run.uses, run.costs
         if tally.begin < 0:
-            tally.begin = begin
-        uses = run.uses.counts[count]
+            tally.begin = begin + costs[at]
+        tally.until = begin + cost
+        uses = used.counts[end] - used.counts[at]
         if uses:
-            first, until = begin + run.uses.first, begin + run.uses.until[count]
-            tally.count_occurrence(UNIT, first, until, uses)
-            tally.count_occurrence(ARRAY, first, until, uses)
-        self.time = tally.until = begin + cost
-        self.retired += count
+            first = used.first
+            if first < costs[at]:
+                while used.counts[at + 1] == used.counts[at]:
+                    at += 1
+                first = costs[at]
+            until = begin + used.until[end]
+            tally.count_occurrence(UNIT, begin + first, until, uses)
+            tally.count_occurrence(ARRAY, begin + first, until, uses)
