@@ -228,4 +228,12 @@ class LoopMaker:
 
 
 LOOP_ORDERS = st.sampled_from(["first", "turns", "two places", "once"])
+LOOP_SUMS = st.sampled_from(["none", "bias", "before"])
 START_SUMS = st.sampled_from(["none", "bias", "each", "before"])
+
+
+def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: Any) -> Unit:
+    """A loop of 14 iterations, which use two places of the input buffers in turn."""
+    maker = LoopMaker(seed, "two places", balance, sums, **config)
+    maker.iterations = maker.m = 14
+    return maker.loop().unit

@@ -19,22 +19,13 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.pe.fast import lockstep_iterations
 from macaw.emu.pe.fast.feed_stream import FeedStream
 from macaw.emu.pe.fast.row import FastRow
-from tests.emu.pe_builder import Machine, Unit
+from tests.emu.pe_builder import Machine
 from tests.emu.pe_engine_pairs import ENGINE_PAIRS, PAUSES, SEEDS, state_differences, stop_summary
 from tests.emu.pe_random_lists import content_hashes
-from tests.emu.pe_resident_loops import LoopMaker
+from tests.emu.pe_resident_loops import LOOP_SUMS, LoopMaker, long_loop
 from tests.emu.toys import HALF, UNIT, Step, toy
 
 pytestmark = pytest.mark.once
-
-SUMS = st.sampled_from(["none", "bias", "before"])
-
-
-def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: Any) -> Unit:
-    """A loop whose iterations use two places of the input buffers in turn."""
-    maker = LoopMaker(seed, "two places", balance, sums, **config)
-    maker.iterations = maker.m = 14
-    return maker.loop().unit
 
 
 @pytest.fixture
@@ -105,7 +96,7 @@ def test_a_group_splits_when_its_stream_ends(seed: int, streams: list[tuple[int,
 
 
 @settings(ENGINE_PAIRS, max_examples=20)
-@given(SEEDS, st.booleans(), SUMS, PAUSES)
+@given(SEEDS, st.booleans(), LOOP_SUMS, PAUSES)
 def test_looks(seed: int, balance: bool, sums: str, pauses: list[int]) -> None:
     unit = long_loop(seed, balance, sums)
     pair = [unit.machine(engine=engine) for engine in ENGINES]
@@ -133,7 +124,7 @@ def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, 
 
 
 @settings(ENGINE_PAIRS, max_examples=20)
-@given(SEEDS, st.booleans(), SUMS, st.sampled_from([3, 90]), st.sampled_from([2, 3, 128]))
+@given(SEEDS, st.booleans(), LOOP_SUMS, st.sampled_from([3, 90]), st.sampled_from([2, 3, 128]))
 def test_another_core_in_the_half(
     seed: int, balance: bool, sums: str, number: int, most: int
 ) -> None:

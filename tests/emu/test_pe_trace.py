@@ -17,6 +17,8 @@ from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.pe import ENGINES
+from macaw.emu.pe.fast.feed_stream import FeedStream
+from macaw.emu.pe.fast.return_burst import ReturnBurst
 from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.reference.macs import CycleMacs
 from macaw.emu.pe.reference.row import ReferenceRow
@@ -29,7 +31,7 @@ from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import state_differences, stop_summary
 from tests.emu.pe_random_layers import Layer, build_layer, random_layers
 from tests.emu.pe_random_lists import content_hashes, random_packet_list
-from tests.emu.pe_resident_loops import LOOP_ORDERS, LoopMaker
+from tests.emu.pe_resident_loops import LOOP_ORDERS, LOOP_SUMS, LoopMaker, long_loop
 from tests.emu.toys import HALF, UNIT, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
 
@@ -214,6 +216,52 @@ def test_recording_splits_no_group() -> None:
     fast, _ = check(LoopMaker(3, "turns").loop().unit, CYCLING, [])
     assert isinstance(fast.row, FastRow)
     assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)
+
+
+@EXAMPLES
+@given(SEEDS, st.booleans(), LOOP_SUMS, PARAMETERS, PAUSES)
+def test_streams(
+    seed: int, balance: bool, sums: str, parameters: dict[str, int], pauses: list[int]
+) -> None:
+    """Records are right if a group uses segments before the bus sends them."""
+    check(long_loop(seed, balance, sums), parameters, pauses)
+
+
+def test_recording_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    write = FeedStream.write
+
+    def noted(self: FeedStream, *args: Any) -> int:
+        written.append(write(self, *args))
+        return written[-1]
+
+    monkeypatch.setattr(FeedStream, "write", noted)
+    check(long_loop(0), CYCLING, [])
+    assert len(written) == 1
+    assert written[0] >= 11  # beats of 14 segments without the first and the last two
+
+
+@pytest.mark.parametrize("pause", [1, 2, 3, 200])
+def test_a_return_burst_of_two_exes(pause: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two exes store in one burst; each beat is a write of its own exe."""
+    unit = Unit({"dist.bus_bytes": 2})
+    unit.config_packet(
+        0, "ld both base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0", "st base=0"
+    )
+    for cluster, count in enumerate((20, 1)):  # the mac of cluster 0 is longer
+        weights, out = unit.weights(np.ones((4, count))), unit.out(16, "int32")
+        unit.exe(0, weights, unit.dense(np.ones(20)), out=out, last=1, clusters=1 << cluster)
+    seen: list[list[int]] = []
+    count_by_cluster = ReturnBurst.count_by_cluster
+
+    def noted(self: ReturnBurst, now: int) -> dict[int, int]:
+        found = count_by_cluster(self, now)
+        seen.append(list(found.values()))
+        return found
+
+    monkeypatch.setattr(ReturnBurst, "count_by_cluster", noted)
+    check(unit, CYCLING, [pause] * 100)
+    assert max(map(len, seen)) == 2
 
 
 @EXAMPLES

@@ -62,6 +62,15 @@ class ReturnBurst(Burst):
                 break
         return cls(half, stores, beats, first, first + len(beats)) if beats else None
 
+    def count_by_cluster(self, now: int) -> dict[int, int]:
+        """Return the number of beats before cycle `now`, by the cluster whose store has them."""
+        count, turns = min(now, self.end) - self.first, len(self.stores)
+        return {
+            cluster: (count - turn + turns - 1) // turns
+            for turn, cluster in enumerate(self.stores)
+            if turn < count
+        }
+
     def write(self, bus: ReturnBus, now: int) -> int:
         """Write the beats of the burst before cycle `now`, and put the last of them on the bus.
 

@@ -86,11 +86,11 @@ class FastRow(Row):
     def _next_packet(self) -> Packet | None:
         """Return the packet on the bus if a stream may send its next segments; None otherwise.
 
-        The row needs exclusive access to its half. No listener, trace or record of origins may need
-        single beats.
+        The row needs exclusive access to its half. No listener or record of origins may need single
+        beats.
         """
         state = self.state
-        if self.listeners or self.tracing or self.context.provenance is not None:
+        if self.listeners or self.context.provenance is not None:
             return None
         idle = state.beat is None and state.returning == FREE and self._burst is None
         if not idle or not self._has_half_alone or not FeedStream.fits(self.context):
@@ -141,9 +141,9 @@ class FastRow(Row):
     def begin_return_beat(self) -> None:
         """Begin the beat of the return bus that was chosen in this cycle.
 
-        No listener or trace may need single beats; otherwise the beat is requested at once.
+        If a listener needs single beats, the beat is requested at once.
         """
-        if self.listeners or self.tracing:
+        if self.listeners:
             super().begin_return_beat()
         else:
             self._holds = True
@@ -261,6 +261,17 @@ class FastRow(Row):
             due = max(now, min(*self.state.due, self.macs.next_end()))
         self.time = due * self.divider
 
+    def _count_by_exe(self, burst: ReturnBurst, now: int) -> dict[int, int]:
+        """Return how many beats of a burst before cycle `now` each exe has stored, by its number.
+
+        The numbers are those of the trace.
+        """
+        found: dict[int, int] = {}
+        for cluster, count in burst.count_by_cluster(now).items():
+            number = self.trace_reports.storing(cluster)
+            found[number] = found.get(number, 0) + count
+        return found
+
     def _end_burst(self, now: int) -> None:
         """End the burst, if there is one: do its beats before cycle `now`.
 
@@ -275,17 +286,23 @@ class FastRow(Row):
         if isinstance(burst, FeedStream):
             group = self.controls.group
             assert group is not None  # it cannot end before the stream
-            beats, port, name = burst.write(self.bus, group, now), self.memory.read_port, "reads"
+            beats = burst.write(self.bus, group, now)
         elif isinstance(burst, ReturnBurst):
             memory.halves[burst.half].sleeper = None
-            beats, port, name = burst.write(self.return_bus, now), self.memory.return_port, "writes"
+            counts = self._count_by_exe(burst, now) if self.tracing else {}
+            beats = burst.write(self.return_bus, now)
         else:
-            beats, port, name = burst.write(self.bus, now), self.memory.read_port, "reads"
+            beats = burst.write(self.bus, now)
         if beats:
-            last = burst.last_beat(now)
+            time = burst.last_beat(now) * self.divider
             self.state.reached = max(self.state.reached, burst.reached(now))
-            time = last * self.divider
-            memory.banks.count_exclusive(port, burst.half, time, **{name: beats})
+            if not isinstance(burst, ReturnBurst):
+                memory.banks.count_exclusive(self.memory.read_port, burst.half, time, reads=beats)
+            else:
+                port = self.memory.return_port
+                for number, count in counts.items() or ((port.instruction, beats),):
+                    port.instruction = number  # the trace counts writes of this exe
+                    memory.banks.count_exclusive(port, burst.half, time, writes=count)
         if isinstance(burst, FeedStream):
             start = NEVER if now <= self.controls.acted + 1 else now
             if now < burst.end:
