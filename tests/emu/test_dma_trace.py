@@ -232,3 +232,22 @@ def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
     assert stop.fault.kind == "out-of-range access"
     assert "a trace cannot write a record at" in stop.message
     assert (stop.fault.core, stop.fault.cycle) == ("dma", 28)
+
+
+def test_the_cycle_of_a_record_that_fails() -> None:
+    """The fault comes in the cycle of the last write, also if the fast dma moved all beats before.
+
+    The first beat is read after the 4 cycles of dma.setup and written 21 cycles later; then there
+    is one write in each cycle.
+    """
+    devices = []
+    for engine in ENGINES:
+        device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
+        device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 64, 4, 128, 128))
+        configure(device, "dma", {**EACH, "spill": UNIT + HALF, "spill_end": UNIT + HALF + 100})
+        devices.append(device)
+    stops = [device.run() for device in devices]
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
+    assert stops[0].fault is not None
+    assert stops[0].fault.cycle == 4 + 21 + 4 * 64 // 32 - 1
+    assert_same_state(*devices)
