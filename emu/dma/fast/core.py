@@ -20,7 +20,7 @@ from macaw.emu.dma.fast.burst import Burst, plan_burst
 from macaw.emu.dma.fast.periods import Periods
 from macaw.emu.dma.fast.route import Route, burst_route
 from macaw.emu.dma.transfer import Shape, Transfer
-from macaw.emu.faults import Stop
+from macaw.emu.faults import Fault, Stop
 from macaw.emu.ports import Port
 from macaw.emu.system import Dispatchable, System
 from macaw.emu.waits import NEVER
@@ -248,8 +248,12 @@ class FastDma(DmaCore):
             return False
         if self._finishes(burst, route, limit):
             self.device.cycle, self.device.turn = burst.end, NEVER  # the turn of the arbiter
-            self.time = burst.end  # the cycle of the fault if the trace cannot write its record
-            burst.finish()
+            self.time = NEVER
+            try:
+                burst.finish()
+            except Fault as fault:  # the trace cannot write its record
+                fault.cycle = burst.end
+                raise
             return True
         if self.aligned(burst.end) < limit:
             burst.run(burst.end)
