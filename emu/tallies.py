@@ -25,20 +25,24 @@ class Use(NamedTuple):
     begin: int  # the cycle in which the first one begins
     until: int  # the cycle after the last one
     number: int  # how many they are
+    more: int = 0  # how many more there are for each further pass
 
 
 class Part:
-    """Successive instructions of a pass, as a tally sees them; times as in `Use`.
+    """Successive instructions of a loop, as a tally sees them.
 
-    `begin` is the cycle in which the first one begins, `until` the first cycle after all of them.
-    `uses` has each use with the indices of its counters before it.
+    The first of them is in one pass through the loop, the last one in the same pass or `passes`
+    passes later. `begin` is the cycle in which the first one begins, from the start of its pass.
+    `until` is the first cycle after all of them, from the start of the pass of the last one. `uses`
+    has each use with the indices of its counters before it; its `begin` and `until` count from the
+    same passes.
     """
 
     __slots__ = ("begin", "until", "uses")
 
     def __init__(self, begin: int, until: int, uses: Sequence[Use]) -> None:
         self.begin, self.until = begin, until
-        self.uses = tuple((*PLACES[x.what], x.begin, x.until, x.number) for x in uses)
+        self.uses = tuple((*PLACES[x.what], x.begin, x.until, x.number, x.more) for x in uses)
 
 
 class Tally:
@@ -48,19 +52,15 @@ class Tally:
     `until` is the first cycle after all of them. `values` is indexed like `macaw.isa.trace.GROUP`.
     """
 
-    __slots__ = ("_parts", "begin", "until", "values")
+    __slots__ = ("begin", "until", "values")
 
     def __init__(self) -> None:
-        # by part: the starts of the first and the last pass, and the number of passes
-        self._parts: dict[Part, list[int]] = {}
         self.clear()
 
     def clear(self) -> None:
         """Reset the tally, which then contains no instruction."""
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
-        if self._parts:
-            self._parts.clear()
 
     def begin_instruction(self, time: int) -> None:
         """Count an instruction that begins in cycle `time`. Callers pass ascending times."""
@@ -86,36 +86,24 @@ class Tally:
                 values[last] = until
         values[counted] += count
 
-    def add_passes(self, part: Part, time: int, last: int, passes: int) -> None:
-        """Count a part of each of `passes` passes through a loop.
+    def add_part(self, part: Part, time: int, last: int, passes: int) -> None:
+        """Count a part of a loop.
 
-        The first pass begins in cycle `time`, the last one in cycle `last`. No call has an earlier
-        `time` than the previous call.
+        The pass of its first instruction begins in cycle `time`, that of its last one `passes`
+        passes later, in cycle `last`. Callers pass ascending times.
         """
         if self.begin < 0:
             self.begin = time + part.begin
-        sums = self._parts.get(part)
-        if sums is None:
-            self._parts[part] = [time, last, passes]
-        else:
-            sums[1] = last
-            sums[2] += passes
-
-    def _add_parts(self) -> None:
-        """Add the parts of passes to `values` and `until`."""
-        values, latest = self.values, self.until
-        for part, (time, last, passes) in self._parts.items():
-            if last + part.until > latest:
-                latest = last + part.until
-            for counted, first, end, begin, until, number in part.uses:
-                if first >= 0:
-                    if not values[counted] or time + begin < values[first]:
-                        values[first] = time + begin
-                    if last + until > values[end]:
-                        values[end] = last + until
-                values[counted] += passes * number
-        self.until = latest
-        self._parts.clear()
+        if last + part.until > self.until:
+            self.until = last + part.until
+        values = self.values
+        for counted, first, end, begin, until, number, more in part.uses:
+            if first >= 0:
+                if not values[counted]:
+                    values[first] = time + begin
+                if last + until > values[end]:
+                    values[end] = last + until
+            values[counted] += number + more * passes
 
     def take(self, origin: int) -> list[int]:
         """Return the counters of a group that contains only the instructions of this tally.
@@ -123,8 +111,6 @@ class Tally:
         The tally must have at least one instruction, and is cleared. Times in the result are
         relative to `origin`.
         """
-        if self._parts:
-            self._add_parts()
         if origin:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)
@@ -141,8 +127,6 @@ class Tally:
 
         `is_first` says that the group had no instruction before those of the tally.
         """
-        if self._parts:
-            self._add_parts()
         if is_first and self.begin >= 0:
             counters[BEGIN] = self.begin - origin
         if self.until - origin > counters[END]:

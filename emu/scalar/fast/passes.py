@@ -69,7 +69,10 @@ class PassTimes:
     ) -> None:
         self.instructions = instructions
         self.length, self.cycles, self.walks = length, cycles, walks
-        self._part = cache(self._sum)
+        self._last_part = cache(self._make_last_part)
+        self._short_part = cache(self._make_short_part)
+        self._long_part = cache(self._make_long_part)
+        self._start, self._end = cache(self._make_start), cache(self._make_end)
 
     def limit_within(self, time: int, lead: int, room: int) -> int:
         """Return the limit with which a call in cycle `time` executes at most `room` instructions.
@@ -91,38 +94,103 @@ class PassTimes:
         """
         if passes:
             length, cycles = self.length, self.cycles
-            row, last = first // length, end // length
-            if row > passes:
-                row = passes
-            if last > passes:
-                last = passes
-            first -= row * length
-            end -= last * length
-            if row < last:
-                begin, until = time + row * cycles, time + (last - 1) * cycles
-                if first:
-                    tally.add_passes(self._part(first, length, True), begin, begin, 1)
-                    row, first = row + 1, 0
-                    begin += cycles
-                if row < last:
-                    tally.add_passes(self._part(0, length, True), begin, until, last - row)
-            time += last * cycles
-        if first < end:
-            tally.add_passes(self._part(first, end, taken), time, time, 1)
+            whole = passes * length
+            if first < whole:
+                row, at = divmod(first, length)
+                begin, count = time + row * cycles, (end if end < whole else whole) - first
+                if count < length:
+                    tally.add_part(self._short_part(at, count), begin, begin, 0)
+                else:
+                    rows, last = divmod(at + count, length)
+                    part = self._long_part(at, last)
+                    tally.add_part(part, begin, begin + rows * cycles, rows)
+                if end <= whole:
+                    return
+                first = whole
+            first -= whole
+            end -= whole
+            time += passes * cycles
+        tally.add_part(self._last_part(first, end, taken), time, time, 0)
 
-    def _sum(self, first: int, end: int, taken: bool) -> Part:
-        """Return instructions `first` to `end` - 1 of a pass as a part.
+    def _make_last_part(self, first: int, end: int, taken: bool) -> Part:
+        """Return instructions `first` to `end` - 1 of the last pass.
 
         `taken` says whether the last of them is a branch that is taken.
         """
         timed = self.instructions[first:end]
         ends = [item.until for item in timed[:-1]]
         ends.append(timed[-1].taken if taken else timed[-1].until)
-        sums: dict[int, Use] = {}
-        for use in (use for item in timed for use in item.uses):
-            old = sums.get(use.what)
-            if old is not None:
-                until = max(old.until, use.until)
-                use = Use(use.what, old.begin, until, old.number + use.number)
-            sums[use.what] = use
-        return Part(timed[0].begin, max(ends), tuple(sums.values()))
+        return Part(timed[0].begin, max(ends), _merge(use for item in timed for use in item.uses))
+
+    # Parts of complete passes
+
+    def _make_short_part(self, first: int, count: int) -> Part:
+        """Return `count` instructions, fewer than a pass has, from instruction `first` on.
+
+        All times count from the start of the pass of the first one.
+        """
+        timed = [self._passed(number) for number in range(first, first + count)]
+        uses = _merge(use for item in timed for use in item.uses)
+        return Part(timed[0].begin, max(item.until for item in timed), uses)
+
+    def _make_long_part(self, first: int, end: int) -> Part:
+        """Return the instructions from `first` of a pass up to (excluding) `end` of a later one.
+
+        They are as many as a pass has, or more.
+        """
+        starts, ends, uses = self._start(first), self._end(end), []
+        for start, last in zip(starts.uses, ends.uses, strict=True):
+            number = last.number - start.number
+            uses.append(Use(start.what, start.begin, last.until, number, start.more))
+        return Part(starts.begin, ends.until, uses)
+
+    def _make_start(self, first: int) -> Timed:
+        """Return the begins of the instructions from `first` on, and of their uses.
+
+        The number of a use is that of the instructions before `first` of a pass; `more` is that of
+        all instructions of a pass. The uses are ordered by their kind.
+        """
+        timed = [self._passed(number) for number in range(first, first + self.length)]
+        uses = _merge(use for item in timed for use in item.uses)
+        found = [use._replace(number=self._before(use.what, first), more=use.number) for use in uses]
+        return timed[0]._replace(uses=sorted(found))
+
+    def _make_end(self, end: int) -> Timed:
+        """Return the ends of the instructions before `end` of a pass, and of their uses.
+
+        The number of a use is that of the instructions of a pass before `end`. The uses are ordered
+        by their kind.
+        """
+        timed = [self._passed(number) for number in range(end - self.length, end)]
+        uses = _merge(use for item in timed for use in item.uses)
+        found = [use._replace(number=self._before(use.what, end)) for use in uses]
+        until = max(item.until for item in timed)
+        return timed[-1]._replace(until=until, uses=sorted(found))
+
+    def _before(self, what: int, end: int) -> int:
+        """Return how many uses of a kind the instructions before `end` of a pass have."""
+        timed = self.instructions[:end]
+        return sum(use.number for item in timed for use in item.uses if use.what == what)
+
+    def _passed(self, number: int) -> Timed:
+        """Return the times of instruction `number` of many complete passes, from the start of pass 0.
+
+        Earlier passes have negative numbers.
+        """
+        row, place = divmod(number, self.length)
+        timed, moved = self.instructions[place], row * self.cycles
+        until = timed.taken if place == self.length - 1 else timed.until
+        uses = [x._replace(begin=x.begin + moved, until=x.until + moved) for x in timed.uses]
+        return Timed(timed.begin + moved, until + moved, until + moved, uses)
+
+
+def _merge(uses: Iterable[Use]) -> list[Use]:
+    """Return the sum of uses of each kind. The uses begin one after the other."""
+    sums: dict[int, Use] = {}
+    for use in uses:
+        old = sums.get(use.what)
+        if old is not None:
+            until = max(old.until, use.until)
+            use = Use(use.what, old.begin, until, old.number + use.number)
+        sums[use.what] = use
+    return list(sums.values())
