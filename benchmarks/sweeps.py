@@ -1,4 +1,8 @@
-"""`macaw sweep` of digits_mlp in two processes and in one: equal points, wall-clock time."""
+"""`macaw sweep` of digits_mlp in two processes and in one: equal points, wall-clock time.
+
+`python -m benchmarks.sweeps 200` measures 200 points once and prints the figures; it writes no
+file. The machine must be idle.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
@@ -47,7 +51,22 @@ def measure(effort: Effort) -> Iterator[Figure]:
     for _ in range(effort.rounds(ROUNDS)):
         one.append(seconds(program, points, 1))
         two.append(seconds(program, points, 2))
-    row = f"{points} points of {program}"
+    yield from figures(f"{points} points of {program}", one, two)
+
+
+def figures(row: str, one: Sequence[float], two: Sequence[float]) -> Iterator[Figure]:
+    """Yield the seconds of one process and of two in each round, and their ratio."""
     yield Figure(row, "one process, s", tuple(one), LOWER)
     yield Figure(row, "two processes, s", tuple(two), LOWER)
     yield ratio(row, "times one process", one, two, HIGHER, "one process")
+
+
+def main(points: int, program: str = PROGRAM) -> None:
+    """Print the figures of one sweep of `points` points in two processes and in one."""
+    two, one = (seconds(program, points, jobs) for jobs in (2, 1))
+    for figure in figures(f"{points} points of {program}", [one], [two]):
+        print(f"{figure.name}: {figure.median:.3g}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])
