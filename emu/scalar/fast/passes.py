@@ -152,7 +152,8 @@ class PassTimes:
         """
         timed = [self._passed(number) for number in range(first, first + self.length)]
         uses = _merge(use for item in timed for use in item.uses)
-        found = [use._replace(number=self._before(use.what, first), more=use.number) for use in uses]
+        before = (self._before(use.what, first) for use in uses)
+        found = (x._replace(number=y, more=x.number) for x, y in zip(uses, before, strict=True))
         return timed[0]._replace(uses=sorted(found))
 
     def _make_end(self, end: int) -> Timed:
@@ -173,9 +174,9 @@ class PassTimes:
         return sum(use.number for item in timed for use in item.uses if use.what == what)
 
     def _passed(self, number: int) -> Timed:
-        """Return the times of instruction `number` of many complete passes, from the start of pass 0.
+        """Return the times of instruction `number` of complete passes, from the start of pass 0.
 
-        Earlier passes have negative numbers.
+        The instructions of earlier passes have negative numbers.
         """
         row, place = divmod(number, self.length)
         timed, moved = self.instructions[place], row * self.cycles
