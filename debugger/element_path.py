@@ -124,9 +124,7 @@ def field_range(
             part = part.view(VIEWS[step])
             continue
         if isinstance(step, str):
-            step = (int(step),) if step.isdecimal() else (step,)  # such as `vr1.0`
-        if not all(isinstance(x, int | slice) for x in step):
-            break  # elements that may not be adjacent
+            step = (int(step),)  # such as `vr1.0`
         # Use a slice of one element, because an array has an address.
         alone = len(step) == part.ndim and all(isinstance(x, int) for x in step)
         part = part[tuple(slice(x, x + 1 or None) for x in step) if alone else step]

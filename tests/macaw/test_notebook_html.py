@@ -147,11 +147,19 @@ def test_a_device(program: macaw.Program) -> None:
     assert rows["pe[0].weights"][2] == f"{state.weight_count.sum():,}"
     assert rows["pe[0].q1"][3] == str(8 * config.load("tiny")["pe.load_queue_1"])
     assert "pe[0].q1: " not in page.text
+    shown: Any = device  # `macaw.notebook` gives the class this method when it is imported
+    charts = {
+        queue: path.count("H")
+        for queue, path in re.findall(
+            r'<title>(\w+) of pe\[0\]: [^<]*</title>.*?<path d="([^"]*)"', shown._repr_html_()
+        )
+    }
+    assert charts["weights"] == 8  # a step for each PE
+    assert charts["input"] == 1  # the contents of `input` have another shape than the PEs
     device.run()
     assert repr(device) == f"<device tiny: cycle {device.cycle}, exit with code 0>"
     differing = {row[0] for row in page.tables[-1][1:]}
     assert "pe.rows" in differing
-    shown: Any = device  # `macaw.notebook` gives the class this method when it is imported
     html = shown._repr_html_()
     assert '<th>setting</th><th class="number">value</th><th class="number">default</th>' in html
 
