@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from macaw import api
+from macaw.debugger.causes import against
 from macaw.debugger.causes.against import walk_back
 from macaw.debugger.causes.against_text import lines
 from macaw.debugger.causes.record import CauseError
@@ -270,3 +271,23 @@ _start: la   a4, y+240
     ((end, near),) = walk.first.unwritten
     assert end.name == "y[60]"
     assert [x.instruction for x in near] == ["sw a3, -80(a4)", "sw a3, 80(a4)"]
+
+
+def test_the_search_visits_at_most_so_many_causes(wrong_shift, monkeypatch):
+    """A search that visits exactly the greatest number of causes is complete."""
+    visits = []  # for each stage: its steps, and the number of causes that its search has visited
+    add_step = against._add_step
+
+    def counted(steps, cause):
+        if not visits or visits[-1][0] is not steps:
+            visits.append([steps, 0])
+        visits[-1][1] += 1
+        add_step(steps, cause)
+
+    monkeypatch.setattr(against, "_add_step", counted)
+    line = "why y[1, 0] against golden.npy hidden=golden_hidden.npy x=x.npy"
+    assert ask(wrong_shift, line).json()["data"]["complete"]
+    most = max(count for _, count in visits)
+    for limit, complete in ((most, True), (most - 1, False)):
+        monkeypatch.setattr(against, "MOST", limit)
+        assert ask(wrong_shift, line).json()["data"]["complete"] == complete
