@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from macaw.emu import recordings
+from macaw.emu.device import Device
 from macaw.emu.pe.state import DONE, RUNNING, WAITING
 from macaw.emu.state import Change
-from macaw.isa import codec
+from macaw.isa import codec, config
+from macaw.isa.memory_map import UNITS
 from macaw.isa.pe import CORE, DESTINATIONS, FUNCTIONS, INSTRUCTIONS, PE_COUNTERS, ROW_COUNTERS
 from macaw.isa.rows import Instruction
 from tests.emu.pe_builder import Machine, Unit, instruction
@@ -236,3 +238,11 @@ def test_a_row_that_says_too_little_is_found(case: Case) -> None:
     if beside - {("unit", None)}:
         with pytest.raises(AssertionError, match=r"^\w+ reads "):
             check(case, 0, replace(case.row, reads=""))
+
+
+def test_a_list_may_begin_at_the_first_byte_of_a_unit() -> None:
+    """The latest exe may be the first packet in the row's unit: its offset is 0, and -1 means no exe."""
+    row = Device(config.load("tiny")).cores["pe[0]"]
+    assert row.current() == ("", None)
+    row.state.latest = 0
+    assert row.current() == ("", UNITS)
