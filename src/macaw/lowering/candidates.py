@@ -62,7 +62,7 @@ def _partitions(
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound of the cycles in which an array of this `size` multiplies.
+    """Return a lower bound of the cycles of the multiplications on `size` (rows, clusters).
 
     `density` is the share of activations that are not zero.
     """
@@ -90,10 +90,11 @@ def plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
 
-    All of them fit the device. The rows of activations in a tile may be grouped in several ways.
-    For each way, the plans with the two largest tile lengths of k that fit are yielded, but for the
-    weight stationary mapping the plans with the lowest estimates (`TRIES`). Plans that probably
-    take more than `limit` cycles may be left out. `density` is the share of activations
+    All of them fit the device. For the weight stationary mapping, they are the plans with the
+    lowest estimates, at most `TRIES`. For the other mappings, the rows of activations in a tile are
+    grouped in several ways, and for each way the two plans with the longest tiles of k that fit are
+    yielded. For the input stationary mapping, plans with a loop over the rows follow. Plans that
+    probably take more than `limit` cycles may be left out. `density` is the share of activations
     that are not zero. With `aligns`, plans of an aligned partition follow (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):

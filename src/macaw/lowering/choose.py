@@ -96,7 +96,8 @@ def choose(
 ) -> Choice:
     """Return the plan with the least predicted cycles. Raises `LowerError` if none fits.
 
-    The preferred mapping is selected if it costs at most 2% more than the cheapest mapping.
+    The result also has the other candidates. The setting `lower.preferred.OPERATION` names the
+    preferred mapping, which is selected if it takes at most 2% more cycles than the best one.
     `product` must be a result of its method `validated`. `density` is the share of activations that
     are not zero. A `mapping` or `split` restricts the search. A `split` is over all rows and
     clusters of the device. Without `split`, plans may also use half of the rows or clusters, a
@@ -203,7 +204,7 @@ def _cheapest_of(
     """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
     Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
-    cannot cost less than `best` are left out. With `aligns`, partitions with aligned outputs are
+    probably cost more than `best` are left out. With `aligns`, partitions with aligned outputs are
     tried, too.
     """
     if best is not None and least_cycles(product, config, split, size, density) >= best.cost.cycles:

@@ -84,8 +84,8 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
     """Return the names of the packet lists that execute the sequence that finishes sums.
 
-    These are the lists of the iterations if clusters add their sums, or if rows do not. If rows add
-    their sums, the list in which row 0 adds them is one, too.
+    These are the lists of the iterations, unless only rows add their sums. If rows add their sums,
+    the list `merge`, in which row 0 adds them, is the last one.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names

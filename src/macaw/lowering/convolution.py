@@ -22,9 +22,9 @@ class Convolution(Product):
 
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
-    (channels, kernel height · kernel width). `m` is the number of output rows. With `turned`, x and
-    y have a single row. The plan then treats each element of this row as a separate row, because
-    the bytes in memory are the same.
+    (channels, kernel height · kernel width). `m` is the number of output rows. Pairs such as
+    `stride` are (vertical, horizontal). With `turned`, x and y have a single row. The plan then
+    treats each element of this row as a separate row, because the bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
     channels of other groups. `weights` contains these zeros, but most plans neither store nor
@@ -148,7 +148,9 @@ class Convolution(Product):
 
     @property
     def macs(self) -> int:
-        """The number of products in a dense computation, including those with padding."""
+        """The number of products of a dense computation: with padding, but without the zeros that
+        dilation and groups put into `weights`.
+        """
         taps = [(size - 1) // by + 1 for size, by in zip(self.kernel, self.dilation, strict=True)]
         inputs = self.k // self.groups
         return self.image_count * self.m * self.columns * self.n * taps[0] * taps[1] * inputs

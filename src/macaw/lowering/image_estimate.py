@@ -49,7 +49,7 @@ class TileGrid:
 
 
 def kernel_cuts(product: Convolution, config: Configuration) -> list[tuple[int, int]]:
-    """Return the sizes of parts of a kernel to try, if the kernel does not fit the device.
+    """Return the sizes (height, width) of parts of a kernel to try, if it does not fit the device.
 
     There are at most three widths, the largest that fit, and at most three heights for each.
     """
@@ -265,7 +265,10 @@ class _Estimate(TileEstimate):
         return transfers, transfers * (self.start + 1) + beats
 
     def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
-        """Return the number of transfers that load slabs in one iteration, and their beats."""
+        """Return the number of transfers in an iteration that loads slabs, and their beats.
+
+        The beats are averaged over all iterations, also those that load no slabs.
+        """
         product, part, size, bus = self.product, self.part, self.size, self.bus
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
         high = -(-part.length("M") // self.grid.groups) * (part.parts("M") * slab_rows)

@@ -147,7 +147,10 @@ class ImagePlan(ProductPlan):
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """The two increments of mac's base: for each position, and after each inner loop."""
+        """The two increments of mac's base: for each position, and after each inner loop.
+
+        They are in elements of the slab.
+        """
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
         inner, outer = (row, column) if self.by_columns else (column, row)

@@ -27,12 +27,12 @@ class Mapping:
         return self.order[2]
 
     def __reduce__(self) -> tuple[Callable[[str], Mapping], tuple[str]]:
-        """Make a copy in another process the mapping itself, because code compares by `is`."""
+        """Let unpickling return the mapping of this module, because code compares by `is`."""
         return mapping_named, (self.name,)
 
 
 def mapping_named(name: str) -> Mapping:
-    """Return the mapping with this name. Raises `KeyError`."""
+    """Return the mapping with this name. Raises `KeyError` if there is none."""
     return MAPPINGS[name]
 
 

@@ -272,8 +272,8 @@ def requirements(
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
     """Return the imports, constants and functions that the names in `roots` need.
 
-    Each of the three lists has the order of the templates. `columns` is the number of elements in a
-    matrix row.
+    The function also returns those that each file for the target needs. Each of the three lists has
+    the order of the templates. `columns` is the number of elements in a matrix row.
     """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     if target in _DECORATORS:

@@ -61,7 +61,8 @@ def chains(
     """Yield the chains that a program executes, in order of execution.
 
     Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and the number
-    of starts there. Scalar registers keep their values between starts. Raises `LowerError`.
+    of starts there. Scalar registers keep their values between starts. Raises `LowerError` if a
+    symbol is unknown, code is wrong, or there are more than `MOST_CHAINS` chains.
     """
     section = part(program)
     scalars = dict(RESET)

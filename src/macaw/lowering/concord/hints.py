@@ -43,7 +43,7 @@ class Hint:
 def hints(program: Program, config: Configuration) -> list[Hint]:
     """Return the named tensors of a program: explicit hints first, then declared tensors.
 
-    Raises `LowerError`.
+    Raises `LowerError` if two explicit hints have the same name or a hint has no elements.
     """
     explicit = [
         Hint(item.name, item.memory, item.address, item.rows, item.cols)

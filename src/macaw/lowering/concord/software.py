@@ -35,7 +35,8 @@ class Software:
 def software(graph: Graph, config: Configuration, target: str, title: str) -> Software:
     """Return the file generated from a graph for `target`, such as "numpy".
 
-    `title` is the program's name in the file's docstring. Raises `LowerError`.
+    `title` is the program's name in the file's docstring. Raises `LowerError` if the file's
+    arithmetic cannot compute the sums of the program's products exactly.
     """
     live = graph.live(output.node for output in graph.outputs)
     layer = roll_loops(graph)

@@ -393,7 +393,10 @@ class Tracer:
     # --- the end ---
 
     def finish(self) -> None:
-        """Add the outputs to the graph: the cells pushed to NetOutQ or written to Dram."""
+        """Add the outputs to the graph: the cells pushed to NetOutQ or written to Dram.
+
+        Raises `LowerError` if there are none.
+        """
         queue = np.array([item[:2] for item in self.push_log], np.int64).reshape(-1, 2)
         places = [item[2] for item in self.push_log]
         self._collect(_OUT, np.arange(len(queue)), queue, dict(enumerate(places)))

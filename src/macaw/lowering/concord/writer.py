@@ -88,7 +88,7 @@ class LayerWriter:
     # --- the function ---
 
     def layer(self) -> list[str]:
-        """Return the source lines of the function."""
+        """Return the source lines of the function; fill `inputs` and `outputs`."""
         layer = self.layer_nodes
         for tensor, node in self.graph.inputs:
             if node.number not in self.live:

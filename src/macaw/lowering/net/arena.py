@@ -39,8 +39,9 @@ def lifetimes(
     """Return the lifetimes of tensors.
 
     `sizes` has the sizes in bytes of the tensors that need a place. `steps` has, in the order of
-    execution, the names that each step reads and the names that it writes. A tensor that no step
-    reads is needed until the last step.
+    execution, the names that each step reads and the names that it writes. A tensor is needed from
+    the first step that writes it to the last step that reads it. If no step writes it, it is needed
+    from step 0; if no step reads it, until the last step.
     """
     first: dict[str, int] = {}
     last: dict[str, int] = {}

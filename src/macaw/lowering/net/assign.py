@@ -192,7 +192,7 @@ class _Assigner:
                 self._add_tensor(name)
 
     def layer(self, layer: model_layers.Layer) -> None:
-        """Assign a layer to a core. Raises `LowerError`."""
+        """Assign a layer to a core. Raises `LowerError` if no core computes it."""
         rule = _RULES.get(type(layer))
         if rule is None:
             raise LowerError(NO_CORE)
@@ -224,7 +224,10 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Make an `Edge` for an input or output whose integers become signed or unsigned."""
+        """Make an `Edge` for an input or output whose integers become signed or unsigned.
+
+        Raises `LowerError` if neither side of the layer is an input or output of the model.
+        """
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]

@@ -88,7 +88,7 @@ def append_island_product(
 ) -> None:
     """Append the product `result` of the tensors `left` and `right`, and the reshapes around it.
 
-    Raises `LowerError` if the islands of the device have no format for it.
+    Raises `LowerError` if no island of the device has fp32, or if there are too many matrices.
     """
     config = rewriting.config
     count = int(config["fim.islands"])
@@ -133,7 +133,8 @@ def _graph(
 ) -> tuple[Graph, tuple[tuple[int, int], ...]]:
     """Return a graph of products of two tensors, and the tensors' shapes as stacks of matrices.
 
-    `left` and `right` are the shapes of the tensors. Raises `LowerError`.
+    `left` and `right` are the shapes of the tensors. Raises `LowerError` for more than `_MOST`
+    products of matrices.
     """
     (height, depth), width = left[-2:], right[-1]
     matrices = prod(right[:-2])

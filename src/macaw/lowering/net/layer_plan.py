@@ -29,6 +29,6 @@ class LayerPlan:
     layer: Layer
     symbol: str
     choice: Choice | None = None
-    operation: VectorOperation | None = None  # what the layer is, if the array does vc's work
+    operation: VectorOperation | None = None  # vc's operation, if the array computes it instead
     overlap: Overlap | None = None  # with the previous layer, if vc computes this one
     reports_progress: bool = False  # whether the next layer overlaps this one

@@ -22,7 +22,7 @@ def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
     """Return, for each element of the result, the number of the input's element that it copies.
 
     Elements of input and result are numbered in the order of the device. -1 stands for a value that
-    is no element of the input.
+    is no element of the input. Raises `LowerError` if the places depend on another input.
     """
     shape = model.tensors[layer.inputs[0]].shape
     numbers = np.arange(np.prod(shape, dtype=np.int64))

@@ -93,7 +93,8 @@ def describe(layer: NativeLayer) -> str:
 def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
     """Predict the device cycles from the call of a layer's subroutine to its return.
 
-    The prediction is for a time in which no other core uses external memory.
+    The result also has the beats of external memory that nnp's program itself uses. The prediction
+    is for a time in which no other core uses external memory.
     """
     cp = ProcessorCycles.of(config)
     latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])

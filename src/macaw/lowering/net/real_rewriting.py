@@ -30,7 +30,8 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
     Return True. The bias and the activation of the product become further layers. Constant operands
     become tensors. If several products share an operand and vc cannot read it several times, a
-    layer repeats the operand. Raises `LowerError`.
+    layer repeats the operand. Raises `LowerError` for an operand with fewer than two dimensions,
+    and for a product that islands should compute but cannot.
     """
     _append_product(rewriting, layer, is_on_islands(rewriting, layer))
     return True
@@ -158,7 +159,7 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a sum, mean, maximum or minimum over axes. Move the elements first if necessary.
 
     The axes that vc reduces must be adjacent on the device, in the order of the model. Return
-    False if the axes are not constant.
+    False, without new layers, if the axes are not constant or the input is no tensor.
     """
     (result,), source = layer.outputs, layer.inputs[0]
     named = layer.inputs[1] if len(layer.inputs) > 1 else ""

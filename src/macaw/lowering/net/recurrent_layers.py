@@ -44,7 +44,7 @@ class RecurrentLayer(Layer):
 def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append the layer of nnp, with movements before it and after it; return True.
 
-    Raises `LowerError`.
+    Raises `LowerError` if nnp cannot compute the layer, or not in the format `HOST`.
     """
     config = rewriting.config
     if config["nnp.host_format"] != HOST:
@@ -80,7 +80,8 @@ def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def _model(rewriting: Rewriting, node: Node) -> Any:
-    """Return the ONNX model of one recurrent node. Raises `LowerError`."""
+    """Return the ONNX model of one recurrent node. Raises `LowerError` for inputs not in binary32.
+    """
     inputs, constants = [], []
     for name in dict.fromkeys(filter(None, node.inputs)):
         array = rewriting.constants.get(name)

@@ -165,7 +165,8 @@ class Rewriting:
     def centred(self, layer: Layer, name: str, zero: int) -> str:
         """Return the int16 tensor that has the integers of tensor `name` minus `zero`.
 
-        This is `name` itself if it is int16 and `zero` is 0. Otherwise a new layer makes it.
+        This is `name` itself if it is int16 and `zero` is 0. Otherwise a new layer makes it from
+        int8. Raises `LowerError` for any other tensor.
         """
         tensor = self.tensors[name]
         if tensor.dtype == WIDE and not zero:
@@ -184,7 +185,8 @@ class Rewriting:
         """Return a new int16 tensor for the result of a layer, and the requantisation to it.
 
         `output` is the requantisation to the layer's own result. The caller then calls `finish`,
-        which converts the new tensor to that result.
+        which converts the new tensor to that result. Raises `LowerError` for an own result of
+        int16 with a zero point other than 0.
         """
         tensor = self.tensors[layer.outputs[0]]
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0
@@ -204,6 +206,9 @@ class Rewriting:
         self.rescale(layer, source, layer.outputs[0], last)
 
     def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
-        """Return whether the tensors `names` have one type, and no zero point differs from 0."""
+        """Return whether the tensors `names` have one type, and all zero points are 0.
+
+        The zero points are `zeros` and that of `output`.
+        """
         types = {self.tensors[name].dtype for name in names}
         return len(types) == 1 and not any(zeros) and not output.zero_point

@@ -67,7 +67,8 @@ def vector_operation(
     """Return the operation that computes a layer, and the indices of the inputs that it takes.
 
     The indices count the inputs of the layer. They are in the order in which the operation takes
-    them. `tensors` are the layer's inputs on the device. Raises `LowerError`.
+    them. `tensors` are the layer's inputs on the device. Raises `LowerError` if vc cannot compute
+    the layer.
     """
     rule = _RULES.get(type(layer))
     if rule is None:

@@ -96,7 +96,10 @@ class ChainWriter:
         self.out.put(statement, comment)
 
     def settings_for(self, chain: Chain) -> Settings:
-        """Return the values of the registers that a chain depends on. Raises `LowerError`."""
+        """Return the values of the registers that a chain depends on.
+
+        Raises `LowerError` in the case in which `unit` does.
+        """
         if chain.matrix:
             matrix = self.model.matrices[chain.matrix]
             return {"rows": matrix.rows, "cols": matrix.columns, "iterations": 1}

@@ -124,7 +124,7 @@ class Builder:
         """Add a constant and return its place. `rows` has shape (count, elements of whole vectors).
 
         `columns` is the number of elements of a row without padding, if all padding is at the row's
-        end.
+        end. If an equal constant is there already, the result is its place.
         """
         numbers = self.to_host(rows)
         count, vectors = len(rows), rows.shape[1] // self.native

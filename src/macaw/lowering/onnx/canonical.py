@@ -25,7 +25,10 @@ Rule = Callable[[Draft, Node], Sequence[Node]]
 
 
 def canonical(graph: Graph) -> Graph:
-    """Return the graph with all nodes as operator set 21 defines them. Raises `LowerError`."""
+    """Return the graph with all nodes as operator set 21 defines them.
+
+    Raises `LowerError`, which names the node, for a node that cannot be rewritten.
+    """
     draft = Draft(graph)
     nodes: list[Node] = []
     for node in draft.nodes:

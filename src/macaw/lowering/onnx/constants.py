@@ -60,6 +60,7 @@ class Evaluator:
         """Return the outputs of an ONNX node with constant inputs.
 
         `forms` has the types and shapes of the outputs. Outputs without a name are empty arrays.
+        Raises `LowerError` for an operator that is not computed, and for too much work.
         """
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
@@ -80,7 +81,11 @@ class Evaluator:
     def evaluate(
         self, node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]
     ) -> list[NDArray[Any]]:
-        """Return the results of a node's operator on `arrays`. Raises `LowerError`."""
+        """Return the results of a node's operator on `arrays`.
+
+        Outputs without a name are empty arrays. Raises `LowerError` if the reference evaluator
+        cannot compute the results.
+        """
         if node.op_type == "GatherElements":
             _check_indices(node, arrays)
         # Give the values unique names: those of a node may be empty, or equal those of its inputs.

@@ -49,7 +49,10 @@ from macaw.lowering.onnx.views import (
 
 
 def layers(graph: Graph) -> Network:
-    """Return the network of a fused graph of operator set 21. Raises `LowerError`."""
+    """Return the network of a fused graph of operator set 21.
+
+    Raises `LowerError`, which names the node, for a node that has no layer.
+    """
     return _Builder(graph).build()
 
 

@@ -17,7 +17,7 @@ LONGEST_TEXT = 280  # the greatest number of characters of a message after the n
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
     """Return the model in `data`, the bytes of file `path`, with its external arrays.
 
-    Raises `LowerError`.
+    Raises `LowerError` if the data are no valid ONNX model, or an external array is missing.
     """
     try:
         model = onnx.load_model_from_string(data)

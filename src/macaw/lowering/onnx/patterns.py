@@ -95,7 +95,7 @@ def match(found: Found, pattern: Op, node: Node) -> Match | None:
 
 
 def parts(node: Node) -> tuple[str, ...]:
-    """Return the names of the model's nodes that a node replaces."""
+    """Return the names of the model's nodes that a node replaces; by default its own name."""
     return tuple(node.attributes.get("parts", (node.label,)))
 
 

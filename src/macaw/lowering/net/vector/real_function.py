@@ -66,7 +66,10 @@ class RealFunction(SameShape):
 
 @dataclass(frozen=True)
 class Softmax(SameShape):
-    """exp(x - max) / sum over the last axis, in binary32; `row_sums` defines how to add."""
+    """exp(x - max) / sum over the last axis, in binary32.
+
+    `macaw.lowering.onnx.operators.elementwise.row_sums` defines the order of additions.
+    """
 
     DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
 
@@ -75,7 +78,7 @@ class Softmax(SameShape):
 class LayerNormalization(SameShape):
     """(x - mean) / sqrt(variance + epsilon) · factors + offsets over the last axis, in binary32.
 
-    `row_sums` defines the order of additions. `factors` and `offsets` have one number for each
+    The order of additions is that of `Softmax`. `factors` and `offsets` have one number for each
     place of the last axis; `offsets` may be empty.
     """
 

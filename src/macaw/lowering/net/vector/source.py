@@ -65,7 +65,7 @@ def vector_subroutine(
 
     Other files of the network's program define the symbols of `linkage`. The address of each tensor
     must be a multiple of 64, and nothing else may be between its end and the next multiple.
-    Raises `LowerError`.
+    Raises `LowerError` if the operation cannot be computed.
     """
     operation.check()
     out = Listing()

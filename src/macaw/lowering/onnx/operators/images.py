@@ -167,7 +167,8 @@ def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
     """Return where each number of a resized axis is on the input's axis: binary64, (result,).
 
     `size` and `result` are the lengths of the axis before and after, `scale` is the ratio of
-    `result` to `size`. `mode` is ONNX's `coordinate_transformation_mode`.
+    `result` to `size`. `mode` is ONNX's `coordinate_transformation_mode`. Raises `LowerError` for a
+    mode that is not supported.
     """
     places = np.arange(result, dtype=np.float64)
     if mode == "asymmetric":
@@ -189,7 +190,8 @@ def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
 def nearest(places: Array, size: int, mode: str) -> Array:
     """Return the index of the number nearest to each coordinate, in the shape of `places`.
 
-    `size` is the length of the input's axis; `mode` is ONNX's `nearest_mode`.
+    `size` is the length of the input's axis; `mode` is ONNX's `nearest_mode`. Raises `LowerError`
+    for another mode.
     """
     rounding: dict[str, Callable[[Array], Array]] = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
@@ -203,7 +205,11 @@ def nearest(places: Array, size: int, mode: str) -> Array:
 
 
 def resized_axes(node: Node, arrays: Arrays) -> list[tuple[int, int, float]]:
-    """Return (axis, new size, scale) of each axis that Resize changes. Raises `LowerError`."""
+    """Return (axis, new size, scale) of each axis that Resize changes.
+
+    Raises `LowerError` for attributes that are not supported, and if there are neither scales nor
+    sizes.
+    """
     x, scales, sizes = first(arrays), optional(arrays, 2), optional(arrays, 3)
     attributes = node.attributes
     if attributes.get("antialias", 0):

@@ -30,7 +30,10 @@ def _spread(array: Array, x: Array, node: Node) -> Array:
 
 
 def limits(dtype: str) -> tuple[int, int]:
-    """Return the least and the greatest number of an integer type. Raises `LowerError`."""
+    """Return the least and the greatest number of an integer type.
+
+    Raises `LowerError` for a type to which QuantizeLinear does not quantise here.
+    """
     if dtype not in _TYPES:
         raise LowerError(f"quantisation to {dtype}", "integers of 2 to 32 bits are supported")
     if dtype in _RANGES:

@@ -27,7 +27,11 @@ def check_operator(node: Node) -> None:
 
 
 def compute(node: Node, arrays: Arrays) -> list[Array]:
-    """Return the results of a node of operator set 21 on `arrays`. Raises `LowerError`."""
+    """Return the results of a node of operator set 21 on `arrays`.
+
+    Raises `LowerError` for an operator or a variant that is not computed, and for inputs that do
+    not fit.
+    """
     check_operator(node)
     try:
         with np.errstate(all="ignore"):
@@ -45,7 +49,10 @@ def compute(node: Node, arrays: Arrays) -> list[Array]:
 
 
 def dtype_of(element: int) -> np.dtype[np.generic]:
-    """Return NumPy's type of a `TensorProto.DataType`. Raises `LowerError`."""
+    """Return NumPy's type of a `TensorProto.DataType`.
+
+    Raises `LowerError` if it is neither a boolean nor an integer nor a real type of NumPy.
+    """
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(element))
     if dtype.kind not in TYPES:
         raise LowerError(f"numbers of the type {dtype} are not computed")
