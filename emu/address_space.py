@@ -109,7 +109,7 @@ class AddressSpace:
         """Add the memories and windows that belong to the cores `agents` to the memory map.
 
         The bytes of the memories must be in `own` already. Raises `ValueError` if two address
-        ranges overlap.
+        ranges overlap, and `TypeError` if a core has a window but is not `Windowed`.
         """
         for core in agents:
             instance = core.number - core.table.number

@@ -44,7 +44,7 @@ class Clock:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The position of the run: a pair (cycle, turn).
+        """The position of the run: a pair of `cycle` and the number after `turn`, at most `NEVER`.
 
         An act has the pair (time, core number). The acts with a lower pair than the position are
         done; the others are not.
@@ -104,7 +104,10 @@ class Agent(ABC):
 
     @abstractmethod
     def read_trace(self, name: str) -> int:
-        """Return the present value of the register `name` of the trace block. Raises `Fault`."""
+        """Return the present value of the register `name` of the trace block.
+
+        Raises `Fault` if the block does not have the register's group.
+        """
 
     @abstractmethod
     def write_trace(self, name: str, value: int) -> None:

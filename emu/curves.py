@@ -45,7 +45,8 @@ def softmax(values: Host, valid: int) -> Host:
 
     The result has the shape of `values`, which are fp16 or fp32. The differences to the largest
     element are rounded to host values. The exponentials are rounded once (to 2**-40 at the finest),
-    their sum is exact, and the quotients are rounded once.
+    their sum is exact, and the quotients are rounded once. If a difference is NaN, the first
+    `valid` elements of its vector become NaN.
     """
     result = np.zeros_like(values)
     count = min(valid, values.shape[-1])

@@ -113,7 +113,8 @@ class Device(System):
     def load(self, program: Program) -> None:
         """Reset the device, write the program's sections to memory, and start core 0 at the entry.
 
-        Raises `DeviceError` if the program does not fit this device.
+        Raises `DeviceError` if the program does not fit this device, has no entry, or is not a
+        `Program`.
         """
         if not isinstance(program, Program):
             raise DeviceError(
@@ -141,7 +142,8 @@ class Device(System):
     def write_tensor(self, name: str, array: object) -> None:
         """Write an array into the program's tensor of this name.
 
-        Raises `DeviceError` unless the array has the dtype and shape that the program declares.
+        Raises `DeviceError` if there is no such tensor, or if the array does not have the dtype and
+        shape that the program declares.
         """
         tensor = tensors.find(self.program, name)
         self.memory.poke(tensor.address, tensors.bytes_of(tensor, array))
@@ -175,7 +177,8 @@ class Device(System):
         limit. There are two limits: `max_cycles` more cycles, and the cycle `until`. At a limit all
         acts before that cycle are done. With a `turn`, the cores with numbers below `turn` have
         also acted in cycle `until` (see `position`). After an exit or fault, `run` returns the same
-        stop until a reset, load or restore.
+        stop until a reset, load or restore. Raises `DeviceError` if `max_cycles` is negative or not
+        a whole number.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -188,7 +191,8 @@ class Device(System):
         """Run until the core `name` has finished one more instruction, or until another stop.
 
         If the core has finished its instruction, the stop's reason is "step". The other cores do
-        all acts that come earlier in time. The other arguments are the limits of `run`.
+        all acts that come earlier in time. The other arguments are the limits of `run`. Raises
+        `DeviceError` as `run` does, and `KeyError` if there is no such core.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -428,7 +432,7 @@ class Device(System):
         """Set the state to that of a snapshot.
 
         The snapshot is of this device, or of another device with the same configuration. Raises
-        `StateError` if the snapshot has other cores.
+        `StateError` if the snapshot has other cores, or fields of another type or shape.
         """
         if snapshot.cores.keys() != self.cores.keys():
             raise StateError("the snapshot has other cores than this device")
@@ -487,7 +491,10 @@ class Device(System):
     # Listeners
 
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
-        """Call `listener` for each announcement of the cores with these names, or of all cores."""
+        """Call `listener` for each announcement of the cores with these names, or of all cores.
+
+        Raises `KeyError` if there is no core of a name.
+        """
         cores = self.cores
         for name in cores if names is None else names:
             cores[name].sync()  # from now on the engine must announce each act

@@ -51,8 +51,9 @@ class MeteredMemory:
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
         """Return the bytes that an access of a port moves; count its words in on-chip banks.
 
-        The access is to `size` bytes at `address`; `writes` says whether it writes. The result is
-        None for a register, a window, or an access of 0 bytes.
+        The access is to `size` bytes at `address`; `writes` says whether it writes. External memory
+        moves whole beats, so its result may have more than `size` bytes. The result is None for a
+        register, a window, or an access of 0 bytes.
         """
         region = address >> REGION_SHIFT
         if not size or region == MAPPED:

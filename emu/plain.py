@@ -65,7 +65,10 @@ def same(one: Any, other: Any) -> bool:
 
 
 def pack(value: Any) -> bytes:
-    """Return a plain value as bytes. Raises `PlainError` for any other value."""
+    """Return a plain value as bytes.
+
+    Raises `PlainError` for any other value, and for containers in more than 64 levels.
+    """
     if type(value) is int:  # most values are small integers
         return _packed_int(value)
     pieces: list[bytes] = []

@@ -64,7 +64,8 @@ class Port(Endpoint):
 
         Return (value, ready). For an on-chip address the method only requests a beat and returns
         None; later `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range
-        access), and `WindowNotReady` if a window has fewer bytes.
+        access), and `WindowNotReady` if a window has fewer bytes or another core's memory cannot be
+        accessed yet.
         """
         self._check_alignment("load", address, size)
         if address >> REGION_SHIFT == ONCHIP:
@@ -84,8 +85,9 @@ class Port(Endpoint):
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
         """Write the low `size` bytes of `value` to `address`; return the cycle of the effect.
 
-        For an on-chip address the method only requests a beat and returns None. Raises
-        `Fault` as `load` does, and `WindowNotReady` if a window has less room than `size` bytes.
+        For an on-chip address the method only requests a beat and returns None. Raises `Fault` as
+        `load` does, and `WindowNotReady` if a window has less room than `size` bytes or another
+        core's memory cannot be accessed yet.
         """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -170,7 +172,8 @@ class Port(Endpoint):
         """Read `length` bytes at `address` of local, external or a core's own memory.
 
         Return the bytes, and the cycle in which they are ready. Raises `Fault`, with a message that
-        begins with `what`, and `WindowNotReady`.
+        begins with `what`, if no memory has all bytes, and `WindowNotReady` if another core's
+        memory cannot be accessed yet.
         """
         pages, offset = self.memory.locate(address, length, what)
         inside = pages is not self.memory.external
@@ -193,8 +196,8 @@ class Port(Endpoint):
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
         """Write bytes to `address` of local, external or a core's own memory.
 
-        Return the cycle in which the write is ready. Raises `Fault`, with a message that begins
-        with `what`, and `WindowNotReady`.
+        Return the cycle in which the write is ready. Raises `Fault` and `WindowNotReady` as `read`
+        does.
         """
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)

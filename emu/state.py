@@ -324,7 +324,7 @@ class State:
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write the state to the `.npz` file `path`, without pickled objects."""
+        """Write the state to the `.npz` file `path`, without pickled objects. Raises `OSError`."""
         write_arrays(path, self.arrays("state/"))
 
     def load(self, path: str | Path) -> None:

@@ -180,7 +180,7 @@ class System(Clock):
         """Start the core `number` at the address `entry` in cycle `time`, unless this core runs.
 
         Return 0 if the core was started. If it runs, return its mask, and the caller waits for it.
-        Raises `Fault`.
+        Raises `Fault` (bad mask; a fault of the core's `start`).
         """
         core = self.core_set.find(number)
         if core is None:

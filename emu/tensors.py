@@ -14,7 +14,10 @@ from macaw.emu.faults import DeviceError
 
 
 def find(program: Program | None, name: str) -> Tensor:
-    """Return the program's tensor of this name. Raises `DeviceError`."""
+    """Return the program's tensor of this name.
+
+    Raises `DeviceError` if there is no program, or if the program has no such tensor.
+    """
     if program is None:
         raise DeviceError("no program is loaded")
     try:

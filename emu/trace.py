@@ -54,7 +54,8 @@ class TraceBlock(Groups):
 
     A core that executes one instruction after the other need not report each of them. It may report
     only at the instructions `open_at` and `close_at`: there it calls `absorb` with its tally, then
-    `close` and `open`.
+    `close` and `open`. A method that ends a record raises `Fault` if no memory has the place of the
+    record, or if the place is in on-chip memory.
     """
 
     # The timer

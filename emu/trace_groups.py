@@ -223,7 +223,10 @@ class Groups(Registers):
     # Registers
 
     def read(self, name: str) -> int:
-        """Return the 32-bit value of the register `name` of the groups. Raises `Fault`."""
+        """Return the 32-bit value of the register `name` of the trace block.
+
+        Raises `Fault` if the block does not have the register's group.
+        """
         self._open_lazy()
         return super().read(name)
 

@@ -72,6 +72,9 @@ class Traced(Agent):
         self.trace.mark(begins, group, time, until, self.numbers_markers)
 
     def read_trace(self, name: str) -> int:
-        """Return the present value of the register `name` of the trace block. Raises `Fault`."""
+        """Return the present value of the register `name` of the trace block.
+
+        Raises `Fault` if the block does not have the register's group.
+        """
         self.sync()
         return self.trace.read(name)

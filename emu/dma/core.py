@@ -78,7 +78,8 @@ class DmaCore(Core):
         """Queue the transfer described at `address` for the core `by`, in cycle `time`.
 
         Return its ticket, or None if the queue is full. The dma needs no cycles for reading the
-        description, only dma.setup. Raises `Fault`.
+        description, only dma.setup. Raises `Fault` for an address that is no multiple of 4, or not
+        in memory, and for a transfer that `Transfer.check` refuses.
         """
         state = self.state
         if len(state.transfers) >= self.queue:
@@ -183,7 +184,7 @@ class DmaCore(Core):
     def act(self) -> None:
         """Do the work of one cycle: at most one write and one read, or the end of the transfer.
 
-        Raises `Fault`.
+        Raises `Fault` for a read or write that the memory or a window refuses.
         """
         state, time = self.state, self.time
         buffer = state.buffer

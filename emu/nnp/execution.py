@@ -42,7 +42,8 @@ class Execution:
         """Return the host values that iterations of a chain write, of shape (count, vectors, N).
 
         There are `count` iterations, from number `first` on. If NetInQ is the source, `popped` has
-        the vectors from it; otherwise it is None. Raises `IterationFault`.
+        the vectors from it; otherwise it is None. Raises `IterationFault` for a vector of Dram
+        outside of external memory, a NaN that is quantised, and an accumulator that overflows.
         """
         values = self._source(chain, first, count, popped)
         is_first = True
@@ -138,7 +139,7 @@ class Execution:
     def quantise(self, at: int, values: Host) -> Quantised:
         """Quantise the vectors `values` for the multiplier.
 
-        Raises `IterationFault` for instruction `at`.
+        Raises `IterationFault`, with instruction `at` of the chain, if a number is NaN.
         """
         try:
             return self.arithmetic.quantise(values, self.arithmetic.vector)
@@ -148,7 +149,7 @@ class Execution:
     def _requantise(self, at: int, values: Host) -> Host:
         """Quantise host values and convert the result back to host values.
 
-        Raises `IterationFault` for instruction `at`.
+        Raises `IterationFault`, with instruction `at` of the chain, if a number is NaN.
         """
         try:
             blocks = self.arithmetic.quantise(values, self.arithmetic.vector)

@@ -37,7 +37,8 @@ def _missing(head: bytes) -> int:
 def registers_of(head: bytes) -> list[list[tuple[int, int]]]:
     """Return for each s_wr of a message's head the registers that it sets, with their values.
 
-    A register is given by its index in `SCALARS`. Raises `Fault`.
+    A register is given by its index in `SCALARS`. Raises `Fault` for a word that is no s_wr, and
+    for a value that a register cannot have.
     """
     pairs = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):

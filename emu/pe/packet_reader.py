@@ -123,7 +123,8 @@ class PacketReader:
         """Return the packet at an offset of the half, and the offset after the packet.
 
         `address` is the offset. `order` becomes the number of the packet. The method does not check
-        whether the segments suit the command. Raises `Fault`.
+        whether the segments suit the command. Raises `Fault` if the packet is misaligned, malformed
+        or not completely in the half, or if the device does not have what it names.
         """
         where = self.shape.address(address)
         if address % PACKET_ALIGN:

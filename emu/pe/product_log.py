@@ -47,14 +47,20 @@ class ProductLog:
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
-        """Clear the sources of accumulator `total`, and return a function that yields them."""
+        """Clear the sources of accumulator `total`, and return a function that yields them.
+
+        The function raises `UnrecordedError` if a source may be missing from a partial log.
+        """
         begin, end = self._first.get(total), self.count
         added = self._added.pop(total, [])
         self._first[total] = end
         return partial(self._sources, total, begin, end, added)
 
     def sources_in(self, total: int) -> list[Source]:
-        """Return the sources of accumulator `total`."""
+        """Return the sources of accumulator `total`.
+
+        Raises `UnrecordedError` if a source may be missing from a partial log.
+        """
         begin, added = self._first.get(total), self._added.get(total, [])
         return list(self._sources(total, begin, self.count, added))
 
@@ -87,6 +93,8 @@ class ProductLog:
         """Return a product as a source.
 
         `row` has one number for each column of the log. `pair` has the weight and the activation.
+        Raises `UnrecordedError` if a partial log lacks the origin of the weight, of the activation
+        or of the mac.
         """
         if self.is_partial and min(row[MAC], row[WEIGHT], row[ACTIVATION]) < 0:
             raise UnrecordedError

@@ -76,7 +76,9 @@ class RunLifecycle:
     def open(self, packet: Packet, address: int) -> Run:
         """Return a new run for a packet whose first beat is sent now.
 
-        `address` is the address of the packet. Raises `Fault`.
+        `address` is the address of the packet. Raises `Fault` if a buffer is empty, if buffers
+        trigger each other without end, if the segments do not suit the loads, or if results do not
+        fit into the half.
         """
         c, number = self.cluster.number, packet["buffer"]
         chain = self._checked_chain(number, address)

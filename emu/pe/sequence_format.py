@@ -108,7 +108,8 @@ def _records(header: dict[str, int]) -> range:
 def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str, int] | None:
     """Return the members of the record `types` of a sequence; None without such a record.
 
-    `data` are the bytes of the sequence, `address` is its address. Raises `Fault`.
+    `data` are the bytes of the sequence, `address` is its address. Raises `Fault` (malformed
+    packet) if the record is wrong, or if there are two.
     """
     found = None
     for number, at in enumerate(_records(header)):
@@ -166,9 +167,10 @@ def _is_scaled(types: dict[str, int] | None) -> bool:
 
 
 def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
-    """Return the contents of the records of a sequence. Raises `Fault`.
+    """Return the contents of the records of a sequence.
 
-    `data` are the bytes of the sequence, `address` is its address.
+    `data` are the bytes of the sequence, `address` is its address. Raises `Fault` (malformed
+    packet) if a record is wrong, or is for an operand that has none of this kind.
     """
     types = types_record(data, header, address)
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
@@ -223,7 +225,8 @@ def parse_instruction(
 ) -> tuple[int, int]:
     """Return the two operands of the instruction `word` in PE 0 of cluster 0.
 
-    The instruction is at `address`, in a sequence with this header. Raises `Fault`.
+    The instruction is at `address`, in a sequence with this header. Raises `Fault` if the word is
+    no instruction of a sequence, or if its operands do not suit the header or the device.
     """
     try:
         instruction = decode_word(word)

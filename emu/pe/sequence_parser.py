@@ -80,7 +80,8 @@ class SequenceParser:
     def store(self, packet: Packet, number: int, data: bytes) -> None:
         """Store the scales or the table that segment `number` of a config brings.
 
-        `data` has all bytes of the segment. Raises `Fault`.
+        `data` has all bytes of the segment. Raises `Fault` if the segment has a wrong size or mode,
+        if a scale is not finite, or if a table is for floating-point elements.
         """
         kind, parser = packet["segments"][number]["type"], self.state.parsers[self.cluster]
         buffer = parser["buffer"]

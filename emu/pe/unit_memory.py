@@ -28,7 +28,10 @@ class UnitMemory:
         return self.read_port.busy or self.return_port.busy
 
     def peek(self, offset: int, length: int) -> bytes:
-        """Return `length` bytes at `offset` of the half, in no simulated time. Raises `Fault`."""
+        """Return `length` bytes at `offset` of the half, in no simulated time.
+
+        Raises `Fault` (out-of-range access) unless the half contains all bytes.
+        """
         return self.memory.peek(self.base + offset, length)
 
     def read(self, ranges: Ranges, instruction: int) -> None:

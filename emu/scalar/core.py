@@ -224,7 +224,7 @@ class ScalarCore(Core, Startable, Instrumented):
         """Execute a marker of register group `group`, from cycle `time` to `until`.
 
         `begins` distinguishes `trace_begin` from `trace_end`. In auto mode a marker is recorded
-        like any other instruction. Raises `Fault`.
+        like any other instruction. Raises `Fault` (bad mask) if there is no such group.
         """
         self.trace.check(group)
         if self.trace.state.trace_mode == MARK:

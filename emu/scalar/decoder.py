@@ -26,14 +26,14 @@ class Decoder:
         self._words: dict[int, Decoded] = {}
 
     def fetch(self, address: int) -> Decoded:
-        """Return the instruction at `address`. Raises `Fault`."""
+        """Return the instruction at `address`. Raises `Fault` as `locate` and `decode` do."""
         pages, offset = self.locate(address)
         return self.decode(address, pages.words[offset >> 2])
 
     def locate(self, address: int) -> tuple[Pages, int]:
         """Return the memory that contains the instruction at `address`, and its offset there.
 
-        Raises `Fault`.
+        Raises `Fault` if the address is no multiple of 4, or if no memory contains it.
         """
         if address & 3:
             raise Fault(
@@ -47,8 +47,9 @@ class Decoder:
         return pages, offset
 
     def decode(self, address: int, word: int) -> Decoded:
-        """Return the instruction that `word` encodes, which was fetched from `address`. Raises
-        `Fault`.
+        """Return the instruction that `word` encodes, which was fetched from `address`.
+
+        Raises `Fault` if the word is no instruction of the core.
         """
         found = self._words.get(word)
         if found is None:

@@ -100,7 +100,8 @@ def repetition(
     `start` is the state of the group before these iterations. `steps` are the steps of the previous
     iteration; `macs` computes the macs. `next_packet` returns the packet on the bus if the row can
     send its segments without asking memory for each beat, or None. The last two iterations of a run
-    are never included, because the run's last state contains some of their steps.
+    are never included, because the run's last state contains some of their steps. Raises
+    `Unplannable` or `Fault` if a mac cannot be computed in advance.
     """
     run = loop.run
     if run["taken"] < len(run["segments"]):
@@ -164,7 +165,10 @@ def _streamed(
 
 
 def _are_alike(segments: Sequence[Segment]) -> bool:
-    """Return whether all are segments of activations that differ only in their offset."""
+    """Return whether all are segments of activations that differ only in their offset.
+
+    The result is also False if they are compressed or have no bytes.
+    """
     lead = segments[0]
     if lead["type"] != ACTIVATIONS_SEGMENT or lead["form"] == COMPRESS or not lead["length"]:
         return False

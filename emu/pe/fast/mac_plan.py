@@ -64,7 +64,8 @@ class Plan:
     def _find_loads(self) -> None:
         """Compute which entries are effectual (`hit`), and the loads of each PE.
 
-        The loads of a PE are `total` elements of `loads` from index `first` on.
+        The loads of a PE are `total` elements of `loads` from index `first` on. Raises
+        `Unplannable` if an entry refers to an activation that is not loaded.
         """
         arrays, pes, width = self.arrays, self.pes, self.width
         number = np.arange(width)
@@ -140,7 +141,8 @@ class Plan:
         """Set `running`: in each PE, add one product after the other.
 
         `product` has all products; `owner` has the index of the PE of each one. -0 stands for a
-        missing product of a PE, because it changes no sum.
+        missing product of a PE, because it changes no sum. Raises `Unplannable` if a sum is not
+        finite.
         """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old

@@ -63,7 +63,7 @@ class FastSpecialUnits(SpecialUnits):
     def cycle(self, now: int) -> None:
         """Simulate cycle `now` of the units whose cycles are not skipped.
 
-        While the row has listeners, no cycles are skipped.
+        While the row has listeners, no cycles are skipped. Raises `Fault`.
         """
         if self._next and self.context.core.listeners:
             self.catch_up(now, only_ended=False)

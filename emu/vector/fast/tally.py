@@ -32,9 +32,10 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
 
         `begin` and `until` are the first cycle of the block and the cycle after it; `first` and
         `last` are the first cycle of its uses and the cycle after them. `lanes` and `arrays` are
-        the numbers of uses of lanes and of the whole vector unit. `last_read` and `last_write` are
-        the cycles in which the last accesses begin; the block lasts at least until their last
-        beats. `partial` is the number of partial writes.
+        the numbers of uses of lanes and of the whole vector unit. `reads` and `writes` are the
+        numbers of accesses. `first_read` and `last_read` are the cycles in which the first and the
+        last read begin; those of writes are analogous. The block lasts at least until the last
+        beats of the accesses. `partial` is the number of partial writes.
         """
         tally = self.tally
         if tally.begin < 0:

@@ -232,7 +232,7 @@ def convolution(
     layout: str = "hwc",
     out_layout: str = "hwc",
 ) -> Convolution:
-    """Return the convolution of an image of size `image` (height, width). Raises `LowerError`.
+    """Return the convolution of an image of size `image` (height, width).
 
     `weights` have shape (outputs, kernel height, kernel width, channels of a group), or for a
     depthwise convolution (channels, kernel height, kernel width). `padding` has the padding above
@@ -240,7 +240,8 @@ def convolution(
     `padding`. `stride` and `dilation` are (vertical, horizontal). The outputs of a group depend
     only on the channels of that group. If `images` is not 0, x and y have an additional first axis
     of this length. `layout` and `out_layout` are the memory layouts of x and y: `hwc` or `cwh`.
-    `activation` and `shift` say how sums become results, as in `Product`.
+    Sums begin with `bias`, one number for each output; `activation` and `shift` say how they become
+    results, as in `Product`. Raises `LowerError` if the arguments do not suit each other.
     """
     _check_weights(weights, depthwise)
     after = padding if after is None else after

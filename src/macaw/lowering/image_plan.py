@@ -88,7 +88,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def pads_in_unit(self) -> bool:
-        """Whether slabs get the zeros of the padding in the units, not from a copy of x."""
+        """Whether the zeros of the padding are made in the units, not taken from a copy of x."""
         return self.product.copies_input
 
     @property
@@ -98,7 +98,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def source_size(self) -> tuple[int, int]:
-        """The (height, width) of the image from which slabs are loaded: x, or its framed copy."""
+        """The (height, width) of the image that units load parts of: x, or its framed copy."""
         product = self.product
         return (product.height, product.width) if self.pads_in_unit else product.padded
 
@@ -131,7 +131,7 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def slab(self) -> int:
-        """The number of activations in a slab."""
+        """The number of activations in a slab, the part of the padded image that a tile needs."""
         return self.slab_rows * self.slab_columns * self.slab_channels
 
     @property
@@ -303,7 +303,7 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """The weights in the order of cp's table.
+        """The weights in the order of the table by which cp loads them.
 
         The shape is (n tiles, k tiles, rows, slots, elements). The elements are those of the first
         rows of a slab, as many rows as a part of the kernel has.

@@ -194,7 +194,10 @@ class Product:
         return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
     def validated(self, config: Configuration) -> Self:
-        """Return the product with weights and bias in the device's types. Raises `LowerError`."""
+        """Return the product with weights and bias in the device's types.
+
+        Raises `LowerError` if the product is invalid, or its types are not those of the device.
+        """
         types = self.types(config)
         has = operand_dtypes(config)
         for name in (types.activation, types.weight):

@@ -325,7 +325,7 @@ class ProductPlan:
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """The weights in the order of cp's table.
+        """The weights in the order of the table by which cp loads them.
 
         The shape is (n tiles, k tiles, rows, slots, k). There are zeros for slots without an
         output, and for inputs that another part or tile contains. Rows that share weights have one

@@ -42,7 +42,10 @@ class Scope:
 
     @classmethod
     def parse(cls, text: str) -> Scope:
-        """Return the scope for the user's text, such as `layer`. Raises `LowerError`."""
+        """Return the scope for the user's text: `net`, `layer`, `node`, or `group:N` with a number.
+
+        Raises `LowerError` for any other text.
+        """
         kind, _, number = text.partition(":")
         if kind == "group":
             if re.fullmatch("0*[1-9][0-9]{0,8}", number, re.ASCII):

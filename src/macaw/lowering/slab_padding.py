@@ -30,7 +30,10 @@ _PART = 12  # bytes of an entry of the table of parts
 
 @dataclass(frozen=True)
 class PaddedSlabs:
-    """How much of the slabs of a plan is inside the image."""
+    """How much of the slabs of a plan is inside the image.
+
+    A slab is the part of the padded image that a tile needs.
+    """
 
     plan: ImagePlan
 

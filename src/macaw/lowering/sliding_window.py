@@ -53,7 +53,10 @@ from macaw.lowering.transfers import (
 
 
 class SlidingWindowPlan(ImagePlan):
-    """A plan of a depthwise convolution whose windows slide over strips in the weight queues."""
+    """A plan of a depthwise convolution whose windows slide over strips in the weight queues.
+
+    A strip has the image rows from which an output row is computed, column by column.
+    """
 
     @property
     def variant(self) -> str:
@@ -72,7 +75,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @property
     def strip(self) -> int:
-        """The number of elements in a strip."""
+        """The number of elements in a strip, the image rows of an output row."""
         return self.slab_columns * self.product.kernel[0]
 
     @property

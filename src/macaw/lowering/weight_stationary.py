@@ -137,7 +137,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def buffered_rows(self) -> int:
-        """Always 1, because `blocks` already counts all rows (the check multiplies the two)."""
+        """The number by which `check` multiplies `blocks`: 1, because `blocks` counts all rows."""
         return 1
 
     @property

@@ -34,7 +34,10 @@ class IslandProduct:
 
     @property
     def plan(self) -> GraphPlan:
-        """The plan of the products on the islands of the device. Raises `LowerError`."""
+        """The plan of the products on the islands of the device.
+
+        Raises `LowerError` if there is no plan.
+        """
         if isinstance(self._answer, LowerError):
             raise LowerError(str(self._answer), self._answer.hint)
         return self._answer

@@ -46,7 +46,11 @@ def same_places(model: Network, layer: MoveLayer) -> bool:
 
 
 def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that moves the elements of tensor `x`. Raises `LowerError`."""
+    """Return the operation that moves the elements of tensor `x`, as `layer` says.
+
+    Raises `LowerError` for a pad that also leaves elements out, or that pads real numbers with
+    another number than 0.
+    """
     places = places_of(model, layer)
     if layer.operator == "Pad" and (places < 0).any():
         return _pad(model, layer, x, places)

@@ -80,8 +80,7 @@ def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def _model(rewriting: Rewriting, node: Node) -> Any:
-    """Return the ONNX model of one recurrent node. Raises `LowerError` for inputs not in binary32.
-    """
+    """Return the ONNX model of a recurrent node. Raises `LowerError` if inputs are not binary32."""
     inputs, constants = [], []
     for name in dict.fromkeys(filter(None, node.inputs)):
         array = rewriting.constants.get(name)

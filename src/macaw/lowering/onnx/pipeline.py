@@ -52,20 +52,24 @@ class QuantisedResult:
 
 
 def fused_graph(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
-    """Return the frozen, fused graph of operator set 21 of a checked model. Raises `LowerError`."""
+    """Return the frozen, fused graph of operator set 21 of a checked model.
+
+    Raises `LowerError` if Macaw does not support the model, or if the `wishes` do not suit it.
+    """
     return fuse(canonical(read(model, wishes)))
 
 
 def network_of(model: onnx.ModelProto, wishes: Wishes | None = None) -> Network:
-    """Return the network of layers of a checked model. Raises `LowerError`."""
+    """Return the network of a checked model. Raises `LowerError` as `fused_graph` does."""
     return layers(fused_graph(model, wishes))
 
 
 def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> QuantisedResult:
-    """Return a quantised model for a float model, calibrated with data. Raises `LowerError`.
+    """Return a quantised model for a float model, calibrated with data.
 
     `data` has arrays of samples by the names of inputs. The result is a standard ONNX model with
-    QuantizeLinear and DequantizeLinear, static shapes and operator set 21.
+    QuantizeLinear and DequantizeLinear, static shapes and operator set 21. Raises `LowerError` if
+    Macaw does not support the model, if it is quantised already, or if the data do not suit it.
     """
     draft = _integers(model, data, plan)
     quantised = model_of(draft.made.graph, draft.name)
@@ -78,7 +82,10 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
 
 
 def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
-    """Return the network of the model that `quantise_model` would make. Raises `LowerError`."""
+    """Return the network of the model that `quantise_model` would make.
+
+    Raises `LowerError` as that function does.
+    """
     draft = _integers(model, data, plan)
     return network_of(model_of(draft.made.graph, draft.name))
 

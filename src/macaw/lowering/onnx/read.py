@@ -46,7 +46,11 @@ class Wishes:
 
 
 def read(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
-    """Return the frozen graph of a checked model, as `wishes` demands. Raises `LowerError`."""
+    """Return the frozen graph of a checked model, as `wishes` demands.
+
+    Raises `LowerError` if Macaw does not support the model, if a shape is not known beforehand, or
+    if the wishes do not suit the model.
+    """
     return _Reader(model, wishes or Wishes()).read()
 
 

@@ -85,7 +85,11 @@ def evaluate(
 
 
 def evaluate_layer(network: Network, layer: Layer, arrays: list[Array | None]) -> list[Array]:
-    """Return the outputs of one layer for the arrays of its inputs. Raises `LowerError`."""
+    """Return the outputs of one layer for the arrays of its inputs.
+
+    Raises `LowerError`, which names the layer, if it cannot be computed, or if a result does not
+    have the type and shape that the network gives it.
+    """
     try:
         results = _RULES[type(layer)](network, layer, arrays)
     except LowerError as error:

@@ -40,7 +40,10 @@ class Form(NamedTuple):
 
 
 def opset(model: onnx.ModelProto) -> int:
-    """Return the version of the ONNX operator set that a model uses. Raises `LowerError`."""
+    """Return the version of the ONNX operator set that a model uses.
+
+    Raises `LowerError` if the model names none or several, or one that is not read.
+    """
     versions = [row.version for row in model.opset_import if row.domain in STANDARD]
     if len(versions) != 1:
         raise LowerError("the model does not name exactly one ONNX operator set")
@@ -57,7 +60,8 @@ def results(
 ) -> list[Form | None]:
     """Return type and shape of each output of a node; None for an unnamed output.
 
-    `version` is the version of ONNX's operator set. Raises `LowerError`.
+    `version` is the version of ONNX's operator set. Raises `LowerError` if ONNX's rules refuse the
+    node, and if a result is no tensor.
     """
     constants = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
     types = {

@@ -34,9 +34,10 @@ class Window:
 
 
 def window_of(attributes: Mapping[str, Any], image: Sequence[int], kernel: Sequence[int]) -> Window:
-    """Return the window of a Conv or a pool over an image. Raises `LowerError`.
+    """Return the window of a Conv or a pool over an image.
 
-    `attributes` are those of the node; `image` and `kernel` are sizes.
+    `attributes` are those of the node; `image` and `kernel` are sizes. Raises `LowerError` for
+    attributes that do not fit together, and for a kernel that is larger than the padded image.
     """
     count = len(kernel)
     if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
@@ -93,9 +94,10 @@ def output_sizes(window: Window, image: Sequence[int]) -> tuple[int, ...]:
 def transposed_window(
     attributes: Mapping[str, Any], image: Sequence[int], kernel: Sequence[int]
 ) -> tuple[Window, tuple[int, ...]]:
-    """Return the window of a ConvTranspose and the sizes of its result. Raises `LowerError`.
+    """Return the window of a ConvTranspose and the sizes of its result.
 
-    The parameters are those of `window_of`.
+    The parameters are those of `window_of`. Raises `LowerError` for negative padding, and if the
+    result would have no elements.
     """
     count = len(kernel)
     strides = _numbers(attributes, "strides", count)

@@ -22,13 +22,19 @@ SCALES = ("vr14", "vr15")
 
 
 def widen_halves(k: Kernel, sources: Sequence[str], quarters: Sequence[str]) -> None:
-    """Widen a group of int8 in `sources` to 16 bits, into the first and the third quarter."""
+    """Write code that widens the 16 int8 numbers in the register `sources[0]` to 16 bits.
+
+    The low eight numbers go to the register `quarters[0]`, the others to `quarters[2]`.
+    """
     k.put(f"vwiden.b {quarters[0]}, {sources[0]}, 0")
     k.put(f"vwiden.b {quarters[2]}, {sources[0]}, 1")
 
 
 def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
-    """Widen 16-bit numbers in the first and the third quarter to 32 bits in all four quarters."""
+    """Write code that widens 16-bit numbers in `quarters[0]` and `quarters[2]` to 32 bits.
+
+    The 16 results go to the four registers `quarters`, in their order.
+    """
     for low, high in ((0, 1), (2, 3)):
         k.put(f"vwiden.h {quarters[high]}, {quarters[low]}, 1")
         k.put(f"vwiden.h {quarters[low]}, {quarters[low]}, 0")
@@ -37,9 +43,10 @@ def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
 def widen_pair(
     k: Kernel, sources: Sequence[str], quarters: Sequence[str], letter: str = "h"
 ) -> None:
-    """Widen two registers `sources` to twice the bits, into the four `quarters`.
+    """Write code that widens the numbers in two registers `sources` into four `quarters`.
 
-    The registers have one group of int16, or with `letter` "b" two groups of int8.
+    The results have twice as many bits. The sources have one group of 16 int16 numbers, or with
+    `letter` "b" two groups of int8 numbers.
     """
     for number, quarter in enumerate(quarters):
         k.put(f"vwiden.{letter} {quarter}, {sources[number // 2]}, {number % 2}")
@@ -56,7 +63,10 @@ def each(k: Kernel, mnemonic: str, targets: Sequence[str], *others: Sequence[str
 
 
 def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> None:
-    """Put a constant into all 32-bit lanes of a register: an integer, or a binary32 number."""
+    """Write code that puts a constant into all 32-bit lanes of a register.
+
+    The constant `number` is an integer, or becomes a binary32 number.
+    """
     if isinstance(number, float):
         comment = comment or repr(float(np.float32(number)))
         number = int(np.float32(number).view(np.int32))
@@ -66,7 +76,7 @@ def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> N
 
 @dataclass(frozen=True)
 class Rounding:
-    """How quarters of 32-bit integers or binary32 numbers become elements.
+    """How integers or binary32 numbers in four registers, the `quarters`, become elements.
 
     Floats are converted half to even; integers are shifted right by `shift`, half to even. Then
     they are saturated to `operation.dtype` and clipped.
@@ -97,7 +107,7 @@ class Rounding:
                 k.put(f"vsplat.{letter} {register}, t0")
 
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
-        """Write the rounding of the quarters.
+        """Write the rounding of the numbers in the registers `quarters`.
 
         `between` are instructions that do not depend on the rounding. They are written after the
         first narrowing, so that less time is spent waiting.

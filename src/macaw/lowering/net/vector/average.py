@@ -41,12 +41,15 @@ class Mean:
         self.sums = (FIRST[0], FIRST[2]) if self.is_byte else FIRST[:2]
 
     def begin(self) -> None:
-        """Write zeros into the sums."""
+        """Write code that sets the sums to zero."""
         for register in self.sums:
             self.k.put(f"vsplat.w {register}, zero")
 
     def add(self, register: str, between: Sequence[str] = ()) -> None:
-        """Add the elements in a register to the sums. `between` may load the register again."""
+        """Write code that adds the elements in a register to the sums.
+
+        The instructions `between` may load the register again.
+        """
         for half, widened in enumerate(_WIDENED):
             self.k.put(f"vwiden.{self.narrow} {widened}, {register}, {half}")
         self.k.block(*between)
@@ -54,9 +57,9 @@ class Mean:
             self.k.put(f"vadd.{self.wide} {total}, {total}, {widened}")
 
     def finish(self, scale: str, widened: bool = False) -> str:
-        """Scale and round the sums; return the register of the results.
+        """Write code that scales and rounds the sums; return the register of the results.
 
-        With `widened`, the sums are in the four quarters.
+        With `widened`, sums of int8 numbers have 32 bits already, in the four registers `FIRST`.
         """
         quarters = FIRST if self.is_byte else FIRST[:2]
         if self.is_byte and not widened:

@@ -91,17 +91,19 @@ class Columns:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 
     def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Load a group into `registers`; the address must be a multiple of the granule.
+        """Write code that loads a group into `registers`.
 
-        The address is the register `pointer` plus `offset` bytes.
+        The address is the register `pointer` plus `offset` bytes. It must be a multiple of
+        `granule`.
         """
         for number, register in enumerate(registers):
             self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
 
     def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Store a group at `pointer` + `offset`.
+        """Write code that stores a group from `registers`.
 
-        If a position has fewer channels than lanes, the code stores them one by one.
+        The address is the register `pointer` plus `offset` bytes. If a position has fewer channels
+        than lanes, the code stores them one by one.
         """
         if not self.narrow:
             for number, register in enumerate(registers):
@@ -118,9 +120,10 @@ class Columns:
                 k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
 
     def move(self, k: Kernel, register: str, pointer: str, offset: int = 0) -> None:
-        """Store all 16 bytes of a register at `pointer` + `offset`.
+        """Write code that stores all 16 bytes of a register.
 
-        Some of the bytes may belong to channels of the next position.
+        The address is the register `pointer` plus `offset` bytes. Some of the bytes may belong to
+        channels of the next position.
         """
         self._access(k, "st", register, pointer, offset)
 

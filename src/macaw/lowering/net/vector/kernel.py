@@ -115,7 +115,7 @@ class Kernel:
             self.put(text)
 
     def add(self, register: str, amount: int) -> None:
-        """Add `amount` to a register. For a large amount the code changes register t5."""
+        """Append code that adds `amount` to a register; for a large amount it changes t5."""
         if -2048 <= amount < 2048:
             if amount:
                 self.put(f"addi {register}, {register}, {amount}")
@@ -126,7 +126,7 @@ class Kernel:
     def loop(
         self, count: int, pointer: str, step: int, end: str, comment: str = ""
     ) -> Iterator[None]:
-        """Repeat the code that is appended inside the `with` statement `count` times.
+        """Make a loop of `count` passes from the code that is appended inside the `with` statement.
 
         That code must add `step` to the register `pointer`. Register `end` gets the pointer's last
         value. `comment` says in the source what one iteration handles.

@@ -173,12 +173,12 @@ class Windows(ABC):
             j += 1
 
     def advance(self, columns: int) -> None:
-        """Advance the addresses of the rows by a number of columns."""
+        """Write code that advances the addresses of the rows by a number of columns."""
         for register in (_COLUMN,) if self.many_rows else _ROWS[: self.pool.kernel[0]]:
             self.k.add(register, columns * self.pitch)
 
     def load(self, register: str, row: int, offset: int) -> None:
-        """Load the group at byte `offset` of row `row` of the window into a register."""
+        """Write code that loads the group at byte `offset` of a window's row into a register."""
         if self.many_rows:
             self.k.put(f"lw {_ROW}, {4 * row}({TABLE})", local=True)
             self.k.put(f"add {_ROW}, {_ROW}, {_COLUMN}")
@@ -194,6 +194,6 @@ class Windows(ABC):
             body()
 
     def store(self, registers: Sequence[str]) -> None:
-        """Store a group of results and advance to the next element."""
+        """Write code that stores a group of results and advances to the next element."""
         self.columns.store(self.k, registers, RESULT)
         self.k.add(RESULT, self.pitch)
