@@ -181,13 +181,14 @@ class Banks:
             offset, length = ranges[0]
             first = offset // width
             words = (offset + length - 1) // width - first + 1
-            if 0 < words <= count:
+            if length and words <= count:
                 mask = ((1 << words) - 1) << first % count
                 return ((mask | mask >> count) & (1 << count) - 1,)
         pieces: list[int] = []
         taken: dict[int, int] = {}
         for offset, length in ranges:
-            for word in range(offset // width, (offset + length - 1) // width + 1):
+            end = (offset + length - 1) // width + 1 if length else 0
+            for word in range(offset // width, end):
                 bank = word % count
                 if taken.setdefault(bank, word) != word:
                     pieces.append(sum(1 << used for used in taken))

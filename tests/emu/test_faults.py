@@ -125,10 +125,13 @@ def test_no_units() -> None:
     assert device.run().message.endswith("there is no on-chip unit 0, the device has none")
 
 
-def test_a_beat_of_no_bytes_is_a_mistake_of_the_core() -> None:
+@pytest.mark.parametrize(
+    "ranges", [(), ((UNIT, 0),), ((UNIT + 5, 0),), ((UNIT + 5, 0), (UNIT + 7, 0))]
+)
+def test_a_beat_of_no_bytes_is_a_mistake_of_the_core(ranges: tuple[tuple[int, int], ...]) -> None:
     device = make(toy(0, [("end",)]))
     with pytest.raises(ValueError, match="a beat of no bytes"):
-        device.memory.ports[0].beat(0, ())
+        device.memory.ports[0].beat(0, ranges)
 
 
 def test_the_text_of_a_fault() -> None:
