@@ -39,9 +39,9 @@ class Guarded(Agent):
 
     @abstractmethod
     def admit(self, memory: str, offset: int, length: int) -> None:
-        """Raise `WindowNotReady` if another core has to wait until it may access own memory.
+        """Raise `WindowNotReady` if another core has to wait before it may access `memory`.
 
-        The access is to `length` bytes at `offset` of this core's memory `memory`.
+        The access is to `length` bytes at `offset` of this memory, which belongs to this core.
         """
 
     @abstractmethod

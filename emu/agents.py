@@ -44,7 +44,7 @@ class Clock:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The position of the run: a pair of `cycle` and the number after `turn`, at most `NEVER`.
+        """The position of the run: a pair of `cycle` and `turn` + 1 (`NEVER` after the arbiter).
 
         An act has the pair (time, core number). The acts with a lower pair than the position are
         done; the others are not.

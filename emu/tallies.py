@@ -33,9 +33,9 @@ class Part:
 
     The first of them is in one pass through the loop, the last one in the same pass or `passes`
     passes later. `begin` is the cycle in which the first one begins, from the start of its pass.
-    `until` is the first cycle after all of them, from the start of the pass of the last one. `uses`
-    has each use with the indices of its counters before it; its `begin` and `until` count from the
-    same passes.
+    `until` is the first cycle after all of them, from the start of the pass of the last one. An
+    item of `uses` has three indices of counters (`PLACES`), then a use's `begin` and `until`, which
+    count from the same passes, and its `number`.
     """
 
     __slots__ = ("begin", "until", "uses")

@@ -222,9 +222,9 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Add the tally to all open groups, then close and open the groups that have a border here.
+        """Add the tally to all open groups, then close and open groups.
 
-        `number` is the number of the next instruction.
+        These are the groups whose record ends or begins before the next instruction, `number`.
         """
         if self._lazy is not None and number == self.close_at and tally.begin >= 0:
             self.executed = number
