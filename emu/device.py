@@ -113,8 +113,7 @@ class Device(System):
     def load(self, program: Program) -> None:
         """Reset the device, write the program's sections to memory, and start core 0 at the entry.
 
-        Raises `DeviceError` if the program does not fit this device, has no entry, or is not a
-        `Program`.
+        Raises `DeviceError` if the program does not fit this device or has no entry.
         """
         if not isinstance(program, Program):
             raise DeviceError(
@@ -142,8 +141,7 @@ class Device(System):
     def write_tensor(self, name: str, array: object) -> None:
         """Write an array into the program's tensor of this name.
 
-        Raises `DeviceError` if there is no such tensor, or if the array does not have the dtype and
-        shape that the program declares.
+        Raises `DeviceError` unless the program declares a tensor of this name, dtype and shape.
         """
         tensor = tensors.find(self.program, name)
         self.memory.poke(tensor.address, tensors.bytes_of(tensor, array))
@@ -177,8 +175,7 @@ class Device(System):
         limit. There are two limits: `max_cycles` more cycles, and the cycle `until`. At a limit all
         acts before that cycle are done. With a `turn`, the cores with numbers below `turn` have
         also acted in cycle `until` (see `position`). After an exit or fault, `run` returns the same
-        stop until a reset, load or restore. Raises `DeviceError` if `max_cycles` is negative or not
-        a whole number.
+        stop until a reset, load or restore. Raises `DeviceError` for a wrong `max_cycles`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -190,9 +187,8 @@ class Device(System):
     ) -> Stop:
         """Run until the core `name` has finished one more instruction, or until another stop.
 
-        If the core has finished its instruction, the stop's reason is "step". The other cores do
-        all acts that come earlier in time. The other arguments are the limits of `run`. Raises
-        `DeviceError` as `run` does, and `KeyError` if there is no such core.
+        If the core has finished the instruction, the stop's reason is "step". All other cores do
+        their earlier acts. The limits are those of `run`. Raises `KeyError` for an unknown name.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -491,10 +487,7 @@ class Device(System):
     # Listeners
 
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
-        """Call `listener` for each announcement of the cores with these names, or of all cores.
-
-        Raises `KeyError` if there is no core of a name.
-        """
+        """Call `listener` for each announcement of the cores with these names, or of all cores."""
         cores = self.cores
         for name in cores if names is None else names:
             cores[name].sync()  # from now on the engine must announce each act

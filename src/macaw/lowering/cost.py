@@ -313,8 +313,7 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
     `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
     their first part, which some iterations skip (`row_program.has_entry_part`). `first` and `last`
-    say whether the iteration has the first and the last tile of k. Parameters of other functions
-    with these names have the same meaning.
+    say whether the iteration has the first and the last tile of k. Other functions use these names.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]

@@ -224,10 +224,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Make an `Edge` for an input or output whose integers become signed or unsigned.
-
-        Raises `LowerError` if neither side of the layer is an input or output of the model.
-        """
+        """Make the `Edge` of an input or output whose signedness changes, or raise `LowerError`."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
