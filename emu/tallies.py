@@ -35,7 +35,7 @@ class Part:
     passes later. `begin` is the cycle in which the first one begins, from the start of its pass.
     `until` is the first cycle after all of them, from the start of the pass of the last one. An
     item of `uses` has three indices of counters (`PLACES`), then a use's `begin` and `until`, which
-    count from the same passes, and its `number`.
+    count from the same passes, its `number` and `more`.
     """
 
     __slots__ = ("begin", "until", "uses")
