@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
@@ -93,7 +94,8 @@ class Transfer(NamedTuple):
     @property
     def shape(self) -> Shape:
         """All fields that say which bytes the transfer copies."""
-        return self[1:7]
+        fields: tuple[Any, ...] = self
+        return fields[SHAPE]
 
     def layout(self) -> Layout:
         """Return the data that follow from the shape of the transfer."""
@@ -209,3 +211,7 @@ class Transfer(NamedTuple):
             return src + begin, dst + begin, end - begin, size - begin
         length = beat_length(anchor, position, size, width)
         return src + position, dst + position, length, position + length
+
+
+# the fields of the shape in a transfer, or in the tuple of its fields
+SHAPE = slice(Transfer._fields.index("dst"), Transfer._fields.index("src_stride") + 1)

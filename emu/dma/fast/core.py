@@ -19,7 +19,7 @@ from macaw.emu.dma.core import MOST_SHAPES, DmaCore
 from macaw.emu.dma.fast.burst import Burst, plan_burst
 from macaw.emu.dma.fast.periods import Periods
 from macaw.emu.dma.fast.route import Route, burst_route
-from macaw.emu.dma.transfer import Shape, Transfer
+from macaw.emu.dma.transfer import SHAPE, Shape, Transfer
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.ports import Port
 from macaw.emu.system import Dispatchable, System
@@ -133,7 +133,7 @@ class FastDma(DmaCore):
         """Set the attributes for the queue's first transfer; decide whether bursts can move it."""
         transfers = self.state.transfers
         self._retry = 0
-        if transfers and transfers[0][1:7] == self._loaded:
+        if transfers and transfers[0][SHAPE] == self._loaded:
             self.transfer = Transfer(*transfers[0])
             self.copy = self.transfer.first_copy
             return
@@ -152,7 +152,7 @@ class FastDma(DmaCore):
         """
         state = self.state
         follows = self.route is not None and not skip and not state.held
-        if follows and state.transfers[0][1:7] == self._loaded:
+        if follows and state.transfers[0][SHAPE] == self._loaded:
             return 0
         return super().find_runnable(time, skip)
 
