@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, PSUMS, WEIGHTS
@@ -24,6 +25,8 @@ from macaw.isa.pe import (
     SEGMENT_TYPES,
 )
 from macaw.isa.typed_records import NamedTuple
+
+_OUT = tuple(Out.__annotations__)  # the members of the record `OUT` that are not reserved
 
 
 @lru_cache(maxsize=4096)
@@ -86,14 +89,7 @@ def _segment(
     if not members["length"]:
         message = f"segment {number} has no bytes"
         raise Fault("malformed packet", message, {"segment": number}, address=where)
-    return Segment(
-        type=members["type"],
-        mode=members["mode"],
-        form=members["form"],
-        element=members["element"],
-        offset=members["offset"],
-        length=members["length"],
-    )
+    return cast("Segment", members.copy())
 
 
 def _check_element(kinds: _Kinds, members: dict[str, int], number: int, where: int) -> None:
@@ -139,14 +135,7 @@ class PacketReader:
             out: Out | None = None
             if PAYLOADS[command.row.mnemonic].out:
                 members = _members(OUT, self.memory.peek(at, OUT.size))
-                out = Out(
-                    offset=members["offset"],
-                    stride=members["stride"],
-                    step=members["step"],
-                    count=members["count"],
-                    pes=members["pes"],
-                    element=members["element"],
-                )
+                out = cast("Out", {name: members[name] for name in _OUT})
                 at += OUT.size
         except StructureError as error:
             values: dict[str, int | str] = {"packet": address}

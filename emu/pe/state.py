@@ -129,7 +129,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
 
 
 class Segment(TypedDict):
-    """The description of one segment of a packet."""
+    """The description of one segment of a packet; the fields are those of `macaw.isa.pe.SEGMENT`."""
 
     type: int  # index in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # index in macaw.isa.pe.MODES
