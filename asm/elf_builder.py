@@ -86,16 +86,18 @@ class ElfBuilder:
 
     def add_symbols(self, symbols: Iterable[NamedSymbol]) -> None:
         """Add the symbol table and its strings. `symbols` must begin with the local symbols."""
-        strings = Strings()
-        add, pack = strings.add, elf.SYMBOL.pack
-        table, local = bytearray(pack(0, 0, 0, 0, 0, 0)), 1
-        for name, value, size, kind, section, binding in symbols:
-            table += pack(add(name), value, size, binding << 4 | kind, 0, section)
-            local += binding == elf.STB_LOCAL
+        symbols, strings, pack = list(symbols), Strings(), elf.SYMBOL.pack
+        places = strings.add_all([symbol.name for symbol in symbols])
+        entries = [
+            pack(place, value, size, binding << 4 | kind, 0, section)
+            for place, (_, value, size, kind, section, binding) in zip(places, symbols, strict=True)
+        ]
+        table = pack(0, 0, 0, 0, 0, 0) + b"".join(entries)
+        local = 1 + sum([symbol.binding == elf.STB_LOCAL for symbol in symbols])
         self.add(
             ".symtab",
             elf.SHT_SYMTAB,
-            bytes(table),
+            table,
             4,
             link=self.next_number + 1,
             info=local,

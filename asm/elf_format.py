@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from macaw.isa.errors import MacawError
@@ -129,17 +131,27 @@ class Strings:
         self._data = bytearray(b"\0")
 
     def add(self, text: str) -> int:
-        """Add `text` if it is new and return its offset.
+        """Add `text` if it is new and return its offset. Raises `ElfError` as `add_all`."""
+        return next(self.add_all([text]))
+
+    def add_all(self, texts: Sequence[str]) -> Iterator[int]:
+        """Add the texts that are new, and return an iterator over the offsets of all `texts`.
 
         Raises `ElfError` for a text that a string table cannot represent.
         """
-        place = self._places.get(text)
-        if place is None:
-            if "\0" in text:
-                raise ElfError(f"the name {text!r} holds a zero byte")
-            place = self._places[text] = len(self._data)
-            self._data += text.encode() + b"\0"
-        return place
+        places = self._places
+        fresh = [text for text in dict.fromkeys(texts) if text not in places]
+        data = "\0".join([*fresh, ""])
+        if data.count("\0") != len(fresh):
+            name = next(text for text in fresh if "\0" in text)
+            raise ElfError(f"the name {name!r} holds a zero byte")
+        coded = data.encode()
+        # Among names of ASCII characters, a name has as many bytes as characters.
+        names = fresh if len(coded) == len(data) else map(str.encode, fresh)
+        starts = accumulate([len(name) + 1 for name in names], initial=len(self._data))
+        places.update(zip(fresh, starts, strict=False))  # the last start is the end
+        self._data += coded
+        return map(places.__getitem__, texts)
 
     def bytes(self) -> bytes:
         """Return the string table as bytes."""

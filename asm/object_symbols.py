@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
@@ -49,23 +51,25 @@ def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
     result: list[_Entry] = []
     shared, has_data = program.table.shared, bool(program.data)
     places: dict[object, tuple[int, str | None, str] | None] = {}
-    for item in (item for scope in program.table.scopes for item in scope.symbols.values()):
+    items = chain.from_iterable(scope.symbols.values() for scope in program.table.scopes)
+    for item in items:
         name, value, size = item.name, item.value, item.size
         if name.startswith(PRIVATE):
             continue
         is_global = shared.get(name) is item
         is_weak = is_global and item.is_weak
         if isinstance(value, Address):
-            if value.area not in places:
-                places[value.area] = _place(value.area, layout)
-            place = places[value.area]
+            area, offset = value
+            if area not in places:
+                places[area] = _place(area, layout)
+            place = places[area]
             if place is None:
                 continue
             base, section, kind = place
             if size is None and section and (has_data or item.datum is not None):
                 datum = program.datum(item)
                 size = None if datum is None else datum.size
-            address = (base + value.offset) & 0xFFFF_FFFF
+            address = (base + offset) & 0xFFFF_FFFF
             result.append((name, address, size, section, item.kind or kind, is_global, is_weak))
         elif isinstance(value, int):
             kind, number = item.kind or "notype", value & 0xFFFF_FFFF
@@ -90,9 +94,9 @@ def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[
 
     The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
     """
-    values: dict[str | None, set[int]] = {}
-    for _name, value, _size, where, *_ in entries:
-        values.setdefault(where, set()).add(value)
+    values = defaultdict[str | None, list[int]](list)
+    for _name, value, _size, where, _kind, _is_global, _is_weak in entries:
+        values[where].append(value)
     natural = {
         section.name: natural_sizes(section, values.get(section.name, ()))
         for section in layout.sections()

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, sub
 
 from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
@@ -342,7 +342,7 @@ def natural_sizes(section: Section, values: Iterable[int]) -> dict[int, int]:
     `.size` for it. The disassembler writes `.size` for symbols of any other size.
     """
     starts, end = sorted(set(values)), section.end
-    return {
-        start: max(0, min(following, end) - start)
-        for start, following in zip(starts, (*starts[1:], end), strict=False)
-    }
+    sizes = dict(zip(starts, map(sub, (*starts[1:], end), starts), strict=False))
+    for start in starts[max(0, bisect_right(starts, end) - 1) :]:
+        sizes[start] = max(0, min(sizes[start], end - start))
+    return sizes
