@@ -279,7 +279,7 @@ class OperandEncoder:
         if value is None or kind.by_name or self.needs_address:
             return None
         if value in self._range:
-            return self._uses[0].operand.field.insert(value) << LANE * self._uses[0].word
+            return self._uses[0].insert(value)
         if self._accepts is not None and not self._accepts(value):
             return None
         return self._value(value)

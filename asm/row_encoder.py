@@ -105,26 +105,27 @@ def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
         return None
     written = [operand.name for operand in row.operands if not operand.inside]
     place, conditions = written.index(row.choose), [item.when for item in row.alternatives]
+    choices = list(zip(plans, conditions, strict=True))
+    others = [other for other in range(len(written)) if other != place]
 
     def encode(texts: Sequence[str], value: int) -> list[int] | None:
         if len(texts) != len(written):
             return None
-        chosen = (
-            plan
-            for plan, condition in zip(plans, conditions, strict=True)
-            if condition is None or condition(value)
-        )
-        plan = next(chosen, plans[-1])
-        word = plan.encoders[place].bits_of_number(value)
+        plan = plans[-1]
+        for chosen, condition in choices:
+            if condition is None or condition(value):
+                plan = chosen
+                break
+        encoders = plan.encoders
+        word = encoders[place].bits_of_number(value)
         if word is None:
             return None
         word |= plan.base
-        for other, encoder in enumerate(plan.encoders):
-            if other != place:
-                known = encoder.certain_bits(texts[other])
-                if known is None:
-                    return None
-                word |= known
+        for other in others:
+            known = encoders[other].certain_bits(texts[other])
+            if known is None:
+                return None
+            word |= known
         return words_of(word, plan.words)
 
     return place, encode
@@ -266,9 +267,10 @@ def _row_encoder(
         within = None if brackets is None else encoder(brackets)
         chosen = accepts if isinstance(row, Pseudo) and operand.name == row.choose else None
         result = OperandEncoder(operand, uses[operand.name], within, chosen)
-        if isinstance(operand, Operand) and within is None:
+        if isinstance(operand, Operand):
             # Rows of a format share their fields, and so the bits of known texts.
-            result = shared.setdefault((operand.field, operand.name), result)
+            key = operand.field, operand.name, within
+            result = shared.setdefault(key, result)
         return result
 
     encoders = tuple(encoder(operand) for operand in row.operands if not operand.inside)
