@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,12 @@ class DeviceChoice:
         Unlike `config`, a use of this property does not fix the device.
         """
         if self._config is None:
-            return int(settings()["mem.external_bytes"].default)
+            return self._default_external_bytes
         return int(self._config["mem.external_bytes"])
+
+    @cached_property
+    def _default_external_bytes(self) -> int:
+        return int(settings()["mem.external_bytes"].default)
 
     def choose(
         self, line: LogicalLine, node: Name | Text, folders: SourceFolders, report: Report

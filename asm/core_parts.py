@@ -188,6 +188,13 @@ class CoreParts:
             raise self._no_section(name)
         self._enter(area)
 
+    def enter_own_section(self, name: str) -> bool:
+        """Enter the current part's section `name`. Return False if the part has none."""
+        area = self._own_area(name)
+        if area is not None:
+            self._enter(area)
+        return area is not None
+
     def _own_area(self, name: str) -> Area | None:
         """Return the area of the current part's section `name`; None if it has no such section."""
         if self.current is None:

@@ -20,6 +20,7 @@ from macaw.asm.core_parts import CoreParts
 from macaw.asm.recorded_text import RecordedText
 from macaw.asm.row_encoder import NO_ENCODERS, EncoderTable, encoder_table
 from macaw.asm.section_names import SectionWords
+from macaw.asm.simple_area import SimpleArea
 from macaw.asm.simple_lines import SimpleLines
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.symbols import Scope
@@ -44,6 +45,8 @@ class FastPath:
         self._parts = parts
         if state.record is not None:
             self.enabled = False  # a listing needs each statement by itself
+        self._last_part: CorePart | None = None
+        self._last_table = NO_ENCODERS  # of that part
         self._misses = 0  # consecutive tries that took no line
         self._asks = 0  # lines since the last try
 
@@ -85,7 +88,8 @@ class FastPath:
         while True:
             end = self._end(source.text, start)
             part, recorded = self._parts.current, self._recorded(source)
-            run = SimpleLines(self._state, part, source, scope, table, macros, enter, recorded)
+            out = SimpleArea(self._state, part, source, scope, macros, recorded)
+            run = SimpleLines(out, table, enter)
             try:
                 start = self._take_pieces(run, source.text, start, end, recorded)
             finally:
@@ -129,9 +133,9 @@ class FastPath:
         Return the encoders of the new area. Return None if no line can be simple in this area, or
         if the rest of the text might not fit into external memory. Raises `Mistake`.
         """
-        self._parts.enter_section(
-            LogicalLine(source, place, name), Name(0, len(name), name), _NO_WORDS
-        )
+        if not self._parts.enter_own_section(name):
+            line = LogicalLine(source, place, name)
+            self._parts.enter_section(line, Name(0, len(name), name), _NO_WORDS)
         self._state.next_ordinal()
         self._state.effects += 1
         return self._table() if self._end(source.text, place) == len(source.text) else None
@@ -152,7 +156,10 @@ class FastPath:
             return None
         if type(part).instruction is not CorePart.instruction:
             return None
-        return encoder_table(part.core, part.group_starters)
+        if part is not self._last_part:
+            self._last_part = part
+            self._last_table = encoder_table(part.core, part.group_starters)
+        return self._last_table
 
     def _end(self, text: str, start: int) -> int:
         """Return an offset in `text` up to which all lines certainly fit into external memory."""

@@ -6,6 +6,7 @@ lines of a piece of text did, as a `Segment`, and can do the same again at anoth
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from struct import pack
 
 from macaw.asm.assembly_state import AssemblyState
@@ -27,8 +28,8 @@ class SimpleArea:
     """Appends what simple lines of one source define, to the current area of the run.
 
     `words` are the collected words that are not in the area yet, `places` the source offsets of
-    their mnemonics, and `base` the offset in the area of the first of them. If `recorded` is not
-    None, the object stores segments there. `macros` are then the words that begin macro calls.
+    their mnemonics, and `base` the offset in the area of the first of them. `macros` are the words
+    that begin macro calls. If `recorded` is not None, the object stores segments there.
     """
 
     def __init__(
@@ -37,14 +38,14 @@ class SimpleArea:
         part: CorePart | None,
         source: SourceText,
         scope: Scope,
-        symbols: SimpleSymbols,
+        macros: Collection[str],
         recorded: RecordedText | None,
-        macros: frozenset[str],
     ) -> None:
-        self._state, self._part, self._source, self._scope = state, part, source, scope
-        self._symbols = symbols
-        self._recorded = recorded
-        self._macros = macros
+        self._state, self._part, self.source, self.scope = state, part, source, scope
+        self.symbols = SimpleSymbols(state, source, scope)
+        self.macros = macros
+        self.recorded = recorded
+        self._macro_names = frozenset(macros if recorded is not None else ())
         self._fixups: dict[Area, DeferredFixups] = {}
         # Of the segment that is being recorded: its labels with their index in the events.
         self._records = False
@@ -64,7 +65,7 @@ class SimpleArea:
         self.pads_with_zeros = plan is not None and plan.core is None and "x" not in plan.flags
         deferred = self._fixups.get(area)
         if deferred is None:
-            deferred = DeferredFixups(state, self._source, self._scope, area, self._part)
+            deferred = DeferredFixups(state, self.source, self.scope, area, self._part)
             self._fixups[area] = deferred
         self._deferred = deferred.items
 
@@ -77,7 +78,7 @@ class SimpleArea:
 
     def define(self, name: str, line: LogicalLine, offset: int) -> Definition:
         """Define the label `name` of `line` at the byte `offset` of the area."""
-        symbol = self._symbols.define(name, line, Address(self.area, offset))
+        symbol = self.symbols.define(name, line, Address(self.area, offset))
         if self._records:
             self._labels[symbol] = len(self._events)
             place = line.start - self._start
@@ -90,13 +91,13 @@ class SimpleArea:
         The label is None if it is not defined yet. Return None if `name` may be no label.
         """
         if not name[0].isdigit():
-            symbol = self._scope.symbols.get(name)
-            return (symbol, name) if self._symbols.is_plain(name, symbol) else None
+            symbol = self.scope.symbols.get(name)
+            return (symbol, name) if self.symbols.is_plain(name, symbol) else None
         reference = LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
         if reference.forward:
             return None, reference
-        symbol = self._scope.numbered_near(*reference)
-        return (symbol, reference) if self._symbols.is_label(symbol) else None
+        symbol = self.scope.numbered_near(*reference)
+        return (symbol, reference) if self.symbols.is_label(symbol) else None
 
     def refer(
         self,
@@ -124,16 +125,16 @@ class SimpleArea:
                     known = encoder.bits_of_address("", value.offset, offset)
                 if known is None:
                     return None
-                self._symbols.varies = True
+                self.symbols.varies = True
                 if self._records and symbol not in self._labels:
                     item: Item = offset, bits, encoder, modifier, reference, line_start
                     self._record(item, words)
                 return bits | known
         if self._state.trace is None:
-            self._symbols.varies = True
+            self.symbols.varies = True
         else:
             waiting = Waiting(offset, WORD_BYTES * words, str(reference))
-            self._symbols.wait(waiting, encoder.needs_address)
+            self.symbols.wait(waiting, encoder.needs_address)
         item = offset, bits, encoder, modifier, reference, line_start
         self._deferred.append(item)
         if self._records:
@@ -147,7 +148,10 @@ class SimpleArea:
         """
         offset, _index, size, _modifier, name, _line_start = item
         assert isinstance(size, int)
-        self._symbols.wait(Waiting(offset, size, str(name)), depends_on_place=False)
+        if self._state.trace is None:
+            self.symbols.varies = True
+        else:
+            self.symbols.wait(Waiting(offset, size, str(name)), depends_on_place=False)
         self._deferred.append(item)
         if self._records:
             self._record(item, 0)
@@ -157,14 +161,14 @@ class SimpleArea:
         if self.words:
             self.flush()
         if self._marks_data:
-            self._state.line_table.add(self.area, self.base, self._source, place)
+            self._state.line_table.add(self.area, self.base, self.source, place)
         self.area.data += data
         self.base += len(data)
 
     def align(self, step: int) -> None:
         """Append zeros up to a multiple of `step` bytes."""
         self.flush()
-        self._symbols.varies = True
+        self.symbols.varies = True
         self.area.align_to(step)
         self.base = self.area.size
 
@@ -175,7 +179,7 @@ class SimpleArea:
             self._state.instructions += len(words)
             self.area.data += pack(f"<{len(words)}I", *words)
             self._state.line_table.add_words(
-                self.area, self.base, WORD_BYTES, self._source, self.places
+                self.area, self.base, WORD_BYTES, self.source, self.places
             )
             self.base += WORD_BYTES * len(words)
             words.clear()
@@ -184,7 +188,7 @@ class SimpleArea:
     def finish(self) -> None:
         """Store the remaining words and fixups in the assembly state."""
         self.flush()
-        if self._symbols.varies:
+        if self.symbols.varies:
             self._state.effects += 1
         waiting = (deferred.apply for deferred in self._fixups.values() if deferred.items)
         self._state.fixups += waiting
@@ -200,10 +204,10 @@ class SimpleArea:
         self._labels.clear()
         self._events.clear()
         self._row, self._instructions = len(self._state.line_table), self._state.instructions
-        self._symbols.uses_numbers = False
+        self.symbols.uses_numbers = False
 
     def _conditions(self) -> Conditions:
-        return Conditions(self._marks_data, self.base % WORD_BYTES, self._macros)
+        return Conditions(self._marks_data, self.base % WORD_BYTES, self._macro_names)
 
     def _record(self, item: Item, words: int) -> None:
         offset, bits, encoder, modifier, reference, line_start = item
@@ -220,8 +224,8 @@ class SimpleArea:
             return None
         self.flush()
         self._records = False
-        text, start = self._source.text, self._start
-        if self._symbols.uses_numbers or (end > start and text[end - 1] != "\n"):
+        text, start = self.source.text, self._start
+        if self.symbols.uses_numbers or (end > start and text[end - 1] != "\n"):
             return None
         for symbol, index in self._labels.items():
             label = self._events[index]
@@ -248,16 +252,16 @@ class SimpleArea:
 
         If the next line is a directive, `ending`, the segment gets this line, too.
         """
-        if segment is None or self._recorded is None:
+        if segment is None or self.recorded is None:
             return
         if ending is not None:
-            end = self._source.following_line(ending.place)
+            end = self.source.following_line(ending.place)
             place = ending.place - self._start
             segment = segment._replace(
                 length=end - self._start, ending=ending._replace(place=place)
             )
         if segment.length:
-            self._recorded.segments[self._start] = segment
+            self.recorded.segments[self._start] = segment
 
     def repeat(self, segment: Segment, start: int) -> bool:
         """Do what a segment did, for the same lines at source offset `start`.
@@ -273,7 +277,7 @@ class SimpleArea:
         symbols = iter(found)
         for event in segment.events:
             if isinstance(event, Label):
-                line = LogicalLine(self._source, start + event.place, event.text)
+                line = LogicalLine(self.source, start + event.place, event.text)
                 self.define(event.name, line, first + event.offset).is_used = event.is_used
                 continue
             words = event.words
@@ -291,7 +295,7 @@ class SimpleArea:
                 data[offset : offset + size] = known.to_bytes(size, "little")
         rows = [first + offset for offset in segment.offsets]
         places = [start + place for place in segment.places]
-        state.line_table.add_rows(self.area, rows, self._source, places)
+        state.line_table.add_rows(self.area, rows, self.source, places)
         state.instructions += segment.instructions
         self.area.data += data
         self.base += len(data)
@@ -304,7 +308,7 @@ class SimpleArea:
         would do something else here.
         """
         first, area = self.base, self.area
-        symbols, exports = self._scope.symbols, self._scope.exports
+        symbols, exports = self.scope.symbols, self.scope.exports
         if segment.table is not self._table or segment.conditions != self._conditions():
             return None
         found: list[Definition | None] = []

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from struct import unpack
 
-from macaw.asm.assembly_state import AssemblyState
-from macaw.asm.core_part import CorePart
 from macaw.asm.data_directives import NUMBER_SIZES, STRING_ENDS
 from macaw.asm.deferred_fixups import LINE, logical_line, statement_start
 from macaw.asm.label_references import Item
-from macaw.asm.operand_encoder import WORD_BYTES, OperandEncoder, plain_number
-from macaw.asm.recorded_text import Ending, RecordedText, Segment
+from macaw.asm.operand_encoder import WORD_BYTES, OperandEncoder
+from macaw.asm.recorded_text import Ending, Segment
 from macaw.asm.round_trace import Field
 from macaw.asm.row_encoder import (
     NO_ENCODERS,
@@ -32,9 +30,8 @@ from macaw.asm.row_encoder import (
 from macaw.asm.simple_area import SimpleArea
 from macaw.asm.simple_numbers import encode_numbers, limits
 from macaw.asm.simple_statement import NAME
-from macaw.asm.simple_symbols import SimpleSymbols, is_name
-from macaw.asm.source import LogicalLine, Piece, SourceText
-from macaw.asm.symbols import Scope
+from macaw.asm.simple_symbols import is_name
+from macaw.asm.source import LogicalLine, Piece
 from macaw.asm.syntax import Mistake
 from macaw.isa.lazy_pattern import lazy_pattern
 
@@ -63,26 +60,17 @@ class SimpleLines:
 
     def __init__(
         self,
-        state: AssemblyState,
-        part: CorePart | None,
-        source: SourceText,
-        scope: Scope,
+        out: SimpleArea,
         table: EncoderTable,
-        macros: Collection[str],
         enter_section: Callable[[int, str], EncoderTable | None],
-        recorded: RecordedText | None,
     ) -> None:
-        self._source = source
-        self._scope = scope
-        self._macros = macros
+        self._out = out
+        self._source, self._scope, self._symbols = out.source, out.scope, out.symbols
+        self._macros, self._recorded = out.macros, out.recorded
+        self._words, self._places = out.words, out.places
         self._enter_section = enter_section
-        self._recorded = recorded
         self._records = False  # `take` records the lines
         self.is_open = True
-        self._symbols = SimpleSymbols(state, source, scope)
-        names = frozenset(macros if recorded is not None else ())
-        self._out = SimpleArea(state, part, source, scope, self._symbols, recorded, names)
-        self._words, self._places = self._out.words, self._out.places
         self._begin_area(table)
 
     def _begin_area(self, table: EncoderTable) -> None:
@@ -198,7 +186,7 @@ class SimpleLines:
         if not is_name(label) and not _LABEL.fullmatch(label):
             return None
         here = self._out.base + WORD_BYTES * len(self._words)
-        text = rest.lstrip(" ")
+        text = rest.lstrip(" ") if rest else ""
         if not text:
             line = LogicalLine(self._source, line_start, f"{label}:")
             self._out.define(label, line, here)
@@ -459,19 +447,18 @@ class SimpleLines:
         offset = self._out.here
         data, items, fields = bytearray(), list[Item](), []
         for number, text in enumerate(rest.split(",")):
-            value = plain_number(text.strip(" \t"))
-            if value is None:
-                at, known = offset + len(data), self._symbols.number(text)
-                if known is not None:
-                    value, name = known
-                    if name:
-                        fields.append(Field(at, size, name, value))
-                else:
-                    name, value = text.strip(" \t"), 0
-                    symbol = self._scope.symbols.get(name)
-                    if not is_name(name) or not self._symbols.is_plain(name, symbol):
-                        return False
-                    items.append((at, number, size, "", name, line_start))
+            name, at, value = text.strip(" \t"), offset + len(data), 0
+            symbol = self._scope.symbols.get(name)
+            is_label = self._symbols.is_label(symbol)
+            known = None if is_label else self._symbols.number(text)
+            if known is not None:
+                value, variable = known
+                if variable:
+                    fields.append(Field(at, size, variable, value))
+            elif is_label or (is_name(name) and self._symbols.is_plain(name, symbol)):
+                items.append((at, number, size, "", name, line_start))
+            else:
+                return False
             if not low <= value <= high:
                 return False
             data += (value & high).to_bytes(size, "little")

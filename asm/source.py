@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
-from operator import sub
+from itertools import accumulate, count
+from operator import add, sub
 from pathlib import Path
 
 from macaw.asm.diagnostics import Link, Span
@@ -173,7 +173,7 @@ def _piece(text: str, least: int) -> Piece:
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
     lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")
-    newlines = list(accumulate([len(line) + 1 for line in lines], initial=start - 1))[1:]
+    newlines = list(map(add, accumulate(map(len, lines)), count(start)))
     statements = [line.lstrip(" ") for line in lines]
     places = list(map(sub, newlines, map(len, statements)))
     newlines.pop()
