@@ -9,13 +9,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from ctypes import c_bool
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 from macaw.errors import InputError
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+MapAll = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
 
 def map_in_processes(
@@ -27,22 +30,41 @@ def map_in_processes(
     the caller, and the processes end. Raises `InputError` if a process is killed, or if no process
     starts. Each process first imports the caller's main module; if that fails, it does not start.
     """
+    with process_map(max(1, min(workers, len(arguments)))) as map_all:
+        yield from map_all(function, arguments)
+
+
+@contextmanager
+def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
+    """Yield a function like `map_in_processes` whose calls share `workers` processes.
+
+    With a `module`, the processes start at once and import it, while the caller does other work.
+    Otherwise they start with the first call. They end with the `with` block.
+    """
     # Spawn: a forked process may inherit a lock of one of our threads.
     spawn = multiprocessing.get_context("spawn")
     has_started = spawn.RawValue(c_bool)
     others = set(multiprocessing.active_children())
-    count = max(1, min(workers, len(arguments)))
-    pool = ProcessPoolExecutor(count, spawn, initializer=_start, initargs=(has_started,))
-    try:
-        yield from pool.map(function, arguments)
-    except BrokenProcessPool:
-        if not has_started.value:
-            text = "none of several processes started: each imports the main module first"
-            hint = 'write the call in a file, below `if __name__ == "__main__":`'
+    pool = ProcessPoolExecutor(workers, spawn, initializer=_start, initargs=(has_started, module))
+
+    def map_all(
+        function: Callable[[Argument], Result], arguments: Sequence[Argument]
+    ) -> Iterator[Result]:
+        try:
+            yield from pool.map(function, arguments)
+        except BrokenProcessPool:
+            if not has_started.value:
+                text = "none of several processes started: each imports the main module first"
+                hint = 'write the call in a file, below `if __name__ == "__main__":`'
+                raise InputError(text, hint) from None
+            text = "one of several processes was killed"
+            hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
             raise InputError(text, hint) from None
-        text = "one of several processes was killed"
-        hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
-        raise InputError(text, hint) from None
+
+    try:
+        if module:
+            pool.submit(int)  # the first task starts the processes
+        yield map_all
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
             process.terminate()
@@ -51,14 +73,17 @@ def map_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _start(has_started: c_bool) -> None:
+def _start(has_started: c_bool, module: str) -> None:
     """Set `has_started`, which all processes share, and let this process ignore Ctrl-C.
 
-    If the caller's process is killed, this process ends too.
+    Then import `module`, unless it is empty. If the caller's process is killed, this process ends
+    too.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     has_started.value = True
+    if module:
+        import_module(module)
 
 
 def _end_with_parent() -> None:

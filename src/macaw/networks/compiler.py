@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -22,7 +22,7 @@ from macaw.network_description import (
     read_description,
 )
 from macaw.networks import model_files
-from macaw.processes import map_in_processes
+from macaw.processes import MapAll, process_map
 
 if TYPE_CHECKING:
     import onnx
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from macaw.networks.compiled import CompiledNetwork
     from macaw.networks.nnp_network import NnpNetwork
 
+_PLANNING = "macaw.lowering.net.layer_plans"  # the module whose function plans a layer
 CORES = ("nnp",)  # cores that compute a whole network by themselves
 # what a damaged description raises where its values are used
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
@@ -122,24 +123,27 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
-    proto = model_files.load_with_constants(model, constants or {})
-    title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
-    count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
-    proto, sizes = model_files.with_batch(proto, count, known)
-    if core is not None:
-        if core not in CORES:
-            hint = "`macaw.lower_graph` for islands" if core == "fim" else " or ".join(CORES)
-            raise InputError(f"no core '{core}' computes whole networks", hint)
-        if data is not None:
-            raise InputError(f"{core} does not skip zeros: `data` is for a quantised model")
-        if islands:
-            raise InputError(f"{core} computes the whole network: `islands` is for other cores")
-        if jobs > 1:
-            raise InputError(f"one process compiles for {core}: `jobs` is for other cores")
-        from macaw.networks.nnp_compiler import compile_for_nnp
+    # Several processes start while this one imports onnx and reads the model.
+    several = jobs > 1 and core is None
+    with process_map(jobs, _PLANNING) if several else nullcontext() as map_all:
+        proto = model_files.load_with_constants(model, constants or {})
+        title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
+        count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
+        proto, sizes = model_files.with_batch(proto, count, known)
+        if core is None:
+            return _compiled(proto, config, sizes, title, data, tuple(islands), map_all)
+    if core not in CORES:
+        hint = "`macaw.lower_graph` for islands" if core == "fim" else " or ".join(CORES)
+        raise InputError(f"no core '{core}' computes whole networks", hint)
+    if data is not None:
+        raise InputError(f"{core} does not skip zeros: `data` is for a quantised model")
+    if islands:
+        raise InputError(f"{core} computes the whole network: `islands` is for other cores")
+    if jobs > 1:
+        raise InputError(f"one process compiles for {core}: `jobs` is for other cores")
+    from macaw.networks.nnp_compiler import compile_for_nnp
 
-        return compile_for_nnp(proto, config, sizes, title)
-    return _compiled(proto, config, sizes, title, data, tuple(islands), jobs)
+    return compile_for_nnp(proto, config, sizes, title)
 
 
 def _compiled(
@@ -149,7 +153,7 @@ def _compiled(
     name: str,
     data: ArrayLike | Mapping[str, ArrayLike] | None,
     islands: tuple[str, ...],
-    jobs: int,
+    map_all: MapAll | None,
 ) -> CompiledNetwork:
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.island_layers import island_parts
@@ -159,7 +163,6 @@ def _compiled(
     from macaw.networks.island_settings import IslandSettings
     from macaw.networks.sample_densities import with_sample_densities
 
-    map_all = None if jobs == 1 else partial(map_in_processes, workers=jobs)
     try:
         assignment = assign(model_files.layers(proto, dims), config, name, islands)
         parts = island_parts(assignment.model)
