@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 
 from macaw.emu.pe import sequence_format
+from macaw.emu.pe.state import Out, Segment
 from macaw.isa import codec
-from macaw.isa.pe import CORE, PACKET, RECORD_SIZE, SEGMENT, SEQUENCE
+from macaw.isa.pe import CORE, OUT, PACKET, RECORD_SIZE, SEGMENT, SEQUENCE
 from tests.emu.pe_builder import Unit, element_types, sequence
 
 LINES = "ld weights", "mac base=0 acc=0"
+
+
+def test_the_records_of_the_state_have_the_members_of_the_structures() -> None:
+    for record, structure in ((Segment, SEGMENT), (Out, OUT)):
+        members = [member.name for member in structure.members]
+        named = [name for name in members if not name.startswith("reserved")]
+        assert list(record.__annotations__) == named
 
 
 def refused(unit: Unit, text: str) -> None:
