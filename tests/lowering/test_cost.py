@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +45,17 @@ def test_an_activation_and_a_shift_take_what_is_predicted(rows, n, k, mapping, s
 WEIGHTS = np.random.default_rng(5).integers(-8, 9, (24, 140)).astype(np.int8)
 
 
-def error(changes: dict[str, int], mapping: str, **finish: object) -> float:
+def error(changes: dict[str, int], mapping: str, **finish: Any) -> float:
     """The relative error of the predicted cycles of a product with several tiles of inputs."""
     config = load("tiny").changed({"pe.input_buffer": 64, **changes})
     product = replace(Product(10, WEIGHTS), **finish).validated(config)
     found = choose(product, config, mapping=mapping, split="b").selection
     assert found.plan.count("K") > 1
     x = np.ones(product.shapes[0], np.int8)
-    return found.cost.cycles / macaw.run(made(layer_source(found.plan, "p")), x=x).cycles - 1
+    return (
+        found.cost.cycles / macaw.run(made(layer_source(found.plan, "p", reasons=())), x=x).cycles
+        - 1
+    )
 
 
 @pytest.mark.parametrize("mapping", ["input", "weight", "output"])
