@@ -33,7 +33,7 @@ class UserValues:
     variable_types: dict[str, ElementType] = field(default_factory=dict)  # of those in `variables`
 
 
-def add_printed(values: UserValues, value: Any, dtype: ElementType = None) -> None:
+def add_printed(values: UserValues, value: Any, dtype: ElementType) -> None:
     """Add a printed value. If there are more than `MOST` values, drop the oldest value.
 
     `dtype` is the type of the value's elements in the device, if known.

@@ -88,9 +88,7 @@ class Walk:
         return self.stages[-2].steps if is_unwritten else []
 
 
-def walk_back(
-    search: Causes, text: str, references: Sequence[Reference], within: float = 0.0
-) -> Walk:
+def walk_back(search: Causes, text: str, references: Sequence[Reference], within: float) -> Walk:
     """Return the stages from the value of `text`, an expression, back to the first wrong value.
 
     `search` finds causes in the session. `references` are the arrays with right values; one of them

@@ -39,7 +39,7 @@ def of_program(program: Program, address: int) -> int | None:
     return None
 
 
-def memory_name(program: Program, address: int, layer: int | None = None) -> str:
+def memory_name(program: Program, address: int, layer: int | None) -> str:
     """Return a name for an address: the tensor element there, or the address with its symbol.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
@@ -79,9 +79,7 @@ def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
     return f"{address:#010x} <copy of {name}>" if tensor.direction == "copy" else name
 
 
-def label_place(
-    program: Program, address: int, layer: int | None = None
-) -> tuple[str, int, str] | None:
+def label_place(program: Program, address: int, layer: int | None) -> tuple[str, int, str] | None:
     """Return (file, line, label with a distance) for the label before an address, or None.
 
     The function is for data that the line table does not contain, because no core executes the data

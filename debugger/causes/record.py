@@ -60,7 +60,7 @@ class RunRecord:
     """
 
     def __init__(
-        self, debuggee: Debuggee, run: RecordedRun, pause: Callable[[], bool] | None = None
+        self, debuggee: Debuggee, run: RecordedRun, pause: Callable[[], bool] | None
     ) -> None:
         """Record `run` from the last checkpoint in `run.starts` on. Raises `CauseError`.
 

@@ -151,9 +151,7 @@ class Comparison:
     Two numbers that differ by at most `within` count as equal.
     """
 
-    def __init__(
-        self, record: RunRecord, references: Iterable[Reference], within: float = 0.0
-    ) -> None:
+    def __init__(self, record: RunRecord, references: Iterable[Reference], within: float) -> None:
         self.record = record
         self.references = tuple(references)
         self.within = within

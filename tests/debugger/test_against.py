@@ -97,7 +97,7 @@ def test_the_bytes_that_a_transfer_copied_are_compared_with_a_file(wrong_shift):
     other[1, 0] += 1
     for array, equal in ((copied, True), (other, False)):
         good = reference(run.session, "transfer 3", "moved.npy", array)
-        verdict = Comparison(record, [good]).verdict(cause)
+        verdict = Comparison(record, [good], within=0.0).verdict(cause)
         assert verdict is not None
         assert (verdict.name, verdict.equal) == ("transfer 3[1, 0]", equal)
         assert (verdict.found, verdict.expected) == (5608, array[1, 0])
@@ -159,7 +159,7 @@ def test_a_value_without_an_array_is_refused(wrong_shift):
     run, place = wrong_shift
     other = reference(run.session, "hidden", "h", np.load(place / "golden_hidden.npy"))
     with pytest.raises(CauseError, match="no array says what y should be"):
-        walk_back(run.session.causes, "y", [other])
+        walk_back(run.session.causes, "y", [other], within=0.0)
     with pytest.raises(CauseError, match="h holds no numbers"):
         reference(run.session, "y", "h", np.array(["text"]))
 
@@ -189,10 +189,10 @@ def test_registers_are_compared_too():
     run = of_source(SCALAR)
     run.cont()
     y = reference(run, "y", "y.npy", np.array([20]))
-    walk = walk_back(run.causes, "y", [y, reference(run, "cp.a2", "a2", np.array(10))])
+    walk = walk_back(run.causes, "y", [y, reference(run, "cp.a2", "a2", np.array(10))], within=0.0)
     assert [x.verdict.name for x in walk.stages] == ["y[0]", "cp.a2"]
     assert walk.first.steps[0].cause.instruction == "addi a2, a1, 5"
-    walk = walk_back(run.causes, "y", [y, reference(run, "cp.a2", "a2", np.array(11))])
+    walk = walk_back(run.causes, "y", [y, reference(run, "cp.a2", "a2", np.array(11))], within=0.0)
     assert [x.verdict.name for x in walk.stages] == ["y[0]"]
     assert [x.cause.instruction for x in walk.first.steps][:2] == ["sw a3, 0(a4)", "slli a3, a2, 1"]
     (agreement,) = walk.first.agreements
@@ -211,11 +211,13 @@ def test_the_stream_of_a_window_is_compared():
     y = reference(run, "y", "y.npy", wrong)
     out = reference(run, "netout", "out.npy", right)
     assert out.window == "netout of nnp"
-    walk = walk_back(run.causes, "y[0, 3]", [y, out])
+    walk = walk_back(run.causes, "y[0, 3]", [y, out], within=0.0)
     assert [x.verdict.name for x in walk.stages] == ["y[0, 3]"], "the queue is right"
     (agreement,) = walk.first.agreements
     assert agreement.elements == ["netout[0, 3]"]
-    walk = walk_back(run.causes, "y[0, 3]", [y, reference(run, "nnp.netout", "out.npy", wrong)])
+    walk = walk_back(
+        run.causes, "y[0, 3]", [y, reference(run, "nnp.netout", "out.npy", wrong)], within=0.0
+    )
     assert [x.verdict.name for x in walk.stages] == ["y[0, 3]", "nnp.netout[0, 3]"]
     assert walk.first.cause.how == "v_wr"
 
@@ -239,7 +241,9 @@ loop:   sw   a3, (a4)
         .output y, int32, 4
 """)
     run.cont()
-    walk = walk_back(run.causes, "y", [reference(run, "y", "y.npy", np.array([3, 2, 1, 7]))])
+    walk = walk_back(
+        run.causes, "y", [reference(run, "y", "y.npy", np.array([3, 2, 1, 7]))], within=0.0
+    )
     ((end, near),) = walk.first.unwritten
     assert end.name == "y[3]"
     assert [x.instruction for x in near] == ["sw a3, 0(a4)"]
@@ -267,7 +271,7 @@ _start: la   a4, y+240
     run.cont()
     wanted = np.where(np.isin(np.arange(120), [0, 20, 40, 80, 100, 119]), 3, 0)
     wanted[60] = 7
-    walk = walk_back(run.causes, "y", [reference(run, "y", "y.npy", wanted)])
+    walk = walk_back(run.causes, "y", [reference(run, "y", "y.npy", wanted)], within=0.0)
     ((end, near),) = walk.first.unwritten
     assert end.name == "y[60]"
     assert [x.instruction for x in near] == ["sw a3, -80(a4)", "sw a3, 80(a4)"]

@@ -160,7 +160,7 @@ def test_printed_values_have_numbers(debug: Interpreter) -> None:
 def test_old_printed_values_are_dropped() -> None:
     values = UserValues()
     for number in range(MOST + 3):
-        add_printed(values, number)
+        add_printed(values, number, dtype=None)
     access = printed_access(values, "4")
     assert access is not None
     assert (access.read(), len(values.printed)) == (3, MOST)

@@ -20,14 +20,22 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
     program, _ = loaded("digits_mlp")
     hidden = next(x for x in program.arrays if x.name == "hidden2")
     at = hidden.address + 3 * 64 + 18
-    assert memory_name(program, at) == "hidden2[3, 18]"
-    assert memory_name(program, at + (1 << HALF_SHIFT)) == "hidden2[3, 18] (unit 0, half 1)"
+    assert memory_name(program, at, layer=None) == "hidden2[3, 18]"
+    assert (
+        memory_name(program, at + (1 << HALF_SHIFT), layer=None)
+        == "hidden2[3, 18] (unit 0, half 1)"
+    )
     other = at + (3 << UNIT_SHIFT) + (1 << HALF_SHIFT)
-    assert memory_name(program, other) == "hidden2[3, 18] (unit 3, half 1)"
+    assert memory_name(program, other, layer=None) == "hidden2[3, 18] (unit 3, half 1)"
     weights = program.symbol("w1").value
-    assert memory_name(program, weights + 5) == f"{weights + 5:#010x} <w1+5>"
-    assert memory_name(program, weights + 5 + (1 << HALF_SHIFT)) == "<w1+5> (unit 0, half 1)"
-    assert memory_name(program, 0x1007_FFFF) == "0x1007ffff", "nothing is there in any half"
+    assert memory_name(program, weights + 5, layer=None) == f"{weights + 5:#010x} <w1+5>"
+    assert (
+        memory_name(program, weights + 5 + (1 << HALF_SHIFT), layer=None)
+        == "<w1+5> (unit 0, half 1)"
+    )
+    assert memory_name(program, 0x1007_FFFF, layer=None) == "0x1007ffff", (
+        "nothing is there in any half"
+    )
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
@@ -63,12 +71,12 @@ def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) ->
     )
     program = macaw.assemble(begin, data)
     address = program.symbol("pixels").value
-    assert label_place(program, address + 4) == (str(data), 5, "pixels+4")
+    assert label_place(program, address + 4, layer=None) == (str(data), 5, "pixels+4")
     begin.unlink()
-    assert label_place(program, address) == (str(data), 5, "pixels")
-    assert label_place(program, address - 4) == (str(data), 4, "more")
+    assert label_place(program, address, layer=None) == (str(data), 5, "pixels")
+    assert label_place(program, address - 4, layer=None) == (str(data), 4, "more")
     data.unlink()
-    assert label_place(program, program.symbol("_start").value) is None
+    assert label_place(program, program.symbol("_start").value, layer=None) is None
 
 
 def test_the_packet_that_chose_a_segment_and_the_place_of_results():
