@@ -47,7 +47,7 @@ def _array(layer: Layer, mapping: str, split: str) -> str:
     size = int(config["pe.rows"]), int(config["pe.clusters"])
     found = plans(product, config, MAPPINGS[mapping], split, size, layer.density, inf, True)
     priced = [(cost(plan, layer.density).cycles, number, plan) for number, plan in enumerate(found)]
-    return layer_source(min(priced)[2], "p").source if priced else ""
+    return layer_source(min(priced)[2], "p", reasons=()).source if priced else ""
 
 
 def _chosen(layer: Layer) -> str:

@@ -165,7 +165,7 @@ def _guesses(
     size = int(config["pe.rows"]), int(config["pe.clusters"])
     part = array_partition(product, split, size)
     if isinstance(product, Convolution) and product.layout == "hwc":
-        tiles = tile_grid(product, config, mapping, part)
+        tiles = tile_grid(product, config, mapping, part, taps=None)
         return estimates(product, config, mapping, part, tiles, density)
     if mapping is WEIGHT and not isinstance(product, Convolution):
         return row_estimates(product, config, part, row_grid(config, part), density)

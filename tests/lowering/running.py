@@ -47,8 +47,8 @@ def run(
 ) -> tuple[ProductPlan, Any]:
     """The plan and the run of its program; `whole`: with all activations of a tile at once."""
     checked, kind = product.validated(config), MAPPINGS[mapping]
-    plan = make_product_plan(checked, config, kind, split, tile, whole)
-    return plan, macaw.run(made(layer_source(plan, "p")), x=x)
+    plan = make_product_plan(checked, config, kind, split, tile, whole, part=None)
+    return plan, macaw.run(made(layer_source(plan, "p", reasons=())), x=x)
 
 
 @st.composite

@@ -37,7 +37,7 @@ def skewed(shape: tuple[int, ...], densities: list[float]) -> NDArray[np.int8]:
 
 def runs(plan: ProductPlan, x: NDArray[Any], engine: str = "fast") -> Any:
     """Run the plan's program; its outputs must be NumPy's."""
-    run = macaw.run(made(layer_source(plan, "p")), engine=engine, x=x)
+    run = macaw.run(made(layer_source(plan, "p", reasons=())), engine=engine, x=x)
     np.testing.assert_array_equal(run.outputs["y"], reference.result(plan.product, plan.config, x))
     return run
 
@@ -56,7 +56,7 @@ def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
     plan = choose(product, config).selection.plan
     assert plan.balance
     assert ", balanced" in choose(product, config).reasons()[0]
-    assert ", balance" in layer_source(plan, "p").source
+    assert ", balance" in layer_source(plan, "p", reasons=()).source
     x = reference.random_activations(product, config, 0)
     cycles = [runs(item, x).cycles for item in (plan, replace(plan, balance=False))]
     assert cycles[1] >= 1.4 * cycles[0]

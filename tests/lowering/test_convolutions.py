@@ -138,7 +138,13 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
     checked = case.convolution.validated(case.config)
     try:
         plan = make_image_plan(
-            checked, case.config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
+            checked,
+            case.config,
+            MAPPINGS[case.mapping],
+            case.split,
+            case.tile,
+            case.kind,
+            part=None,
         )
     except LowerError:
         assume(False)
@@ -154,14 +160,14 @@ def test_a_depthwise_kernel_in_parts_reads_the_channels_of_each_tile() -> None:
     found = convolution(weights, (4, 5), padding=(1, 1), depthwise=True)
     tile = ImageTile(groups=1, members=1, n=1, k=1, columns=1, taps=(1, 1))
     checked = found.validated(config)
-    plan = make_image_plan(checked, config, MAPPINGS["output"], "a", tile, ImagePlan)
+    plan = make_image_plan(checked, config, MAPPINGS["output"], "a", tile, ImagePlan, part=None)
     check_plan(plan, checked, Case(found, config, "output", "a", tile, x, ImagePlan))
 
 
 def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
     """Run a plan; compare its results element for element, and its bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
-    done = macaw.run(made(layer_source(plan, "p")), x=case.x)
+    done = macaw.run(made(layer_source(plan, "p", reasons=())), x=case.x)
     dtype = checked.elements.result if checked.elements else case.x.dtype
     bits = 8 * np.dtype(dtype).itemsize
     wanted = finish(checked, direct(checked, case.x), bits)
@@ -201,7 +207,7 @@ def test_strips_below_some_of_the_columns() -> None:
     case = Case(found, config, "output", "b", ImageTile(1, 1, 3, 1, 2), x, SlidingWindowPlan)
     checked = found.validated(config)
     plan = make_image_plan(
-        checked, config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
+        checked, config, MAPPINGS[case.mapping], case.split, case.tile, case.kind, part=None
     )
     assert plan.slab_columns < checked.padded[1]
     check_plan(plan, checked, case)

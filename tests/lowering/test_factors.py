@@ -72,7 +72,7 @@ def test_results_and_bytes(data: st.DataObject) -> None:
     except LowerError:
         assume(False)
     x = rng.integers(-128, 128, product.shapes[0]).astype(np.int8)
-    run = macaw.run(made(layer_source(choice.selection.plan, "p")), x=x)
+    run = macaw.run(made(layer_source(choice.selection.plan, "p", reasons=())), x=x)
     np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
     traffic = choice.selection.cost.traffic
     assert run.counters["dma"]["bytes"] == traffic.total
@@ -96,7 +96,7 @@ def test_several_tiles_of_inputs(mapping: str) -> None:
         if not shifts_products(plan) or plan.products in groups:
             continue
         groups.add(plan.products)
-        run = macaw.run(made(layer_source(plan, "p")), x=x)
+        run = macaw.run(made(layer_source(plan, "p", reasons=())), x=x)
         np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
         assert run.counters["dma"]["bytes"] == cost(plan).traffic.total
     assert groups == ({1} if mapping == "output" else {1, 2})
@@ -110,7 +110,7 @@ def test_a_scale_by_hand():
     product = replace(Product(1, weights, bias, vector=True), scales=scales)
     config = load("tiny")
     plan = choose(product.validated(config), config, operation="spmv").selection.plan
-    run = macaw.run(made(layer_source(plan, "p")), x=np.array([100], np.int8))
+    run = macaw.run(made(layer_source(plan, "p", reasons=())), x=np.array([100], np.int8))
     assert run.outputs["y"].tolist() == [12, 14, 127, 0]
 
 

@@ -127,6 +127,8 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
             MAPPINGS[case.mapping],
             case.split,
             case.tile,
+            whole=False,
+            part=None,
         )
     except LowerError:
         assume(False)

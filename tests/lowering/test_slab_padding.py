@@ -29,7 +29,7 @@ def plan_of(weights: Any, image: Any, tile: ImageTile, mapping: Any, **options: 
     """A plan on the device `tiny` with all rows and clusters."""
     config = load("tiny")
     product = convolution(weights, image, **options).validated(config)
-    return make_image_plan(product, config, mapping, "a", tile, ImagePlan)
+    return make_image_plan(product, config, mapping, "a", tile, ImagePlan, part=None)
 
 
 def test_what_is_inside_an_image_by_hand():
@@ -96,7 +96,7 @@ def test_results_and_bytes(drawn, split, seed):
         assume(False)
     assume(type(selection.plan) is ImagePlan)
     x = rng.integers(-128, 128, product.shapes[0]).astype(np.int8)
-    run = macaw.run(made(layer_source(selection.plan, "p")), x=x)
+    run = macaw.run(made(layer_source(selection.plan, "p", reasons=())), x=x)
     np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
     traffic = selection.cost.traffic
     assert run.counters["dma"]["bytes"] - traffic.between == traffic.external
@@ -112,9 +112,9 @@ def test_a_line_of_a_slab_is_longer_than_an_immediate():
     padding: dict[str, Any] = {"padding": (1, 1), "after": (0, 1)}
     product = convolution(weights, (6, 150), depthwise=True, shift=5, **padding).validated(config)
     plan = make_image_plan(
-        product, config, WEIGHT, "a", ImageTile(1, 1, 16, 1, 126, (2, 3)), ImagePlan
+        product, config, WEIGHT, "a", ImageTile(1, 1, 16, 1, 126, (2, 3)), ImagePlan, part=None
     )
     assert PaddedSlabs(plan).line == 128 * 16
     x = rng.integers(-128, 128, product.shapes[0]).astype(np.int8)
-    run = macaw.run(made(layer_source(plan, "p")), x=x)
+    run = macaw.run(made(layer_source(plan, "p", reasons=())), x=x)
     np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))

@@ -98,13 +98,13 @@ def test_the_least_estimates_have_nearly_the_least_costs(
     for seed in range(6):
         product = image(seed).validated(config)
         part = array_partition(product, split, (config["pe.rows"], config["pe.clusters"]))
-        grid = tile_grid(product, config, mapping, part)
+        grid = tile_grid(product, config, mapping, part, taps=None)
         guesses = estimates(product, config, mapping, part, grid, 1.0)
         costs = []
         for index in np.argsort(guesses, kind="stable"):
             try:
                 tile = grid.tile(index)
-                plan = make_image_plan(product, config, mapping, split, tile, ImagePlan)
+                plan = make_image_plan(product, config, mapping, split, tile, ImagePlan, part=None)
             except LowerError:
                 continue
             if unit_bytes(plan) <= config["mem.unit_half_bytes"]:
@@ -131,7 +131,7 @@ def test_the_least_estimates_of_products_have_nearly_the_least_costs(
         for index in np.argsort(guesses, kind="stable"):
             tile, whole = grid.tile(index)
             try:
-                plan = make_product_plan(product, config, WEIGHT, split, tile, whole)
+                plan = make_product_plan(product, config, WEIGHT, split, tile, whole, part=None)
             except LowerError:
                 continue
             if unit_bytes(plan) <= config["mem.unit_half_bytes"]:
@@ -159,7 +159,7 @@ def test_estimates_of_products_are_near_their_costs(device: str, width: int, spl
         for index in np.flatnonzero(guesses < inf)[::17]:
             tile, whole = grid.tile(index)
             try:
-                plan = make_product_plan(product, config, WEIGHT, split, tile, whole)
+                plan = make_product_plan(product, config, WEIGHT, split, tile, whole, part=None)
             except LowerError:
                 continue
             if unit_bytes(plan) <= config["mem.unit_half_bytes"]:
@@ -249,12 +249,14 @@ def test_a_pointwise_convolution_is_a_matrix_product(
     rows, columns = part.length("M"), part.length("K")
     tile = Tile(int(rng.integers(1, rows + 1)), 1, even_tile(part.length("N"), device[2]), columns)
     try:
-        plan = make_product_plan(matrix, config, WEIGHT, split, tile, bool(rng.random() < 0.5))
+        plan = make_product_plan(
+            matrix, config, WEIGHT, split, tile, bool(rng.random() < 0.5), part=None
+        )
     except LowerError:
         assume(False)
     assert plan.copies_input == (stride != (1, 1))
     x = rng.integers(-9, 10, (*side, shape[1])).astype(np.int8)
-    program = made(layer_source(plan, "p"))
+    program = made(layer_source(plan, "p", reasons=()))
     runs = [macaw.run(program, engine=engine, x=x) for engine in ENGINES]
     sums = x[:: stride[0], :: stride[1]].astype(int) @ weights[:, 0, 0].T.astype(int)
     sums = np.maximum(sums if bias is None else sums + bias, 0)

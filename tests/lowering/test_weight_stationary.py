@@ -162,7 +162,7 @@ def test_partial_sums_leave_before_new_activations_come() -> None:
 def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
     product = Product(m, np.ones((4, 600), np.int8), np.ones(4, np.int8)).validated(BASE)
     with pytest.raises(LowerError) as error:
-        make_product_plan(product, BASE, WEIGHT, "b", tile)
+        make_product_plan(product, BASE, WEIGHT, "b", tile, whole=False, part=None)
     assert str(error.value) == message
 
 

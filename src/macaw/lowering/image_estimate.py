@@ -66,11 +66,11 @@ def tile_grid(
     config: Configuration,
     mapping: Mapping,
     part: Partition,
-    taps: tuple[int, int] | None = None,
+    taps: tuple[int, int] | None,
 ) -> TileGrid:
     """Return the tiles to try for the part of a convolution that one cluster computes.
 
-    `taps` is the size of the kernel's part that a tile takes, by default the whole kernel.
+    `taps` is the size of the kernel's part that a tile takes; None means the whole kernel.
     For each number of columns and of channels, there are two tiles: the highest tile that fits the
     buffers, and a tile of about half this height.
     """

@@ -402,12 +402,12 @@ def make_image_plan(
     split: str,
     tile: ImageTile,
     kind: type[ImagePlan],
-    part: Partition | None = None,
+    part: Partition | None,
 ) -> ImagePlan:
     """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit.
 
-    `kind` is the class of the plan. `part` is the partition of the convolution; by default it
-    divides the convolution by `split` over all rows and clusters.
+    `kind` is the class of the plan. `part` is the partition of the convolution; None means
+    the division of the convolution by `split` over all rows and clusters.
     """
     if part is None:
         part = partition(

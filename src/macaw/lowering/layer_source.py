@@ -56,7 +56,7 @@ class Linkage:
     shapes: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
-def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
+def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str]) -> SourceFiles:
     """Return the program of a plan: the source NAME.s, and the files that it includes.
 
     These are NAME.w.npy with the weights, and if the plan has them, NAME.bias.npy with the bias and

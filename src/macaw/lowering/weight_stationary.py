@@ -175,14 +175,14 @@ def make_product_plan(
     mapping: Mapping,
     split: str,
     tile: Tile,
-    whole: bool = False,
-    part: Partition | None = None,
+    whole: bool,
+    part: Partition | None,
 ) -> ProductPlan:
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
     With `whole`, the input buffer takes all activations of a tile at once, and one exe multiplies
-    them. `part` is the partition of the product; by default it divides the product by `split` over
-    all rows and clusters.
+    them. `part` is the partition of the product; None means the division of the product by `split`
+    over all rows and clusters.
     """
     if part is None:
         part = partition(

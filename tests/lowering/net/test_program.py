@@ -125,7 +125,7 @@ def test_symbols_are_words_without_a_second_meaning():
         "é",
         "all_done",
     ]
-    layers, tensors = layer_symbols(names), tensor_symbols(names, ["x_tile"])
+    layers, tensors = layer_symbols(names, others=()), tensor_symbols(names, ["x_tile"])
     for found in (layers, tensors):
         assert found["/a/b"] == "a_b"
         assert found["a b"] == "a_b_2"
@@ -134,7 +134,7 @@ def test_symbols_are_words_without_a_second_meaning():
         assert not {"a0", "x_tile", "ping_x", "ROWS", "all_done"} & set(found.values())
         assert all(re.fullmatch(r"[A-Za-z_]\w*", symbol, re.ASCII) for symbol in found.values())
     assert tensor_symbols(["x", "y"], []) == {"x": "x", "y": "y"}
-    assert not {"x", "y"} & set(layer_symbols(["x", "y"]).values())
+    assert not {"x", "y"} & set(layer_symbols(["x", "y"], others=()).values())
 
 
 def test_symbols_are_names_of_files_on_any_system():
@@ -166,7 +166,7 @@ def test_no_label_of_a_layer_may_be_a_symbol():
     }
     labels = words - {item.symbol for item in program.plans}
     assert {"x_tile", "load", "setup", "tile"} <= labels
-    assert not labels & set(layer_symbols(labels).values())
+    assert not labels & set(layer_symbols(labels, others=()).values())
 
 
 def test_a_layer_that_no_core_computes_is_refused_by_name():

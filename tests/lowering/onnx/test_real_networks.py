@@ -94,7 +94,7 @@ def test_light_networks(name):
         # Each layer's weights are all equal: its softmax gets a thousand equal numbers near 7e9.
         # The processor decides which of them are rounded up, by 512 each.
         made.graph.output[0].name = made.graph.node.pop().input[0]
-    graph = fused_graph(made)
+    graph = fused_graph(made, wishes=None)
     assert "BatchNormalization" not in [node.operator for node in graph.nodes]
     compare(made, graph, {})
 

@@ -33,7 +33,7 @@ _LABEL_OF_NUMBER = re.compile(
 )
 
 
-def layer_symbols(names: Iterable[str], others: Iterable[str] = ()) -> dict[str, str]:
+def layer_symbols(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     """Return a symbol of the assembly language for the name of each layer.
 
     All symbols are different, and none is in `others`, the symbols inside of layers' sources.

@@ -51,7 +51,7 @@ class QuantisedResult:
     floats: tuple[str, ...]
 
 
-def fused_graph(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
+def fused_graph(model: onnx.ModelProto, wishes: Wishes | None) -> Graph:
     """Return the frozen, fused graph of operator set 21 of a checked model.
 
     Raises `LowerError` if Macaw does not support the model, or if the `wishes` do not suit it.

@@ -73,7 +73,7 @@ def run(
         (place / "device.toml").write_text(config.to_toml())
         (place / "main.s").write_text(main)
         linkage = VectorLinkage("layer", tuple(names), "out")
-        write_sources(vector_subroutine(operation, "layer", linkage), place / "layer.s")
+        write_sources(vector_subroutine(operation, "layer", linkage, limits=()), place / "layer.s")
         program = macaw.assemble(place / "main.s", place / "layer.s")
     assert not program.warnings
     guard = np.arange(64, dtype=np.int8)

@@ -27,7 +27,9 @@ OPERATIONS = (
 
 def source(operation) -> str:
     inputs = tuple(f"in_{number}" for number in range(len(operation.inputs)))
-    return vector_subroutine(operation, "layer", VectorLinkage("layer", inputs, "out")).source
+    return vector_subroutine(
+        operation, "layer", VectorLinkage("layer", inputs, "out"), limits=()
+    ).source
 
 
 def test_no_label_is_the_symbol_of_a_layer():
@@ -41,7 +43,7 @@ def test_no_label_is_the_symbol_of_a_layer():
     } - {"layer"}
     assert {"vc_x1", "vc_copy0", "vc_scratch1", "vc_rows_2", "vc_zeros", "vc_fill"} <= labels
     assert {"vc_table", "run_vc", "y", "vc_scratch"} <= labels
-    assert not labels & set(layer_symbols(labels).values())
+    assert not labels & set(layer_symbols(labels, others=()).values())
 
 
 def test_the_source_begins_with_what_it_computes():

@@ -56,7 +56,7 @@ class VectorLinkage:
 
 
 def vector_subroutine(
-    operation: VectorOperation, name: str, linkage: VectorLinkage, limits: Sequence[int] = ()
+    operation: VectorOperation, name: str, linkage: VectorLinkage, limits: Sequence[int]
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes an operation.
 
