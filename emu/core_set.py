@@ -47,7 +47,7 @@ class CoreSet(Generic[A]):
         self,
         make: Callable[[Callable[..., Sequence[A]]], Sequence[A]],
         on_made: Callable[[Sequence[A]], object],
-        builders: Iterable[Callable[..., Sequence[A]]] | None = None,
+        builders: Iterable[Callable[..., Sequence[A]]] | None,
     ) -> None:
         self.present: list[A] = []
         self.by_number: dict[int, A] = {}

@@ -168,8 +168,8 @@ def restore_files(
     paths: Sequence[FilePath],
     order: FilePath,
     *,
-    scope: str | None = None,
-    lanes: int | None = None,
+    scope: str | None,
+    lanes: int | None,
 ) -> tuple[Weights, ...]:
     """Return the original weights of the shuffled files `paths`, whose orders are in file `order`.
 

@@ -267,11 +267,11 @@ def test_a_chart_of_a_series_keeps_peaks() -> None:
 
 
 def test_a_step_chart_has_a_step_for_each_value() -> None:
-    svg = markup.step_chart([0, 5, 10, 20], 10).html
+    svg = markup.step_chart([0, 5, 10, 20], 10, title="").html
     levels = re.findall(r"V([\d.]+)H", svg)
     top = markup.CHART_HEIGHT
     assert [float(level) for level in levels] == pytest.approx([top, top - (top - 1) / 2, 1, 1])
-    assert "<path" in markup.step_chart([], 0).html
+    assert "<path" in markup.step_chart([], 0, title="").html
 
 
 def test_a_map_of_many_units_has_means() -> None:

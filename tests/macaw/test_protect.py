@@ -129,7 +129,10 @@ def test_from_python(files: Path) -> None:
     (padded,) = api.unprotect(*alone.weights, order=alone.order)
     assert padded.tolist() == np.pad(ONE, ((0, 0), (0, 11))).tolist()
     found.write(["a.npy", "b.npy"], "o.npy")
-    assert [array.tolist() for array in protection.restore_files(["a.npy", "b.npy"], "o.npy")] == [
+    assert [
+        array.tolist()
+        for array in protection.restore_files(["a.npy", "b.npy"], "o.npy", scope=None, lanes=None)
+    ] == [
         ONE.tolist(),
         TWO.tolist(),
     ]

@@ -127,7 +127,7 @@ def folded(summary: str, parts: Iterable[Markup]) -> Markup:
     return Markup(f"<details><summary>{text(summary)}</summary>{body}</details>")
 
 
-def step_chart(values: Sequence[float], most: float, title: str = "") -> Markup:
+def step_chart(values: Sequence[float], most: float, title: str) -> Markup:
     """Return a small chart of `values` as steps of equal width (a sparkline).
 
     The chart is as high as the value `most`. `title` is shown while the pointer is over the chart.

@@ -47,9 +47,9 @@ def print_annotation(
     screen: Console,
     choice: Choice,
     *,
-    own: bool = False,
-    by_core: bool = False,
-    plain: bool = False,
+    own: bool,
+    by_core: bool,
+    plain: bool,
 ) -> None:
     """Print an annotation in the width of the screen, or, if `plain`, one record on each line.
 

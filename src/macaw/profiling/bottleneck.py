@@ -148,7 +148,7 @@ def find_bottleneck(
     tracks: Sequence[Track],
     waits: Mapping[str, Sequence[Wait]],
     cores: Mapping[str, CoreTraits],
-    starts: Sequence[Start] = (),
+    starts: Sequence[Start],
 ) -> Bottleneck | None:
     """Return the row with the highest cost, and its instruction that takes longest.
 

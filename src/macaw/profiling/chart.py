@@ -34,7 +34,7 @@ def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[f
     return [min(share, 1.0) for share in columns_busy]
 
 
-def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
+def bar_text(shares: Iterable[float], ascii_only: bool) -> str:
     """Return a character for each share, from a blank for 0 to a full block for 1.
 
     A share between 0 and 1 never gives a blank or a full block. With `ascii_only`, the characters

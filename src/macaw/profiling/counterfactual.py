@@ -144,8 +144,8 @@ class RunGraph:
         self,
         logs: Mapping[str, CoreLog],
         cycles: int,
-        moves: Mapping[str, Sequence[Move]] | None = None,
-        readers: Mapping[str, Collection[str]] | None = None,
+        moves: Mapping[str, Sequence[Move]] | None,
+        readers: Mapping[str, Collection[str]] | None,
     ) -> None:
         self.commander = next(iter(logs), "")
         works = {name: CoreWork(log, cycles) for name, log in logs.items()}

@@ -13,8 +13,8 @@ Progress = Callable[[int], object]  # called with the number of runs done
 
 def run_all(
     jobs: Sequence[Job],
-    workers: int = 1,
-    scheduler: str | None = None,
+    workers: int,
+    scheduler: str | None,
     watch: Progress = lambda done: None,
 ) -> list[Recording]:
     """Run all jobs and return their recordings in the order of the jobs.

@@ -91,9 +91,9 @@ def _value(word: str) -> Value:
 def points(
     axes: Sequence[tuple[str, Sequence[Value]]],
     *,
-    zipped: bool = False,
-    repeat: int = 1,
-    seed: int | None = None,
+    zipped: bool,
+    repeat: int,
+    seed: int | None,
 ) -> list[Point]:
     """Return the points of a sweep, in the order in which they run.
 

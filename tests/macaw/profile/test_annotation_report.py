@@ -98,7 +98,8 @@ def tool(
 def printed(annotation: Annotation, width: int, choice: Choice, **options: bool) -> str:
     data = io.StringIO()
     screen = Console(width=width, file=data, highlight=False)
-    print_annotation(annotation, screen, choice, **options)
+    unset = {"own": False, "by_core": False, "plain": False}
+    print_annotation(annotation, screen, choice, **unset | options)
     return data.getvalue()
 
 
@@ -184,13 +185,20 @@ def test_some_cores(six: Annotation) -> None:
 def test_signs_without_unicode_and_colours_with_a_second_sign(six: Annotation) -> None:
     data = io.BytesIO()
     stream = io.TextIOWrapper(data, encoding="ascii")
-    print_annotation(six, Console(width=80, file=stream, highlight=False), Choice(most=2))
+    print_annotation(
+        six,
+        Console(width=80, file=stream, highlight=False),
+        Choice(most=2),
+        own=False,
+        by_core=False,
+        plain=False,
+    )
     stream.flush()
     assert re.search(r"^2,677   30.7% #", data.getvalue().decode("ascii"), flags=re.M)
     shown = io.StringIO()
     screen = Console(width=80, file=shown, highlight=False, force_terminal=True,
                      color_system="standard", no_color=False)  # fmt: skip
-    print_annotation(six, screen, Choice(most=2))
+    print_annotation(six, screen, Choice(most=2), own=False, by_core=False, plain=False)
     coloured = shown.getvalue()
     plain = re.sub(r"\x1b\[[\d;]*m", "", coloured)
     assert plain == printed(six, 80, Choice(most=2))

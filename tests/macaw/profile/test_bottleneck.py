@@ -36,7 +36,7 @@ def test_figure_5() -> None:
     cop2 = track("cop2", *((100 * k + 4, 100 * k + 60) for k in rounds))
     cop3 = track("cop3", *((100 * k + 5, 100 * k + 99) for k in rounds))
     waits: dict[str, list[Wait]] = {"cop0": [(100 * k + 5, 100 * k + 100, 0b1110) for k in rounds]}
-    found = find_bottleneck((cop0, cop1, cop2, cop3), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2, cop3), waits, COP, starts=())
     assert found is not None
     assert found.core == "cop3"
     # Without cop3 a round is as long as cop2 needs from its start: 39 cycles less, four times.
@@ -53,7 +53,7 @@ def test_one_after_the_other() -> None:
     cop1 = track("cop1", (10, 109))
     cop2 = track("cop2", (120, 300), (300, 419))
     waits: dict[str, list[Wait]] = {"cop0": [(10, 110, 0b10), (120, 420, 0b100)]}
-    found = find_bottleneck((cop0, cop1, cop2), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2), waits, COP, starts=())
     assert found is not None
     assert found.slice == cop2.slices[0]
     assert found.saved == {"cop0": 30, "cop1": 99, "cop2": 299}
@@ -66,7 +66,7 @@ def test_a_queue_goes_on_by_itself() -> None:
     """
     cop0 = track("cop0", (0, 10), (202, 205))
     cop1 = track("cop1", (5, 100), (101, 201))
-    found = find_bottleneck((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)
+    found = find_bottleneck((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP, starts=())
     assert found is not None
     assert found.saved["cop1"] == 205 - (10 + 3)
 
@@ -86,7 +86,7 @@ def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
         "cop2": [(1, 11, 0b10), (111, 131, 0b10), (231, 261, 0b10)],
         "cop0": [(1, 401, 0b110)],
     }
-    found = find_bottleneck((cop0, cop1, cop2), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2), waits, COP, starts=())
     assert found is not None
     assert found.core == "cop2"
     assert found.saved["cop1"] == 99
@@ -111,7 +111,7 @@ def test_late_starts_cost_what_somebody_waits_for() -> None:
 
 
 def test_nothing_recorded() -> None:
-    assert find_bottleneck((track("cop0"),), {}, COP) is None
+    assert find_bottleneck((track("cop0"),), {}, COP, starts=()) is None
 
 
 @pytest.mark.once

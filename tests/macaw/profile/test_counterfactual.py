@@ -33,7 +33,7 @@ def log(*charges: tuple[int, int, Charge]) -> CoreLog:
 
 def graph_of(logs: dict[str, CoreLog]) -> RunGraph:
     """The graph of a run that ends with its last charge."""
-    return RunGraph(logs, max(log.begins[-1] for log in logs.values()))
+    return RunGraph(logs, max(log.begins[-1] for log in logs.values()), moves=None, readers=None)
 
 
 def wait(whom: str, at: int = 0) -> Charge:
@@ -75,7 +75,9 @@ def test_what_is_after_the_run_is_left_out() -> None:
 
 def test_a_core_without_charges_has_no_work() -> None:
     assert CoreWork(CoreLog(), 35).busy == []
-    assert RunGraph({"cp": log((0, 35, WORK)), "vc": CoreLog()}, 35).work.keys() == {"cp"}
+    assert RunGraph(
+        {"cp": log((0, 35, WORK)), "vc": CoreLog()}, 35, moves=None, readers=None
+    ).work.keys() == {"cp"}
 
 
 # By hand ---------------------------------------------------------------------------------------
@@ -196,7 +198,9 @@ def test_cores_with_several_units_lose_the_mean_of_their_units() -> None:
     made = CoreLog()
     made.divide(0, 100, {WORK: 3, STALL: 1})
     made.add(100, None)
-    assert RunGraph({"pe[0]": made}, 100).end({"pe[0]": {STALL: 1.0}}) == 75
+    assert (
+        RunGraph({"pe[0]": made}, 100, moves=None, readers=None).end({"pe[0]": {STALL: 1.0}}) == 75
+    )
 
 
 # Against the emulator --------------------------------------------------------------------------
@@ -229,7 +233,7 @@ def share_of(run: ChargedRun, core: str, cause: str) -> dict[Charge, float]:
 
 def test_a_stall_that_vanishes_is_what_the_unrolled_program_saves() -> None:
     slow, fast = loads_of(60, 1), loads_of(12, 5)
-    graph = RunGraph(slow.logs, slow.cycles)
+    graph = RunGraph(slow.logs, slow.cycles, moves=None, readers=None)
     saved = graph.cycles - fast.accounts[0].cycles
     assert saved > 900
     price = graph.cycles - graph.end({"vc": share_of(slow, "vc", "loads")})
@@ -271,7 +275,7 @@ def test_a_wait_that_vanishes_is_what_the_overlapped_program_saves(bytes_: int, 
     One program waits for each transfer at once; the other works meanwhile and waits at the end.
     """
     slow, fast = turns(bytes_, work, "dma.wait zero"), turns(bytes_, work, "")
-    graph = RunGraph(slow.logs, slow.cycles)
+    graph = RunGraph(slow.logs, slow.cycles, moves=None, readers=None)
     waits = [("cp", number) for number in range(len(graph.work["cp"].waits))]
     saved = graph.cycles - fast.accounts[0].cycles
     assert graph.cycles - graph.end(dropped=waits) == pytest.approx(saved, rel=0.1)
@@ -282,7 +286,7 @@ def test_without_a_change_the_replay_ends_with_the_run() -> None:
     inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
     job = make_job(program, configuration_of(program, None), inputs)
     run = charge_job(job)
-    graph = RunGraph(run.logs, run.cycles)
+    graph = RunGraph(run.logs, run.cycles, moves=None, readers=None)
     assert len(graph.work) == 6
     assert graph.end() == graph.cycles == run.cycles
 
@@ -334,7 +338,7 @@ def test_who_made_and_used_the_data_of_transfers() -> None:
     """
     run = charged(FLOW, {"x": np.zeros(64, np.int8)})
     take, give, back = run.moves["dma"]
-    ends = RunGraph(run.logs, run.cycles).work["vc"]
+    ends = RunGraph(run.logs, run.cycles, moves=None, readers=None).work["vc"]
     ((begin, end),) = ends.busy
     assert take.used.keys() == {"vc"}
     assert take.end < begin <= take.used["vc"] <= end

@@ -48,8 +48,10 @@ def test_processes_give_the_same() -> None:
 def test_results_come_in_the_order_of_the_jobs() -> None:
     todo = [a_job().with_jitter(seed) for seed in (3, 1, 2, None)]
     told: list[int] = []
-    found = jobs.run_all(todo, watch=told.append)
-    assert [item.cycles for item in found] == [jobs.run_all([job])[0].cycles for job in todo]
+    found = jobs.run_all(todo, watch=told.append, workers=1, scheduler=None)
+    assert [item.cycles for item in found] == [
+        jobs.run_all([job], workers=1, scheduler=None)[0].cycles for job in todo
+    ]
     assert told == [1, 2, 3, 4]
 
 
@@ -71,7 +73,7 @@ def _killed(job: Job) -> Recording:
 def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "run_job", _killed)
     with pytest.raises(InputError, match="one of several processes was killed") as caught:
-        jobs.run_all([a_job()] * 2, workers=2)
+        jobs.run_all([a_job()] * 2, workers=2, scheduler=None)
     assert caught.value.hint == "fewer --jobs (in Python: a lower jobs=) need less memory"
 
 
@@ -155,7 +157,7 @@ def test_no_scheduler_answers(address: str, why: str) -> None:
     with pytest.raises(
         InputError, match=f"no Dask scheduler answers at {address}: {why}"
     ) as caught:
-        jobs.run_all([a_job()], scheduler=address)
+        jobs.run_all([a_job()], scheduler=address, workers=1)
     assert "dask scheduler" in caught.value.hint
 
 
@@ -165,16 +167,16 @@ def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}: "):
-            jobs.run_all([a_job()], scheduler=address)
+            jobs.run_all([a_job()], scheduler=address, workers=1)
 
 
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match="needs Dask, which is not installed") as caught:
-        jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786")
+        jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786", workers=1)
     assert caught.value.hint == "pip install 'macaw-npu[dask]', or --jobs N (in Python: jobs=N)"
     # Without a scheduler nobody asks for it.
-    assert jobs.run_all([a_job()])[0].cycles > 0
+    assert jobs.run_all([a_job()], workers=1, scheduler=None)[0].cycles > 0
 
 
 def test_a_program_that_does_not_end() -> None:
@@ -191,7 +193,7 @@ def test_an_interrupt_ends_the_processes() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        jobs.run_all([a_job()] * 4, workers=2, watch=interrupt)
+        jobs.run_all([a_job()] * 4, workers=2, watch=interrupt, scheduler=None)
     gc.collect()
     for process in set(multiprocessing.active_children()) - before:
         process.join(10)

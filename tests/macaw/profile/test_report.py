@@ -146,7 +146,7 @@ def test_shares(
 
 
 def test_a_bar_is_blank_only_where_nothing_was_busy() -> None:
-    assert chart.bar_text([0, 1e-6, 0.5, 1 - 1e-3, 1]) == " ▁▄▇█"
+    assert chart.bar_text([0, 1e-6, 0.5, 1 - 1e-3, 1], ascii_only=False) == " ▁▄▇█"
     assert chart.bar_text([0, 1e-6, 1], ascii_only=True) == " .#"
 
 

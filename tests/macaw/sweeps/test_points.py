@@ -41,7 +41,7 @@ def test_texts_that_are_refused(text: str, message: str) -> None:
 
 
 def test_all_combinations_the_last_setting_first() -> None:
-    found = points([("a", [1, 2]), ("b", [3, 4, 5])])
+    found = points([("a", [1, 2]), ("b", [3, 4, 5])], zipped=False, repeat=1, seed=None)
     assert [tuple(value for _, value in point.settings) for point in found] == list(
         itertools.product([1, 2], [3, 4, 5])
     )
@@ -49,12 +49,12 @@ def test_all_combinations_the_last_setting_first() -> None:
 
 
 def test_values_side_by_side() -> None:
-    found = points([("a", [1, 2]), ("b", [3, 4])], zipped=True)
+    found = points([("a", [1, 2]), ("b", [3, 4])], zipped=True, repeat=1, seed=None)
     assert [dict(point.settings) for point in found] == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
 
 
 def test_repetitions_have_seeds_of_their_own() -> None:
-    found = points([("a", [1, 2])], repeat=3, seed=7)
+    found = points([("a", [1, 2])], repeat=3, seed=7, zipped=False)
     assert [(dict(row.settings)["a"], row.repeat, row.seed) for row in found] == [
         (a, n, 7 + n) for a in (1, 2) for n in range(3)
     ]
@@ -79,8 +79,9 @@ def test_repetitions_have_seeds_of_their_own() -> None:
     ],
 )
 def test_points_that_are_refused(axes: Any, more: dict[str, Any], message: str) -> None:
+    unset: dict[str, Any] = {"zipped": False, "repeat": 1, "seed": None}
     with pytest.raises(InputError, match=re.escape(message)):
-        points(axes, **more)
+        points(axes, **unset | more)
 
 
 numbers = st.integers(0, 6)

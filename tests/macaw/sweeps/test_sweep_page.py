@@ -25,7 +25,7 @@ def made() -> Sweep:
     ]
     outcomes = [
         Outcome(point, {"cycles": float(900 - 37 * n + 120 * (n % 3)), "energy": float(n * n % 17)})
-        for n, point in enumerate(points(axes))
+        for n, point in enumerate(points(axes, zipped=False, repeat=1, seed=None))
     ]
     bad = "</script><b>wide</b> & odd"
     return Sweep("a<b>.s", (*outcomes[:-1], Outcome(outcomes[-1].point, refused=bad)))

@@ -122,9 +122,9 @@ def test_the_front_of_three_columns() -> None:
 
 def test_the_greatest_sweep() -> None:
     axes = [("dma.width", tuple(range(10))), ("dma.queue", tuple(range(100)))]
-    assert len(points(axes, repeat=MOST_POINTS // 1000, seed=3)) == MOST_POINTS
+    assert len(points(axes, repeat=MOST_POINTS // 1000, seed=3, zipped=False)) == MOST_POINTS
     with pytest.raises(InputError, match=f"a sweep has {MOST_POINTS:,} at most"):
-        points(axes, repeat=MOST_POINTS // 1000 + 1, seed=3)
+        points(axes, repeat=MOST_POINTS // 1000 + 1, seed=3, zipped=False)
     pair = points([("a", (1, 2)), ("b", (3, 4))], zipped=True, repeat=2, seed=5)
     assert [(dict(x.settings), x.repeat, x.seed) for x in pair] == [
         ({"a": 1, "b": 3}, 0, 5), ({"a": 1, "b": 3}, 1, 6),
