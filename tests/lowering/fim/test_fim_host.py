@@ -46,9 +46,9 @@ def naive(job):
     while first < len(merged):
         end = first + 1
         if end < len(merged) and merged[end][2] == merged[first][2]:
-            separate_end = [merged[end][n] - merged[first][n] for n in (0, 1)]
+            strides = [merged[end][n] - merged[first][n] for n in (0, 1)]
             while end < len(merged) and merged[end] == [
-                merged[end - 1][0] + separate_end[0], merged[end - 1][1] + separate_end[1], merged[first][2],
+                merged[end - 1][0] + strides[0], merged[end - 1][1] + strides[1], merged[first][2],
             ]:  # fmt: skip
                 end += 1
         count, first = count + 1, end

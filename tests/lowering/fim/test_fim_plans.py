@@ -59,9 +59,9 @@ def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
     early = sum(time < max(producer) for time in consumer)
     assert early > len(consumer) / 2
     assert abs(found.cycles / done.cycles - 1) < 0.02
-    separate_end = macaw.lower_graph(graph, together=False)
-    assert found.cycles < separate_end.cycles
-    assert done.cycles < macaw.run(separate_end.assemble(), given).cycles
+    apart = macaw.lower_graph(graph, together=False)
+    assert found.cycles < apart.cycles
+    assert done.cycles < macaw.run(apart.assemble(), given).cycles
     for name, wanted in modelled(found.plan, graph, given).items():
         np.testing.assert_array_equal(done.outputs[name], wanted)
 

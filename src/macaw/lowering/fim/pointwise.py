@@ -220,8 +220,8 @@ class PointwiseJob:
     def _fetch(self, tensor: Tensor, side: int) -> Route:
         result = external(tensor, FORMATS[self.form].size)
         copies = (
-            Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=separate_end)
-            for bank, here, form, pitch, separate_end in self._chunks(side)
+            Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=stride)
+            for bank, here, form, pitch, stride in self._chunks(side)
         )
         return Route(tuple(copies), {})
 
@@ -233,8 +233,8 @@ class PointwiseJob:
             count = self.numbers * FORMATS[self.form].size
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
         copies = (
-            Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=separate_end)
-            for bank, here, form, pitch, separate_end in self._chunks(side)
+            Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=stride)
+            for bank, here, form, pitch, stride in self._chunks(side)
         )
         return Route((*before, *copies), scratch)
 

@@ -62,6 +62,6 @@ def runs(
             while ends[place] <= first:
                 place += 1
             last = ends[place]
-        separate_end = steps[:, first].tolist() if last > first else [0, 0]
-        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *separate_end)
+        strides = steps[:, first].tolist() if last > first else [0, 0]
+        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *strides)
         first = last + 1
