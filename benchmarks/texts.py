@@ -209,12 +209,13 @@ groups often end in another loop, the emulator translates that loop twice: the s
 group.
 
 The table *8 times as many passes* has longer runs of the loops. A recording adds time to both runs; the line through
-both added times has a *constant* part, in milliseconds, which does not grow with the passes. For *as profiled* it is
-the time of the records themselves: `macaw profile` makes as many of them for a long run as for a short one. For
-*groups* it is near zero, because longer runs make more records. Code that counts is translated in place of code that
-does not, so its translation adds time only if a loop is translated twice. While the array records, it does not use the
-part of its fast engine that sends several beats at once; a dense product sends few beats for its work, a sparse one
-many.
+both added times has a *constant* part, in milliseconds, which does not grow with the passes, and a *slope*: how many
+times as long the further passes take. For *as profiled* the constant is the time of the records themselves: `macaw
+profile` makes as many of them for a long run as for a short one. For *groups* it is near zero, because longer runs make
+more records. Code that counts is translated in place of code that does not, so its translation adds time only if a loop
+is translated twice. In the row of the strided dma, four records are made for each transfer, which the fast engine moves
+in some tens of microseconds: one for the transfer and three for the instructions of cp's loop. A longer run has as many
+records for each transfer, so its ratio is not lower.
 """),
     "debugger": ("Debugging", """\
 Milliseconds of CPU time. The table *cp* is for a loop of ten instructions, executed 51,200 times; *digits_mlp* for that

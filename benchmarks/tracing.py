@@ -223,7 +223,8 @@ def long_run(case: Case, short: Mapping[str, list[float]], effort: Effort) -> It
 
     `case` is the short run of the loop, and `short` is what was measured for it. The line through
     the milliseconds that a recording adds to both runs has a constant part, which does not grow
-    with the passes.
+    with the passes. The slope is the time of further passes, as a multiple of that without a
+    recording.
     """
     text = loops(LONGER)[case.name]
     program = macaw.assemble(Source(text, "bench.s"), device="base")
@@ -234,6 +235,9 @@ def long_run(case: Case, short: Mapping[str, list[float]], effort: Effort) -> It
         both = zip(added(short, name), added(found, name), strict=True)
         constant = tuple((LONGER * few - many) / (LONGER - 1) for few, many in both)
         yield Figure(case.name, f"constant {name}, ms", constant, LOWER, table=table)
+        times = zip(short["off"], found["off"], short[name], found[name], strict=True)
+        slope = tuple((many * y - few * x) / (many - few) for few, many, x, y in times)
+        yield Figure(case.name, f"slope {name}", slope, LOWER, "off", table)
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
