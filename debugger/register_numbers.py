@@ -20,7 +20,7 @@ def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
         return [(name, value)]
-    dtype = members.core.number_type(members.place.units)
+    dtype = members.core.number_type(members.place.units, name)
     if not dtype:
         return [(name, value)]
     numbers = bfloat16.numbers(np.ascontiguousarray(value).view(bfloat16.element_type(dtype)))

@@ -129,12 +129,12 @@ class Inspectable(Agent):
         """The core's own number formats in memory, by name."""
         return {}
 
-    def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the type of the numbers in registers of a unit that are declared as bytes.
+    def number_type(self, units: tuple[int, ...], register: str) -> str:
+        """Return the type of the numbers in a register of a unit that is declared as bytes.
 
         The result is a name that `macaw.emu.bfloat16.element_type` takes. It is "" if the bytes are
         not numbers, or if the units of the core have numbers of several types. `units` are the
-        indices of the unit, () for the whole core.
+        indices of the unit, () for the whole core; `register` is the register's name in the state.
         """
         return ""
 

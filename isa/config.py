@@ -331,17 +331,8 @@ def _check_words(setting: Setting, words: Sequence[str]) -> None:
         if word not in setting.choices:
             raise ConfigError(
                 f"{setting.name}: {_text(word)} is not one of {', '.join(setting.choices)}"
-                f"{_why_absent(word, setting) or _near(word, setting.choices)}"
+                f"{_near(word, setting.choices)}"
             )
-
-
-def _why_absent(word: str, setting: Setting) -> str:
-    """Return the reason why a setting has no choice `word`, as the end of an error's text.
-
-    The text is empty if the setting's row has no reason for this word.
-    """
-    reasons = dict(setting.absent)
-    return f": {reasons[word]}" if word in reasons else ""
 
 
 def _refuse(setting: Setting, value: object) -> None:

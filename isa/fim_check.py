@@ -13,7 +13,6 @@ from typing import Any
 
 from macaw.isa.fim import LOOP_DEPTH, PUSHED
 from macaw.isa.fim_circuit import (
-    COLUMN_BYTES,
     COLUMNS,
     DOT,
     FIRST_ROW_REGISTER,
@@ -23,6 +22,7 @@ from macaw.isa.fim_circuit import (
     OPERATIONS,
     REGISTERS,
     RZ,
+    SHIFT_REGISTER,
     SLOTS,
 )
 from macaw.isa.fim_islands import Abilities
@@ -213,7 +213,8 @@ class Check:
             raise CheckError(
                 f"value: {values['value']} is out of range, 0 to {row.greatest}", operand="value"
             )
-        if values["register"] >= FIRST_ROW_REGISTER and values["value"] >= self._rows:
+        names_row = FIRST_ROW_REGISTER <= values["register"] < SHIFT_REGISTER
+        if names_row and values["value"] >= self._rows:
             raise CheckError(
                 f"value: row {values['value']} is out of range, 0 to {self._rows - 1}",
                 operand="value",
@@ -246,7 +247,8 @@ class Check:
         if self.registers.get("arrange", 0) == DOT:
             self._dots = True
             if self._slot is not None:
-                self._slot = (self._slot + values["repeat"]) % SLOTS
+                slots = FORMATS[self.registers.get("format", 0)].slots
+                self._slot = (self._slot + values["repeat"]) % slots
         for loop in self._loops:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
@@ -261,8 +263,8 @@ class Check:
             return
         if self._dots and self._slot and not self._loops:
             form = FORMATS[self.registers.get("format", 0)]
-            if self._slot * COLUMN_BYTES >= SLOTS * form.size:
-                filled = "slice 0" if form.size * SLOTS == COLUMN_BYTES else "slices 0 and 1"
+            if self._slot * form.slice_bytes >= form.slots * form.sum_size:
+                filled = "slice 0" if form.lanes == form.slots else "slices 0 and 1"
                 self.caution = (
                     f"{what} moves slice {self._slot} of Rz, because dots have advanced rz_slot to"
                     f" {self._slot}; their results are in {filled}"

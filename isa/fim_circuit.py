@@ -18,7 +18,7 @@ from macaw.isa.typed_records import NamedTuple
 COLUMN_BITS = 256
 COLUMN_BYTES = COLUMN_BITS // 8
 COLUMNS = 32  # of a row
-SLOTS = 16  # slots of Rz for results of dot; also the slices of the largest Rz
+SLOTS = 16  # slices of the largest Rz; also slots of Rz for results of dot, if lanes are not more
 TENSOR_SIDE = 4
 
 IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
@@ -80,6 +80,7 @@ class Function:
     arithmetic: str  # what it computes, as rooflines and energies count it
     meaning: str
     operands: int = 2  # the number of its operands
+    is_real: bool = False  # whether most of its results are no integers, even of integers
 
 
 # fmt: off
@@ -87,16 +88,16 @@ FUNCTIONS = (
     Function("add",     "+", 2,  ADD,      "left + right, rounded (IEEE 754)"),
     Function("sub",     "-", 2,  ADD,      "left - right, rounded (IEEE 754)"),
     Function("mul",     "*", 3,  MULTIPLY, "left x right, rounded (IEEE 754); the one of dot, outer and tensor"),
-    Function("div",     "/", 12, SPECIAL,  "left / right, rounded (IEEE 754)"),
+    Function("div",     "/", 12, SPECIAL,  "left / right, rounded (IEEE 754)",                        2, True),
     Function("and",     "&", 1,  LOGIC,    "bits in both"),
     Function("or",      "|", 1,  LOGIC,    "bits in either"),
     Function("xor",     "^", 1,  LOGIC,    "bits in exactly one of them"),
     Function("not",     "~", 1,  LOGIC,    "the bits of left inverted",                               1),
     Function("relu",    "",  1,  LOGIC,    "left where it is above 0, else +0; NaN stays",            1),
     Function("vssqr",   "",  3,  MULTIPLY, "left x left, rounded",                                    1),
-    Function("vssqrt",  "",  12, SPECIAL,  "the square root of left, rounded; NaN below 0",           1),
-    Function("sigmoid", "",  8,  SPECIAL,  "1 / (1 + exp(-left)), rounded once",                      1),
-    Function("tanh",    "",  8,  SPECIAL,  "the hyperbolic tangent of left, rounded once",            1),
+    Function("vssqrt",  "",  12, SPECIAL,  "the square root of left, rounded; NaN below 0",           1, True),
+    Function("sigmoid", "",  8,  SPECIAL,  "1 / (1 + exp(-left)), rounded once",                      1, True),
+    Function("tanh",    "",  8,  SPECIAL,  "the hyperbolic tangent of left, rounded once",            1, True),
 )
 # fmt: on
 FUNCTION_NAMES = tuple(row.name for row in FUNCTIONS)
@@ -108,31 +109,46 @@ class NumberFormat:
     """A number type of the ALU's lanes (set by `mmr format`).
 
     Arrays with numbers of the type have NumPy's type `numbers`. NumPy has no bfloat16, so an array
-    with bfloat16 numbers has the type float32.
+    with bfloat16 numbers has the type float32. `sums` is the type of the results in Rz. Floating-
+    point results have the type of the lanes. Results of int8 are sums of 32 bits; when a slice of
+    Rz leaves the circuit, each of its sums becomes a number of int8.
     """
 
     name: str
     dtype: str  # the name of the type of its elements in memory, as sources have it
     size: int  # bytes
     numbers: str
+    sums: str
+    sum_size: int  # bytes of a result in Rz
 
     @property
     def lanes(self) -> int:
         """The number of lanes: the count of numbers of this type in a 32-byte column."""
         return COLUMN_BYTES // self.size
 
+    @property
+    def slots(self) -> int:
+        """The number of slots of Rz for results of dot: at least a whole slice of them."""
+        return max(SLOTS, self.lanes)
+
+    @property
+    def slice_bytes(self) -> int:
+        """The number of bytes of a slice of Rz, which has a result for each lane."""
+        return self.lanes * self.sum_size
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the numbers are integers, and the results in Rz wider integers."""
+        return self.sums != self.dtype
+
 
 FORMATS = (
-    NumberFormat("fp16", "float16", 2, "float16"),
-    NumberFormat("fp32", "float32", 4, "float32"),
-    NumberFormat("bf16", "bfloat16", 2, "float32"),
+    NumberFormat("fp16", "float16", 2, "float16", "float16", 2),
+    NumberFormat("fp32", "float32", 4, "float32", "float32", 4),
+    NumberFormat("bf16", "bfloat16", 2, "float32", "bfloat16", 2),
+    NumberFormat("int8", "int8", 1, "int8", "int32", 4),
 )
 FORMAT_NAMES = tuple(row.name for row in FORMATS)
-# Formats of other memories that the circuits cannot have, and the reason.
-ABSENT_FORMATS = {
-    "int8": "sums of int8 products have 32 bits: results of a column fill 4 columns of Rz, which"
-    " rz_slot cannot select, and no function makes int8 of them (docs/timing-fim.md)"
-}
 
 
 class Work(NamedTuple):
@@ -184,6 +200,7 @@ SETTINGS_OF = {
     for name in ARRANGEMENT_NAMES
 }
 SLICED = ("rz_slot",)
+SCALED = ("shift",)  # the register on which an int8 number depends that was a sum in Rz
 STEP_OF = {"rz_slot": "rz_step"}  # the register that each operation adds to it, except dot
 
 
@@ -215,6 +232,8 @@ BUFFER_REGISTERS = 7  # the number of the first register of buffer 0
 BUFFER_PARTS = ("low", "high", "start", "end")
 ROW_REGISTERS = 4  # row registers of a block
 FIRST_ROW_REGISTER = BUFFER_REGISTERS + BUFFERS * len(BUFFER_PARTS)  # the number of row0
+SHIFT_REGISTER = FIRST_ROW_REGISTER + ROW_REGISTERS  # the number of shift
+MOST_SHIFT = 31  # a sum of 32 bits has no more bits below its sign
 MAX_ROWS = 4096  # of a bank
 ISLANDS = 8
 # The bits of a column's address in the memory map: island, bank, row and column.
@@ -265,13 +284,18 @@ REGISTERS = dict(
           for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),
         *((FIRST_ROW_REGISTER + number, MappedRegister(f"row{number}", "row register of a block: the row that `act` opens", high=MAX_ROWS - 1))
           for number in range(ROW_REGISTERS)),
+        (SHIFT_REGISTER, MappedRegister("shift", "int8: the power of two by which a sum of 32 bits is divided when it leaves Rz, by operations 4, 5 and 9 and push", high=MOST_SHIFT)),
     )
 )
 # fmt: on
 REGISTER_NAMES = tuple(
     REGISTERS[place].name if place in REGISTERS else "" for place in range(max(REGISTERS) + 1)
 )
-CIRCUIT_REGISTERS = tuple(row.name for place, row in REGISTERS.items() if place < BUFFER_REGISTERS)
+# By number: the place of a register among those that each circuit has.
+CIRCUIT_PLACES = {
+    number: place for place, number in enumerate((*range(BUFFER_REGISTERS), SHIFT_REGISTER))
+}
+CIRCUIT_REGISTERS = tuple(REGISTERS[number].name for number in CIRCUIT_PLACES)
 
 SIDES = ("a", "b", "c")  # of a product: left operand, right operand, result
 GROUP_SIDE = 4  # half of a DRAM row has 4 x 4 tiles of a matrix (Fig. 3A)
@@ -282,13 +306,14 @@ def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
 
     `side` is `a` or `b`, an operand, or `c`, the result. `lanes` is the number of elements in a
     column of 32 bytes. A tile of an operand is one column of memory. A tile of the result is what
-    Rz contains after one product of tiles, or after 16 products for dot, which gives one number for
-    each product (seed 004 Fig. 3).
+    Rz contains after one product of tiles, or after 16 products for dot (32 if there are 32 lanes),
+    which gives one number for each product (seed 004 Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
+    dots = TENSOR_SIDE, max(SLOTS, lanes) // TENSOR_SIDE
     shapes = {
         "elementwise": (row, row, row),
-        "dot": (row, column, block),
+        "dot": (row, column, dots),
         "outer": (column, row, (lanes, lanes)),
         "tensor": (block, block, block),
     }

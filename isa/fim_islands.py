@@ -11,7 +11,6 @@ from typing import Any
 
 from macaw.isa import memory_map
 from macaw.isa.fim_circuit import (
-    ABSENT_FORMATS,
     ARRANGEMENT_NAMES,
     ARRANGEMENTS,
     COLUMN_BITS,
@@ -139,7 +138,7 @@ def _island(number: int, kind: Kind) -> tuple[Setting, ...]:
         Setting(f"{prefix}.divider",      kind.divider,      "device cycles to a cycle of the island's circuits", "cycles", 1, 64),
         Setting(f"{prefix}.lanes",        kind.lanes,        "products, or results of another function, of a circuit's ALU", "a cycle", 1, 256),
         Setting(f"{prefix}.rz_slices",    kind.rz_slices,    "size of the register Rz", "columns", 2, SLOTS),
-        Setting(f"{prefix}.formats",      kind.formats,      "number types of the lanes", choices=FORMAT_NAMES, absent=tuple(ABSENT_FORMATS.items()), **words),
+        Setting(f"{prefix}.formats",      kind.formats,      "number types of the lanes", choices=FORMAT_NAMES, **words),
         Setting(f"{prefix}.arrangements", kind.arrangements, "what the ALU can do with its operands; transposed: AᵀB and ABᵀ of tensor", choices=arrangements, **words),
         Setting(f"{prefix}.functions",    kind.functions,    "what the ALU can compute", choices=FUNCTION_NAMES, **words),
     )
@@ -335,7 +334,7 @@ class Abilities:
     island: int  # the number of the island
     divider: int  # device cycles in one cycle of the island's clock
     lanes: int  # of the ALU: the products that it computes in a cycle
-    rz_slices: int  # the number of slices of Rz
+    rz_slices: int  # the size of Rz in columns
     formats: frozenset[str]
     arrangements: frozenset[str]
     functions: frozenset[str]
@@ -355,6 +354,8 @@ class Abilities:
             return f"island {self.island} has no arrangement {kind.name}, but {there}"
         if numbers.name not in self.formats:
             return f"island {self.island} has no {numbers.name}, but {self._list(FORMAT_NAMES, self.formats)}"
+        if numbers.is_integer and FUNCTIONS[function].is_real:
+            return f"{name} has no results in {numbers.name}: most of its results are no integers"
         return self._unfit(kind, numbers, name, transpose)
 
     def _unfit(self, kind: Arrangement, numbers: NumberFormat, name: str, transpose: int) -> str:
@@ -370,13 +371,23 @@ class Abilities:
             and TRANSPOSED not in self.arrangements
         ):
             return f"island {self.island} cannot transpose {TRANSPOSES[transpose]}"
-        needed = kind.work(numbers.lanes).results * numbers.size // COLUMN_BYTES
+        if not self.slices(numbers):
+            needed = numbers.slice_bytes // COLUMN_BYTES
+            return (
+                f"a slice of {numbers.name} fills {needed} columns of Rz,"
+                f" island {self.island} has {self.rz_slices} (rz_slices)"
+            )
+        needed = kind.work(numbers.lanes).results * numbers.sum_size // COLUMN_BYTES
         if kind.name == ARRANGEMENT_NAMES[OUTER] and needed > self.rz_slices:
             return (
                 f"outer of {numbers.name} fills {needed} columns of Rz,"
                 f" island {self.island} has {self.rz_slices} (rz_slices)"
             )
         return ""
+
+    def slices(self, numbers: NumberFormat) -> int:
+        """Return how many whole slices Rz has in a number format."""
+        return self.rz_slices * COLUMN_BYTES // numbers.slice_bytes
 
     @staticmethod
     def _list(names: tuple[str, ...], values: frozenset[str]) -> str:

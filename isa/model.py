@@ -235,7 +235,6 @@ class Setting:
     choices: tuple[str, ...] = ()
     step: int = 1
     several: bool = False
-    absent: tuple[tuple[str, str], ...] = ()  # words that are no choices, and the reason
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of n numbers, of shape
 (..., n); n depends on the arrangement and the number format. The mode selects the number format.
-Each sum and product is rounded to this format, half to even by IEEE 754. All NaNs have the same
-bits. A sum of products is added as a tree of adjacent pairs.
+In a floating-point format each sum and product is rounded, half to even by IEEE 754. All NaNs have
+the same bits. A sum of products is added as a tree of adjacent pairs. `integers` computes in int8.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.bfloat16 import element_type
 from macaw.emu.curves import sigmoid, tanh
+from macaw.emu.fim import integers
 from macaw.emu.floats import (
     Host,
     add,
@@ -29,7 +30,6 @@ from macaw.emu.floats import (
     widened,
 )
 from macaw.isa.fim_circuit import (
-    COLUMN_BYTES,
     DOT,
     ELEMENTWISE,
     FORMATS,
@@ -39,6 +39,7 @@ from macaw.isa.fim_circuit import (
     TENSOR,
     TENSOR_SIDE,
     TRANSPOSES,
+    NumberFormat,
 )
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -61,6 +62,16 @@ class Mode:
         return element_type(FORMATS[self.format].dtype)
 
     @cached_property
+    def numbers(self) -> NumberFormat:
+        """The number format of the lanes."""
+        return FORMATS[self.format]
+
+    @cached_property
+    def sums(self) -> np.dtype[Any]:
+        """The NumPy type of a result in Rz: that of a lane, or int32 for int8."""
+        return element_type(FORMATS[self.format].sums)
+
+    @cached_property
     def accumulates(self) -> bool:
         """Whether results are added to the contents of Rz."""
         return bool(self.accumulate) and self.op == MUL
@@ -75,12 +86,12 @@ class Mode:
 
         `slot` is the value of the register RZ_SLOT.
         """
-        size = FORMATS[self.format].size
+        numbers = self.numbers
         if self.arrange == DOT:
-            return slot * size, size
+            return slot * numbers.sum_size, numbers.sum_size
         if self.arrange == OUTER:
-            return 0, COLUMN_BYTES * COLUMN_BYTES // size
-        return slot * COLUMN_BYTES, COLUMN_BYTES
+            return 0, numbers.lanes * numbers.lanes * numbers.sum_size
+        return slot * numbers.slice_bytes, numbers.slice_bytes
 
 
 def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
@@ -88,6 +99,8 @@ def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
 
     The columns have shape (..., 32), the results (..., n). The results are not accumulated.
     """
+    if mode.numbers.is_integer:
+        return integers.results(mode.op, mode.arrange, left, right)
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
         return tree_sum(multiply(x, y))[..., None]
@@ -101,7 +114,7 @@ def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
 
 def accumulate(old: Host, new: Host) -> Host:
     """Return the sums of the old contents of Rz and new results, both of shape (..., n)."""
-    return add(old, new)
+    return integers.accumulate(old, new) if new.dtype.kind == "i" else add(old, new)
 
 
 def _tensor(x: Host, y: Host, transpose: str) -> Host:

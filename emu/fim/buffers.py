@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.fim.buffer_access import check_column, check_lock, check_producer
-from macaw.emu.fim.circuit_data import slice_of
 from macaw.emu.fim.island import Island
-from macaw.emu.fim.operations import SLOT, check_slice, step_slot
+from macaw.emu.fim.operations import SHIFT, SLOT, check_slice, step_slot
 from macaw.emu.fim.progress import Values, end_wait, finish, wait, wake
 from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
 from macaw.emu.rules.fim_circuits import block_end, columns_stored, pointer_start
@@ -134,8 +133,8 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     file = PUSHED[values["register"]]
     slot = block.registers[SLOT]
     if file == RZ:
-        check_slice(island, slot)
-        data = slice_of(island.state.rz, block.places, slot)
+        check_slice(island, slot, block.mode)
+        data = island.data.leaving(block.places, slot, block.mode, block.registers[SHIFT], block.pc)
         step_slot(block)
     else:
         data = getattr(island.state, file)[block.places]

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.fim import integers
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.bank_memory import BankMemory
-from macaw.emu.fim.overflows import Overflows, count_overflows
+from macaw.emu.fim.overflows import LIMITED, Overflows, count_overflows, count_wraps
 from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host, all_finite
-from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, GIO, IOSA, OUTER, ROP, RZ, SLOTS, Operation
+from macaw.isa.fim_circuit import DOT, GIO, IOSA, OUTER, ROP, RZ, Operation
 from macaw.isa.fim_islands import Place
 from macaw.isa.typed_records import NamedTuple
 
@@ -26,7 +27,7 @@ class Repeats(NamedTuple):
     """Repeats of an operation in the same mode.
 
     `columns` has the column of the open row that each repeat uses, `slots` the value of RZ_SLOT in
-    each repeat.
+    each repeat. `shift` is the value of the register shift.
     """
 
     operation: Operation
@@ -34,6 +35,7 @@ class Repeats(NamedTuple):
     columns: NDArray[np.int64]
     slots: Sequence[int]
     address: int  # of the word
+    shift: int = 0
 
 
 class CircuitData:
@@ -56,14 +58,34 @@ class CircuitData:
         elif operation.to == IOSA:
             for column, slot in zip(columns.tolist(), slots, strict=True):
                 source = registers.get(operation.left)
-                data = slice_of(state.rz, places, slot) if source is None else source[places]
+                data = self._moved(places, slot, repeats) if source is None else source[places]
                 self._write_column(block, column, data)
         elif operation.left == IOSA:
             registers[operation.to][places] = state.iosa[places, columns[-1]]
         elif operation.left == RZ:
-            registers[operation.to][places] = slice_of(state.rz, places, slots[-1])
+            # In int8 each repeat counts the numbers that it limits.
+            for slot in slots if repeats.mode.numbers.is_integer else slots[-1:]:
+                registers[operation.to][places] = self._moved(places, slot, repeats)
         else:
             registers[operation.to][places] = registers[operation.left][places]
+
+    def leaving(
+        self, places: NDArray[np.intp], slot: int, mode: Mode, shift: int, address: int
+    ) -> Bytes:
+        """Return slice `slot` of Rz as the word at `address` moves it, of shape (banks, 32).
+
+        `places` are the indices of the banks; `shift` is the value of the register shift. In int8
+        the sums of the slice become numbers of int8; those that exceed the range of int8 count.
+        """
+        size = mode.numbers.slice_bytes
+        data: Bytes = self.state.rz[places, slot * size : (slot + 1) * size]
+        if mode.numbers.is_integer:
+            data, limited = integers.leaving(data, shift)
+            self.overflows.add(address, LIMITED, places, limited)
+        return data
+
+    def _moved(self, places: NDArray[np.intp], slot: int, repeats: Repeats) -> Bytes:
+        return self.leaving(places, slot, repeats.mode, repeats.shift, repeats.address)
 
     def settle(self) -> None:
         """Execute all deferred operations. This class defers none."""
@@ -79,7 +101,7 @@ class CircuitData:
             self.memory.write(offset, row.tobytes())
 
     def _compute(self, places: NDArray[np.intp], repeats: Repeats) -> None:
-        operation, mode, columns, slots, address = repeats
+        operation, mode, columns, slots, address, _ = repeats
         state = self.state
 
         def operand(name: str) -> Bytes:
@@ -112,18 +134,15 @@ class CircuitData:
         rz = self.state.rz
         old = rz[places] if mode.accumulates else rz[:0]
         fill(rz, places, slots, new, mode)
+        if mode.numbers.is_integer:
+            if mode.accumulates:
+                counts = count_wraps(mode, old, slots, new)
+                self.overflows.add(address, mode.format, places, counts)
+            return
         sums = rz[places].view(mode.dtype) if mode.accumulates else new
         if not all_finite(new) or not all_finite(sums):
             counts = count_overflows(mode, left, right, old, slots, new)
             self.overflows.add(address, mode.format, places, counts)
-
-
-def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:
-    """Return slice `slot` of Rz of several banks, as bytes of shape (banks, 32).
-
-    `places` are the indices of the banks in `rz`.
-    """
-    return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
 def fill(rz: Bytes, places: NDArray[np.intp], slots: Sequence[int], new: Host, mode: Mode) -> None:
@@ -132,12 +151,12 @@ def fill(rz: Bytes, places: NDArray[np.intp], slots: Sequence[int], new: Host, m
     `places` are the indices of the banks in `rz`. `new` has the results, of shape (banks, repeats,
     n), and `slots` the value of RZ_SLOT of each repeat.
     """
-    numbers: Host = rz.view(mode.dtype)
+    numbers: Host = rz.view(mode.sums)
     if mode.arrange == DOT:
         _fill_slots(numbers, places, slots, new[:, :, 0], mode)
         return
     for k, slot in enumerate(slots):
-        start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
+        start, size = (x // mode.sums.itemsize for x in mode.place(slot))
         if mode.accumulates:
             numbers[places, start : start + size] = accumulate(
                 numbers[places, start : start + size], new[:, k]
@@ -151,10 +170,12 @@ def _fill_slots(
 ) -> None:
     """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 
-    `slots` has the slot of each repeat; the other arguments are those of `fill`. After SLOTS
-    repeats a slot occurs again, so one assignment writes at most SLOTS repeats.
+    `slots` has the slot of each repeat; the other arguments are those of `fill`. A slot occurs
+    again only after all others, so one assignment writes at most as many repeats as there are
+    slots.
     """
-    for start in range(0, len(slots), SLOTS):
-        where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
-        numbers = new[:, start : start + SLOTS]
+    most = mode.numbers.slots
+    for start in range(0, len(slots), most):
+        where = places[:, None], np.array(slots[start : start + most])[None, :]
+        numbers = new[:, start : start + most]
         rz[where] = accumulate(rz[where], numbers) if mode.accumulates else numbers

@@ -20,6 +20,7 @@ from macaw.emu.fim import host_operations, stalls, tracing, words
 from macaw.emu.fim.buffers import visible_end
 from macaw.emu.fim.formats import TILE_FORMATS
 from macaw.emu.fim.island import Island
+from macaw.emu.fim.overflows import LIMITED
 from macaw.emu.fim.program import WORD
 from macaw.emu.fim.repeats import UNKNOWN
 from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
@@ -35,6 +36,8 @@ from macaw.isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, FORM
 from macaw.isa.fim_islands import Geometry, Place, bank_ranges
 
 _BANKS = CORE.memories[1].name
+# what a caution says of results: floating-point numbers, or sums of integers
+_OVERFLOWED = "overflowed, although the operands are finite", "exceeded 32 bits in Rz and wrapped"
 
 
 class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
@@ -237,18 +240,20 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
             data = getattr(self.state, name)
             masks[name] = np.zeros(len(data), np.bool_)
             for block in self.blocks:
-                if block.running:
+                if block.running and not block.mode.numbers.is_integer:
                     numbers = data[block.places].view(block.mode.dtype)
                     masks[name][block.places] = nans(numbers).any(axis=1)
         return masks
 
-    def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the type of the numbers in a bank's registers, as the bank's last block set it.
+    def number_type(self, units: tuple[int, ...], register: str) -> str:
+        """Return the type of the numbers in a bank's register, as the bank's last block set it.
 
         `units` is (bank,), or () for all banks. The result is empty if blocks have several types.
+        In int8 the register Rz has sums of 32 bits.
         """
         blocks = (x for x in self.blocks if not units or units[0] in x.banks)
-        types = {FORMATS[block.mode.format].dtype for block in blocks}
+        formats = {block.mode.numbers for block in blocks}
+        types = {form.sums if register == RZ else form.dtype for form in formats}
         return types.pop() if len(types) == 1 else ""
 
     @property
@@ -315,11 +320,12 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return [
             Caution(
                 address,
-                f"in {FORMATS[form].name} overflowed, although the operands are finite",
+                f"in {FORMATS[form].name} {_OVERFLOWED[FORMATS[form].is_integer]}",
                 count,
                 f"bank{'s' if banks & banks - 1 else ''} {', '.join(bank_ranges(banks))}",
             )
             for address, form, count, banks in self.overflows.plain()
+            if form != LIMITED
         ]
 
     def unit(self, units: tuple[int, ...]) -> Stall:

@@ -119,7 +119,7 @@ class DeferredData(CircuitData):
 
     def _record(self, group: _Group, repeats: Repeats) -> None:
         """Record the products of the word with these repeats in the group of its block."""
-        operation, mode, columns, slots, address = repeats
+        operation, mode, columns, slots, address, _ = repeats
         if not group.suits(repeats):
             self._compute_products(group)
             group.kind = _kind(repeats)

@@ -28,5 +28,9 @@ def _format(form: NumberFormat) -> MemoryFormat:
 
 
 TILE_FORMATS: Mapping[str, MemoryFormat] = MappingProxyType(
-    {f"tiles_{row.name}" if number else "tiles": _format(row) for number, row in enumerate(FORMATS)}
+    {
+        f"tiles_{row.name}" if number else "tiles": _format(row)
+        for number, row in enumerate(FORMATS)
+        if not row.is_integer  # a tile would be half a column
+    }
 )

@@ -155,7 +155,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
     `time` is the cycle of the access. Raises `Fault`.
     """
     place = CIRCUIT_REGISTERS.index(name)
-    greatest = REGISTERS[place].greatest
+    greatest = next(row.greatest for row in REGISTERS.values() if row.name == name)
     if value > greatest:
         raise Fault(
             "out-of-range access",

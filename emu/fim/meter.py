@@ -52,7 +52,7 @@ class IslandMeter(Meter):
         activity = computing(FUNCTIONS[mode.op].arithmetic, number.name)
         self.add(activity, products, self.address)
         sums = work.products - work.results + work.results * int(mode.accumulates)
-        self.add(adding(number.name), times * sums, self.address)
+        self.add(adding("int32" if number.is_integer else number.name), times * sums, self.address)
 
     def acted(self) -> None:
         rows = self.core.counts["activations"] + self.core.counts["channel_rows"]

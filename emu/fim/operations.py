@@ -36,6 +36,7 @@ from macaw.isa.fim_circuit import (
 
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")
+SHIFT = CIRCUIT_REGISTERS.index("shift")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
@@ -82,7 +83,8 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         late = latency._replace(result=latency.result + lead // step) if lead else latency
         island.batch = Batch(at, period, count, waits, late, mode)
     columns = _columns(values["col"] + values["inc"] * block.repeat, values["inc"], count)
-    _compute(island, block, Repeats(operation, mode, columns, slots[:count], block.pc))
+    shift = block.registers[SHIFT]
+    _compute(island, block, Repeats(operation, mode, columns, slots[:count], block.pc, shift))
     block.time = last + step
     if operation.computes:
         block.alu_free = last + lead + latency.busy * step
@@ -155,9 +157,9 @@ def _columns(first: int, step: int, count: int) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=1024)
-def _following_slots(slot: int, step: int, count: int) -> tuple[int, ...]:
-    """Return `count` values of RZ_SLOT from `slot` on, `step` apart, modulo the number of slots."""
-    return tuple((slot + step * k) % SLOTS for k in range(count))
+def _following_slots(slot: int, step: int, count: int, slots: int) -> tuple[int, ...]:
+    """Return `count` values of RZ_SLOT from `slot` on, `step` apart, modulo `slots`."""
+    return tuple((slot + step * k) % slots for k in range(count))
 
 
 def _slots(
@@ -171,24 +173,26 @@ def _slots(
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
         forward = int(operation.computes and mode.arrange == DOT)
-        return _following_slots(slot, forward, count)
-    check_slice(island, slot)
+        return _following_slots(slot, forward, count, mode.numbers.slots)
+    check_slice(island, slot, mode)
     slots = []
     for k in range(count):
         place = (slot + block.registers[STEP] * k) % SLOTS
-        if place >= island.abilities.rz_slices:
+        if place >= island.abilities.slices(mode.numbers):
             break
         slots.append(place)
     return slots
 
 
-def check_slice(island: Island, slot: int) -> None:
-    """Raise `Fault` if the island's Rz has no slice `slot`."""
-    if slot >= island.abilities.rz_slices:
-        size = island.abilities.rz_slices
+def check_slice(island: Island, slot: int, mode: Mode) -> None:
+    """Raise `Fault` if the island's Rz has no slice `slot` in the number format of `mode`."""
+    size = island.abilities.slices(mode.numbers)
+    if slot >= size:
+        form = f" of {mode.numbers.name}" if mode.numbers.is_integer else ""
+        there = f"{size}, 0 to {size - 1}" if size else "none"
         raise Fault(
             "not available",
-            f"slice {slot} of Rz (rz_slot): {island.name} has {size}, 0 to {size - 1}",
+            f"slice {slot} of Rz (rz_slot): {island.name} has {there}{form}",
             {"slot": slot},
         )
 
@@ -197,7 +201,7 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
     if _uses_slice(operation, mode):
         step_slot(block, count)
     elif operation.computes and mode.arrange == DOT:
-        block.registers[SLOT] = (block.registers[SLOT] + count) % SLOTS
+        block.registers[SLOT] = (block.registers[SLOT] + count) % mode.numbers.slots
 
 
 def step_slot(block: Block, count: int = 1) -> None:

@@ -36,6 +36,7 @@ from macaw.isa.fim_circuit import (
     REGISTERS,
     ROP,
     RZ,
+    SCALED,
     SETTINGS_OF,
     SLICED,
     STEP_OF,
@@ -71,7 +72,8 @@ class Record:
     size: int = 0  # number of bytes of the results
     left: Bytes | None = None  # operands of a computation, of shape (banks, 32)
     right: Bytes | None = None
-    before: Bytes | None = None  # bytes of Rz before the computation, of shape (banks, size)
+    # bytes of Rz before the computation, or that leave as int8, of shape (banks, size)
+    before: Bytes | None = None
     result: Bytes | None = None
     columns: tuple[int, ...] = ()  # for a pull: the addresses of its columns, by bank
 
@@ -142,11 +144,22 @@ class IslandOrigins(Origins):
         record.operation, record.column, record.slot = operation, column, slot
         self._present = [record]
         if not operation.computes:
+            self._record_sums(record, operation.left, slot)
             return
         record.first, record.size = record.mode.place(slot)
         record.left = self._operand(record, operation.left)
         record.right = self._operand(record, operation.right)
         if record.mode.accumulates:
+            record.before = self._results(record)
+
+    def _record_sums(self, record: Record, name: str, slot: int) -> None:
+        """Record the sums that leave slice `slot` of Rz as int8, if the step reads Rz in int8.
+
+        `name` is the register that the step reads.
+        """
+        if name == RZ and record.mode.numbers.is_integer:
+            record.size = record.mode.numbers.slice_bytes
+            record.first = slot * record.size
             record.before = self._results(record)
 
     def _operand(self, record: Record, name: str) -> Bytes:
@@ -195,6 +208,7 @@ class IslandOrigins(Origins):
         record = self._record(block, "push")
         record.file, record.slot = name, slot
         self._present = [record]
+        self._record_sums(record, name, slot)
 
     def record_store(self, place: int, offset: int) -> None:
         """Record that the present push has stored the register of one bank of the block.
@@ -223,6 +237,12 @@ class IslandOrigins(Origins):
             record, place = store
             name = record.file if record.operation is None else record.operation.left
             begin = address % COLUMN_BYTES
+            if record.before is not None:
+                for byte in range(size):
+                    origin = self._leaving_origin(record, place, begin + byte)
+                    origin.part = byte, 1
+                    yield origin
+                return
             yield self._copy_origin(
                 record, self._register(record, name, record.banks[place], begin, size)
             )
@@ -273,11 +293,15 @@ class IslandOrigins(Origins):
         """Return the origin of the bytes `low` to `high` - 1 of a register.
 
         The step in `record` filled the register. If the step computed numbers, the origin covers
-        the number at `low`; otherwise it covers all these bytes. `place` is the index of the bank
-        in the block.
+        the number at `low`, also if a sum in Rz became this number; otherwise it covers all these
+        bytes. `place` is the index of the bank in the block.
         """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
+        if record.before is not None:
+            origin = self._leaving_origin(record, place, low)
+            origin.part = low, 1
+            return origin
         if record.operation is None:
             source = Source("buffer", record.number, (record.columns[place] + low, high - low))
         else:
@@ -314,9 +338,23 @@ class IslandOrigins(Origins):
             yield from self._open_row(record)
             if source.what == RZ:
                 yield from self._settings(record, SLICED)
+                if record.before is not None:
+                    yield from self._settings(record, SCALED)
             yield source
 
         return self._step(record, None, sources)
+
+    def _leaving_origin(self, record: Record, place: int, lane: int) -> Origin:
+        """Return the origin of number `lane` of a column that a step made from sums in Rz, in int8.
+
+        `place` is the index of the bank in the block.
+        """
+        assert record.before is not None
+        each = record.mode.sums.itemsize
+        value = _value(record.before[place].view(record.mode.sums)[lane : lane + 1])
+        first = record.banks[place] * self.state.rz[0].nbytes + record.first + lane * each
+        where = Place(RZ, first, each)
+        return self._copy_origin(record, Source(RZ, record.number, place=where, value=value))
 
     # Numbers that the ALU computed
 
@@ -326,9 +364,9 @@ class IslandOrigins(Origins):
         The step in `record` computed the number. `place` is the index of the bank in the block.
         """
         assert record.result is not None
-        item = record.mode.dtype.itemsize
+        item = record.mode.sums.itemsize
         number = (low - record.first) // item
-        value = _value(record.result[place].view(record.mode.dtype)[number : number + 1])
+        value = _value(record.result[place].view(record.mode.sums)[number : number + 1])
         origin = self._step(record, value, partial(self._sources, record, place, number))
         origin.part = record.first + number * item, item
         return origin
@@ -338,8 +376,8 @@ class IslandOrigins(Origins):
         yield from self._open_row(record)
         yield from self._settings(record, self._names(record))
         if record.before is not None:
-            old = _value(record.before[place].view(mode.dtype)[number : number + 1])
-            size, bank = mode.dtype.itemsize, record.banks[place]
+            old = _value(record.before[place].view(mode.sums)[number : number + 1])
+            size, bank = mode.sums.itemsize, record.banks[place]
             first = bank * self.state.rz[0].nbytes + record.first + number * size
             yield Source("before", record.number, place=Place(RZ, first, size), value=old)
         lanes = FORMATS[mode.format].lanes
@@ -351,7 +389,10 @@ class IslandOrigins(Origins):
             if mode.op != MUL or (mode.arrange == ELEMENTWISE and not mode.accumulates):
                 yield from plain[: function.operands]
                 continue
-            value = _value(multiply(one.value, two.value))
+            if mode.numbers.is_integer:
+                value = _value(one.value) * _value(two.value)
+            else:
+                value = _value(multiply(one.value, two.value))
             origin = self._step(record, value, partial(iter, plain))
             yield Source("product", record.number, None, None, origin, value)
 
@@ -415,8 +456,8 @@ class IslandOrigins(Origins):
 
 
 def _value(one: Host) -> float:
-    """Return the number in an array of one host value."""
-    return float(widened(one)[0])
+    """Return the number in an array of one host value, or of one integer."""
+    return int(one[0]) if one.dtype.kind == "i" else float(widened(one)[0])
 
 
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:

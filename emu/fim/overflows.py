@@ -4,6 +4,10 @@ A result counts if its operands were finite and a rounding made it infinite. The
 a product, a sum in the adder tree, the sum with the old number in Rz, a difference, a quotient by a
 number other than 0, or a square. A result with an operand that was infinite or NaN already does not
 count, so an overflow is counted only where it happens.
+
+In int8 two kinds of results count: sums in Rz that wrap at 32 bits, and numbers that are limited to
+the range of int8 when they leave Rz. Quantised networks limit numbers on purpose, so the second
+kind is recorded separately, and is no problem of which a run warns.
 """
 
 from __future__ import annotations
@@ -15,12 +19,14 @@ from numpy.typing import NDArray
 
 from macaw.emu.fim.arithmetic import Bytes, Mode, accumulate, results
 from macaw.emu.floats import Host, finites, nans, to_host, widened
+from macaw.emu.numerics import sum_overflows
 from macaw.isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, MUL
 
 Mask = NDArray[np.bool_]
 _CAN_OVERFLOW = frozenset(map(FUNCTION_NAMES.index, ("add", "sub", "mul", "div", "vssqr")))
 _DIV = FUNCTION_NAMES.index("div")
 _SQUARE = FUNCTION_NAMES.index("vssqr")
+LIMITED = -1  # stands in the record for the format of numbers that were limited to int8
 
 
 class Overflows:
@@ -37,7 +43,7 @@ class Overflows:
 
     def plain(self) -> list[list[int]]:
         """Return the record as lists [address of a word, format, count of numbers, mask of banks],
-        in the order of the addresses.
+        in the order of the addresses. The format is `LIMITED` for numbers limited to int8.
         """
         return [[*key, *entry] for key, entry in sorted(self._words.items())]
 
@@ -51,7 +57,7 @@ class Overflows:
         """Add the overflows in the word at `address`.
 
         `counts` has their number for each bank in `places`. `form` is the number of the lanes'
-        format.
+        format, or `LIMITED`.
         """
         total = int(counts.sum())
         if total:
@@ -86,6 +92,25 @@ def count_overflows(
         after = accumulate(before, new[:, k])
         overflowed = ~finites(after) & finites(before) & ~excluded[:, k]
         counts += np.count_nonzero(overflowed, axis=1)
+        numbers[:, start : start + size] = after
+    return counts
+
+
+def count_wraps(mode: Mode, old: Bytes, slots: Sequence[int], new: Host) -> NDArray[np.intp]:
+    """Return the number of sums of int8 products that wrapped in repeats in `mode`, for each bank.
+
+    The arguments are those of `count_overflows`.
+    """
+    counts = np.zeros(len(new), np.intp)
+    numbers: Host = old.view(mode.sums).copy()
+    most = int(np.abs(new, dtype=np.int64).max(initial=0)) * new.shape[1]
+    if most + int(np.abs(numbers, dtype=np.int64).max(initial=0)) <= np.iinfo(mode.sums).max:
+        return counts
+    for k, slot in enumerate(slots):
+        start, size = (x // mode.sums.itemsize for x in mode.place(slot))
+        before = numbers[:, start : start + size]
+        after = accumulate(before, new[:, k])
+        counts += np.count_nonzero(sum_overflows(before, new[:, k], after), axis=1)
         numbers[:, start : start + size] = after
     return counts
 

@@ -16,7 +16,12 @@ from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.waits import NEVER
-from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, FIRST_ROW_REGISTER, MAX_ROWS
+from macaw.isa.fim_circuit import (
+    CIRCUIT_PLACES,
+    CIRCUIT_REGISTERS,
+    FIRST_ROW_REGISTER,
+    MAX_ROWS,
+)
 
 
 def _trace_begin(island: Island, block: Block, values: Values, limit: int) -> bool:
@@ -100,13 +105,14 @@ def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
 def _mmr(island: Island, block: Block, values: Values, limit: int) -> bool:
     number, value = values["register"], values["value"]
     target = buffers.pointer(number)
-    if number >= FIRST_ROW_REGISTER:
-        block.rows[number - FIRST_ROW_REGISTER] = value
-    elif target is None:
-        block.registers[number] = value
+    if number in CIRCUIT_PLACES:
+        place = CIRCUIT_PLACES[number]
+        block.registers[place] = value
         block.registers_changed()
         if island.island_origins is not None:
-            island.island_origins.set_register(block, CIRCUIT_REGISTERS[number], value)
+            island.island_origins.set_register(block, CIRCUIT_REGISTERS[place], value)
+    elif target is None:
+        block.rows[number - FIRST_ROW_REGISTER] = value
     else:
         buffers.move_pointer(island, block, *target, value)
     return finish(island, block, block.time + island.divider)

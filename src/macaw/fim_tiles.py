@@ -41,8 +41,9 @@ def tiled(
 
     The result has shape (columns of memory, lanes) and the type of `matrix`. `layout` is the name
     of an arrangement. `side` says what the matrix is: the operand `a` or `b`, or the result `c`.
-    `number_format` is fp16, fp32 or bf16. By default the type of `matrix` gives it: float16 is
-    fp16, float32 is fp32, and bfloat16 of the package ml_dtypes or the type `V2` is bf16. With
+    `number_format` is fp16, fp32, bf16 or int8. By default the type of `matrix` gives it: float16
+    is fp16, float32 is fp32, int8 is int8, and bfloat16 of the package ml_dtypes or the type `V2`
+    is bf16. With
     `number_format="bf16"`, `matrix` can also be a float32 array of bf16 numbers, such as
     `round_bfloat16` returns; the tiles then have 16 lanes. Raises `InputError`.
     """
@@ -101,7 +102,9 @@ def _elements(
     if form.name not in formats:
         raise InputError(
             f"the layout {layout} takes {' or '.join(formats)}, not {form.name}",
-            'number_format="bf16" says that float32 numbers are bf16' if not number_format else "",
+            'number_format="bf16" says that float32 numbers are bf16'
+            if array.dtype == np.float32 and not number_format
+            else "",
         )
     elements = bfloat16.elements_of(array, form.dtype)
     if elements is None:

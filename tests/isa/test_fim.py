@@ -87,7 +87,7 @@ def test_words_are_those_of_c(row):
         (0x1680_0001, "illegal instruction"),  # fim 10
         (0x1400_0000, "illegal instruction"),  # repeat 0
         (0x0400_0000, "illegal instruction"),  # a block of no banks
-        (0xAB00_0000, "illegal instruction"),  # register 43
+        (0xAC00_0000, "illegal instruction"),  # register 44
         (0x0C00_1004, "illegal instruction"),  # act of the fifth row register
         (0xFF00_0000, "illegal instruction"),  # register 127
     ],

@@ -28,9 +28,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim import CORE
 from macaw.isa.fim_check import Check, CheckError
 from macaw.isa.fim_circuit import (
-    ABSENT_FORMATS,
     COLUMN_BYTES,
-    FORMAT_NAMES,
     ISLANDS,
     MAX_ROWS,
     REGISTER_NAMES,
@@ -276,8 +274,7 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
             bound.nodes["value"] = Number(node.start, node.end, row.words.index(node.text))
         elif context.scope.find(node.text) is None:
             choices = ", ".join(row.words)
-            absent = ABSENT_FORMATS.get(node.text) if row.words == FORMAT_NAMES else None
-            hint = absent or did_you_mean(node.text, row.words) or f"there are {choices}"
+            hint = did_you_mean(node.text, row.words) or f"there are {choices}"
             raise Mistake(f"{row.name} has no value '{node.text}'", node, hint)
     if row.address:
         own = Checked(node.start, node.end, node, partial(_column_address, node))

@@ -126,20 +126,21 @@ syntax keyword macawRegister contained gr11 gr12 gr13 gr14 gr15 gr16 gr17 gr18 g
 syntax keyword macawRegister contained gr22 gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5
 syntax keyword macawRegister contained gr6 gr7 gr8 gr9 height instret instreth iterations kernel
 syntax keyword macawRegister contained kernel_y mhartid op pad pad_y ra rop row0 row1 row2 row3 rows
-syntax keyword macawRegister contained rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8 s9 sp
-syntax keyword macawRegister contained stride stride_y t0 t1 t2 t3 t4 t5 t6 t_begin0 t_begin1
-syntax keyword macawRegister contained t_begin2 t_begin3 t_cu_begin0 t_cu_begin1 t_cu_begin2
-syntax keyword macawRegister contained t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2 t_cu_end3 t_end0
-syntax keyword macawRegister contained t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1 t_rd_begin2
-syntax keyword macawRegister contained t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2 t_rd_end3
-syntax keyword macawRegister contained t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3 t_wr_end0
-syntax keyword macawRegister contained t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp trace_begin
-syntax keyword macawRegister contained trace_loops trace_lost trace_mode trace_next trace_num
-syntax keyword macawRegister contained trace_overhead trace_spill trace_spill_end trace_status
-syntax keyword macawRegister contained trace_step transpose unit valid vr0 vr1 vr10 vr11 vr12 vr13
-syntax keyword macawRegister contained vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 width x0 x1 x10 x11
-syntax keyword macawRegister contained x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x25
-syntax keyword macawRegister contained x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
+syntax keyword macawRegister contained rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8 s9
+syntax keyword macawRegister contained shift sp stride stride_y t0 t1 t2 t3 t4 t5 t6 t_begin0
+syntax keyword macawRegister contained t_begin1 t_begin2 t_begin3 t_cu_begin0 t_cu_begin1
+syntax keyword macawRegister contained t_cu_begin2 t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2
+syntax keyword macawRegister contained t_cu_end3 t_end0 t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1
+syntax keyword macawRegister contained t_rd_begin2 t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2
+syntax keyword macawRegister contained t_rd_end3 t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3
+syntax keyword macawRegister contained t_wr_end0 t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp
+syntax keyword macawRegister contained trace_begin trace_loops trace_lost trace_mode trace_next
+syntax keyword macawRegister contained trace_num trace_overhead trace_spill trace_spill_end
+syntax keyword macawRegister contained trace_status trace_step transpose unit valid vr0 vr1 vr10
+syntax keyword macawRegister contained vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9
+syntax keyword macawRegister contained width x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20
+syntax keyword macawRegister contained x21 x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8
+syntax keyword macawRegister contained x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
 syntax keyword macawWord contained add aim all balance base bfloat16 both broadcast bw_a10 bw_s10

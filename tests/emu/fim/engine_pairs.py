@@ -23,6 +23,7 @@ DEVICES = [
         }
     ),
     config.load("tiny").changed({"fim.island.0.formats": "bf16"}),
+    config.load("tiny").changed({"fim.island.0.formats": "int8 fp16", "fim.island.0.rz_slices": 9}),
     config.load("tiny").changed({"fim.island.0.rz_slices": 16, "fim.t_ccdl": 5, "fim.alu.add": 9}),
     config.load("tiny").changed(
         {

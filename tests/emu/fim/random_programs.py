@@ -27,7 +27,8 @@ def word(chance: Random) -> str:
     if kind < 9:
         return pick(["mmr arrange, elementwise", "mmr arrange, dot", "mmr arrange, outer",
                      "mmr arrange, tensor", "mmr transpose, a", "mmr format, fp32",
-                     "mmr format, fp16", "mmr format, bf16", "mmr accumulate, 1", "mmr accumulate, 0",
+                     "mmr format, fp16", "mmr format, bf16", "mmr format, int8",
+                     "mmr accumulate, 1", "mmr accumulate, 0", f"mmr shift, {2 * number}",
                      f"mmr rz_slot, {number}", f"mmr rz_step, {number % 3}"])  # fmt: skip
     if kind < 10:
         return pick(["act 1", "act 2", "pre", f"act {number}", f"mmr row0, {number}",
@@ -40,6 +41,8 @@ def word(chance: Random) -> str:
 
 def block(chance: Random, banks: str, setup: list[str]) -> list[str]:
     lines = [f".block banks={banks}", *setup, "mmr op, mul", f"act {chance.randrange(3)}"]
+    if chance.randrange(3) == 0:
+        lines.append("mmr format, int8")
     for _ in range(chance.randint(1, 8)):
         if chance.randrange(5) == 0:
             inner = [word(chance) for _ in range(chance.randint(1, 4))]

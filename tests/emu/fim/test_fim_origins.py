@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -19,7 +20,7 @@ from tests.emu.heard import Heard
 
 pytestmark = pytest.mark.once
 MOST = 600  # the first steps of a program, which are checked
-KINDS = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16}
+KINDS = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16, "int8": np.int32}
 
 
 def assembled(lines, device):
@@ -66,7 +67,7 @@ class Walk:
             low, high = max(first, 0), min(first + size, len(expected))
             rest[low:high] = bytes(high - low)
             if made.value is None:
-                self.work.append((self.only(made), expected[low:high]))
+                self.copied(made, expected[low:high])
             else:
                 kind = KINDS[next(x.value for x in made.sources() if x.what == "format")]
                 number: Any = kind(made.value)
@@ -82,8 +83,21 @@ class Walk:
             assert self.begin[address - self.base :][:size] == expected
             self.ends += 1
             return
-        (made,) = self.origins.writers(number, address, size)
-        self.work.append((self.only(made), expected))
+        steps = list(self.origins.writers(number, address, size))
+        assert len(steps) == 1 or [x.part for x in steps] == [(n, 1) for n in range(size)]
+        for made in steps:
+            first, count = made.part or (0, size)
+            self.copied(made, expected[first : first + count])
+
+    def copied(self, made, expected):
+        """Follow a step that copied bytes, or that made one number of int8 of a sum in Rz."""
+        said = {x.what: x.value for x in made.sources() if x.setting}
+        source = self.only(made)
+        if "shift" in said:
+            whole = round(Fraction(source.value, 2 ** said["shift"]))
+            assert np.int8(min(max(whole, -128), 127)).tobytes() == expected
+            expected = np.int32(source.value).tobytes()
+        self.work.append((source, expected))
 
     def only(self, made):
         (source,) = (x for x in made.sources() if not x.setting)
@@ -92,6 +106,7 @@ class Walk:
     def number(self, made, kind):
         """Compute a number of the ALU from its recorded operands; the bits must be equal."""
         self.computed += 1
+        lane = np.int8 if kind is np.int32 else kind  # the type of an operand
         said = {x.what: x.value for x in made.sources() if x.setting}
         old: list[np.floating[Any]] = []
         products: list[np.floating[Any]] = []
@@ -106,19 +121,23 @@ class Walk:
             else:
                 (old if source.what == "before" else operands).append(kind(source.value))
                 some = [source]
-            self.work += [(x, kind(x.value).tobytes()) for x in some]
+            self.work += [
+                (x, (kind if x.what == "before" else lane)(x.value).tobytes()) for x in some
+            ]
         functions: dict[str, np.ufunc] = {"mul": np.multiply, "add": np.add, "div": np.divide}
         with np.errstate(all="ignore"):
             result = tree_sum(products) if products else functions[said["op"]](*operands)
             result = old[0] + result if old else result
         assert bool(old) == (said["op"] == "mul" and said["accumulate"] == 1)
-        assert kind(result).tobytes() == kind(made.value).tobytes() or np.isnan(result)
+        assert kind(result).tobytes() == kind(made.value).tobytes() or np.isnan(float(result))
 
 
 @st.composite
 def computing(draw):
     """Draw the lines of a block that multiplies in random arrangements and moves the results."""
     lines = [".block banks=(0, 1)", "mmr op, mul", "act 0"]
+    if draw(st.booleans()):
+        lines += ["mmr format, int8", f"mmr shift, {draw(st.integers(0, 12))}"]
     for _ in range(draw(st.integers(1, 4))):
         way = draw(st.sampled_from(["elementwise", "dot", "outer", "tensor"]))
         lines += [

@@ -188,7 +188,7 @@ def test_registers_begin_at_0_and_what_circuits_hold_stays():
     machine.done()
     assert machine.island.blocks[0].registers[:6] == [2, 0, 0, 0, 0, 3]
     machine.island.start(machine.program.section(".fim.0").address, machine.device.cycle + 1)
-    assert machine.island.blocks[0].registers == [0] * 7
+    assert machine.island.blocks[0].registers == [0] * 8
     assert machine.island.state.rop[0].view(np.float16).tolist() == list(range(16))
 
 

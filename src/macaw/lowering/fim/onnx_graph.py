@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import TensorProto
 
-from macaw.isa.fim_circuit import ABSENT_FORMATS, FORMAT_NAMES, FORMATS
+from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
@@ -181,6 +181,11 @@ def _no_task() -> LowerError:
 def form_of(name: str) -> int:
     """Return the index of the number format with this name; raise `LowerError` if there is none."""
     if name not in FORMAT_NAMES:
-        hint = ABSENT_FORMATS.get(name) or "there are " + ", ".join(FORMAT_NAMES)
-        raise LowerError(f"no format '{name}'", hint)
-    return FORMAT_NAMES.index(name)
+        raise LowerError(f"no format '{name}'", "there are " + ", ".join(FORMAT_NAMES))
+    form = FORMAT_NAMES.index(name)
+    if FORMATS[form].is_integer:
+        raise LowerError(
+            f"a graph of floating-point numbers in {name}",
+            "the numbers need scales: macaw quantise",
+        )
+    return form
