@@ -145,10 +145,16 @@ class GraphLowering:
     def random_inputs(self, seed: int) -> dict[str, NDArray[Any]]:
         """Return random numbers from -1 to 1, rounded to the graph's number format, for all inputs.
 
+        In int8 they are all integers from -128 to 127.
         The result has an array by the name of each input. `seed` determines the numbers.
         """
         random = np.random.default_rng(seed)
         form = FORMATS[self.graph.form]
+        if form.is_integer:
+            return {
+                tensor.name: random.integers(-128, 128, self.graph.shape(tensor), form.numbers)
+                for tensor in self.graph.inputs
+            }
         return {
             tensor.name: rounded(random.uniform(-1, 1, self.graph.shape(tensor)), form)
             for tensor in self.graph.inputs

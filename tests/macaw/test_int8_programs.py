@@ -14,7 +14,7 @@ from macaw.debugging import DebuggerFiles
 
 pytestmark = pytest.mark.once
 DEVICE = macaw.configuration("tiny").changed(
-    {"name": "int8", "fim.island.0.formats": "int8", "fim.island.0.rz_slices": 16}
+    {"fim.island.0.formats": "int8", "fim.island.0.rz_slices": 16}
 )
 SOURCE = """
         .device "int8.toml"

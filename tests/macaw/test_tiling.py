@@ -18,7 +18,7 @@ FORMS = [(row.name, form) for row in ARRANGEMENTS for form in row.formats]
 @pytest.mark.parametrize(("layout", "form"), FORMS)
 @pytest.mark.parametrize("side", SIDES)
 def test_there_and_back(layout: str, form: str, side: str) -> None:
-    dtype = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16}[form]
+    dtype = {"fp16": np.float16, "fp32": np.float32, "bf16": ml_dtypes.bfloat16}.get(form, np.int8)
     matrix = np.arange(21 * 37).reshape(21, 37).astype(dtype)
     columns = macaw.tiled(matrix, layout=layout, side=side)
     assert columns.shape[1] == 32 // matrix.itemsize

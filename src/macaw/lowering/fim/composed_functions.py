@@ -4,6 +4,10 @@ The difference a - b is negative exactly where b is the greater number, also in 
 bf16, because differences below the least normal number are exact. The sign of the difference gives
 a mask of all bits or of no bit, and the mask selects the bits of a or of b. So no rounding changes
 the result. +0 counts as greater than -0. If a or b is NaN, the maximum is a and the minimum b.
+
+In int8 the difference, limited to int8, has the sign of a - b. A product with 127, limited again,
+is at least 127 where a is the greater number; relu makes it 0 elsewhere. 127 · -128, divided by
+2**14, is rounded to -1, a mask of all bits.
 """
 
 from __future__ import annotations
@@ -15,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from macaw.isa.fim_circuit import FORMATS
-from macaw.lowering.fim.graph import MANY_STEPS, Task, Tensor
+from macaw.lowering.fim.graph import MANY_STEPS, MUL_ADD, Task, Tensor
 from macaw.lowering.fim.number_arrays import greatest, rounded
 
-_SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
+_SIGN, _HALF, _GREATEST, _MOST, _LEAST = "sign", "half", "greatest", "most", "least"  # constants
 
 
 class _Step(NamedTuple):
@@ -30,7 +34,8 @@ class _Step(NamedTuple):
     result: str
     function: str
     left: str
-    right: str
+    right: str = ""
+    shift: int = 0  # in int8: the power of two by which the result is divided
 
 
 # fmt: off
@@ -44,7 +49,19 @@ _CHOICE = (
     _Step("differing",  "xor", "a",          "b"),
     _Step("chosen",     "and", "differing",  "mask"),
 )
+_INTEGER_CHOICE = (
+    _Step("difference", "sub",  "a",          "b"),
+    _Step("scaled",     "mul",  "difference", _MOST),       # 127 or more where a is greater
+    _Step("positive",   "relu", "scaled"),                  # 127 or 0
+    _Step("mask",       "mul",  "positive",   _LEAST, 14),  # all bits or no bit
+    _Step("differing",  "xor",  "a",          "b"),
+    _Step("chosen",     "and",  "differing",  "mask"),
+)
 # fmt: on
+_INTEGER_STEPS = {
+    "max": (*_INTEGER_CHOICE, _Step("result", "xor", "b", "chosen")),
+    "min": (*_INTEGER_CHOICE, _Step("result", "xor", "a", "chosen")),
+}
 _STEPS = {
     "max": (*_CHOICE, _Step("result", "xor", "a", "chosen")),
     "min": (*_CHOICE, _Step("result", "xor", "b", "chosen")),
@@ -52,9 +69,15 @@ _STEPS = {
 assert tuple(_STEPS) == tuple(MANY_STEPS)
 
 
-def functions_of(function: str) -> frozenset[str]:
-    """Return the functions of the ALU from which `function` is composed, or `function` itself."""
-    return frozenset(step.function for step in _STEPS.get(function, ())) or frozenset([function])
+def functions_of(function: str, form: int) -> frozenset[str]:
+    """Return the functions of the ALU from which `function` is composed, or `function` itself.
+
+    `form` is the index of the number format.
+    """
+    if function == MUL_ADD:
+        return frozenset(["mul"])
+    steps = (_INTEGER_STEPS if FORMATS[form].is_integer else _STEPS).get(function, ())
+    return frozenset(step.function for step in steps) or frozenset([function])
 
 
 def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
@@ -64,7 +87,7 @@ def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
     `form` is the index of the number format.
     """
     for task in tasks:
-        steps = _STEPS.get(task.function)
+        steps = (_INTEGER_STEPS if FORMATS[form].is_integer else _STEPS).get(task.function)
         if steps is None:
             yield task
             continue
@@ -73,9 +96,12 @@ def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
         for step in steps:
             made = Tensor(f"{task.output.name}.{step.result}", rows, columns)
             values[step.result] = task.output if step is steps[-1] else made
-            inputs = values[step.left], values[step.right]
+            inputs = tuple(values[name] for name in (step.left, step.right) if name)
             output = values[step.result]
-            yield replace(task, inputs=inputs, output=output, function=step.function)
+            own = {} if task.shift is None else {"shift": step.shift}
+            if step is steps[-1] and task.shift is not None:
+                own["shift"] = task.shift
+            yield replace(task, inputs=inputs, output=output, function=step.function, **own)
 
 
 def _constants(count: int, form: int) -> dict[str, Tensor]:
@@ -83,7 +109,10 @@ def _constants(count: int, form: int) -> dict[str, Tensor]:
 
     All composed functions with results of this size use equal tensors.
     """
-    numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: greatest(FORMATS[form])}
+    if FORMATS[form].is_integer:
+        numbers: dict[str, float] = {_MOST: 127, _LEAST: -128}
+    else:
+        numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: greatest(FORMATS[form])}
     return {
         name: Tensor(f".{name}", 1, count, rounded(np.full((1, count), number), FORMATS[form]))
         for name, number in numbers.items()

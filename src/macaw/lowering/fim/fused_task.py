@@ -17,7 +17,8 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, PRODUCT, Task, Tensor
+from macaw.lowering.fim.graph import GATHER, MANY_STEPS, MUL_ADD, POINTWISE, PRODUCT, Task, Tensor
+from macaw.lowering.fim.integer_steps import NO_STEPS, IntegerSteps, bias_rows
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
 from macaw.lowering.fim.windows import Windows, windows_of
 
@@ -49,6 +50,7 @@ class Traits(NamedTuple):
     depths: tuple[int, ...]  # by product: its k
     region: Region | None = None  # the part of the result that an island computes; None: all
     windows: Windows | None = None  # the rows of A, if they are windows of an image
+    integers: IntegerSteps = NO_STEPS
 
     def of_region(self, region: Region) -> Traits:
         """Return the traits of the task that computes only `region` of the result."""
@@ -67,9 +69,9 @@ class Traits(NamedTuple):
 class FusedTask:
     """A product or a sum of products, and the functions that are applied to its result.
 
-    `after` has the indices of the functions in `FUNCTIONS`. `rows` has the second operand of each
-    function that takes two operands. If `gather` is not None, it makes A, whose rows are windows of
-    the gather's input.
+    `after` has the indices of the functions in `FUNCTIONS`. `rows` has the rows of the bias in int8
+    (`bias_rows`), then the second operand of each function that takes two operands. If `gather` is
+    not None, it makes A, whose rows are windows of the gather's input.
     """
 
     products: tuple[Task, ...]
@@ -77,6 +79,7 @@ class FusedTask:
     rows: tuple[Tensor, ...]
     output: Tensor  # the result, after the functions
     gather: Task | None = None
+    integers: IntegerSteps = NO_STEPS
 
     def traits(self, form: int, layout: int) -> Traits:
         """Return the properties on which the task's cycles depend, in a number format and layout.
@@ -94,11 +97,13 @@ class FusedTask:
         joint = self.products[0].joint
         shape = Shape(a.rows, k, b.columns, form, b.columns // joint if joint > 1 else 0)
         if self.gather is None:
-            return Traits(shape, self.after, constant, offsets, depths)
+            return Traits(shape, self.after, constant, offsets, depths, integers=self.integers)
         first = (self.gather.inputs[0].offset + int(self.gather.places.min())) % shape.numbers.lanes
         windows = windows_of(self.gather)
         offsets = ((first, offsets[0][1]),)
-        return Traits(shape, self.after, constant, offsets, depths, windows=windows)
+        return Traits(
+            shape, self.after, constant, offsets, depths, windows=windows, integers=self.integers
+        )
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
@@ -119,7 +124,7 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
                 raise CannotError(f"{task.output.name} takes {sources[-1]} as its right side")
             ended += [open_parts.pop(name) for name in sources]
             windows = gather if not ended and not open_parts else None
-            part = FusedTask((task,), (), (), task.output, windows)
+            part = _first(task, windows)
         elif task.kind != POINTWISE or not sources:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
         elif len(sources) == 2:
@@ -139,6 +144,15 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
     if len(parts) > 1 and any(part.products[0].joint > 1 for part in parts):
         raise CannotError("a joint product is no part of a chain of products")
     return parts
+
+
+def _first(task: Task, gather: Task | None) -> FusedTask:
+    """Return a product, with its bias in int8, as a fused task without functions."""
+    rows = bias_rows(task)
+    if rows and task.inputs[1].data is None:
+        raise CannotError(f"{task.output.name} has a bias, but {task.inputs[1].name} varies")
+    steps = IntegerSteps(len(rows), () if task.shift is None else (task.shift,))
+    return FusedTask((task,), (), rows, task.output, gather, steps)
 
 
 def _check_gather(gather: Task, product: Task) -> None:
@@ -166,6 +180,8 @@ def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
     some right sides are constants, or if the numbers of joint results differ.
     """
     parts = first, second
+    if task.shift is not None:
+        raise CannotError("in int8 each product of a sum is rounded before the addition")
     if task.function != "add" or any(part.after or part.gather for part in parts):
         raise CannotError(f"{task.output.name} is no sum of products alone")
     products = (*first.products, *second.products)
@@ -179,7 +195,10 @@ def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
 
 
 def _append(part: FusedTask, task: Task) -> FusedTask:
-    if task.function in MANY_STEPS:
+    if task.shift is not None:
+        steps = part.integers
+        part = replace(part, integers=steps._replace(shifts=(*steps.shifts, task.shift)))
+    if task.function in (*MANY_STEPS, MUL_ADD):
         raise CannotError(f"{task.function} is no function of the ALU")
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:

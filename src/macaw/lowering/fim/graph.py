@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FUNCTIONS
 from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import graph_checks, task_values
 
 Places = NDArray[np.integer[Any]]  # indices of numbers in a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
 KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
 MANY_STEPS = {"max": 2, "min": 2}  # functions that no ALU has, with the number of their operands
-_OPERANDS = {row.name: row.operands for row in FUNCTIONS} | MANY_STEPS
+MUL_ADD = "mul_add"  # a · b + c · d in int8, two products that are added in Rz
+_OPERANDS = {row.name: row.operands for row in FUNCTIONS} | MANY_STEPS | {MUL_ADD: 4}
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Task:
     # Comparisons leave it out, because the output identifies the task.
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
+    shift: int | None = None  # int8: the result is divided by 2 ** shift; None: not of integers
+    bias: Tensor | None = None  # int8: a row of integers that is added to each row of a product
     joint: int = 1  # the number of results of a product
     groups: int = 1  # the number of blocks on the diagonal of a product's left side
 
@@ -151,30 +155,43 @@ class Graph:
         into: Tensor | None = None,
         row: int = 0,
         groups: int = 1,
+        shift: int = 0,
+        bias: NDArray[np.integer[Any]] | None = None,
     ) -> Tensor:
         """Add the matrix product A · B, and return its output.
 
+        In int8 the output is A · B + `bias`, divided by 2 to the power of `shift`, rounded half to
+        even and limited to int8. The sums and the bias, one integer for each column of B, have 32
+        bits. B is a constant if there is a bias.
+
         With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
         with equal blocks on its diagonal and zeros beside them, `groups` can be the number of
-        blocks. Raises `LowerError` if A has no such blocks or not as many columns as B has rows.
+        blocks. Raises `LowerError` if A has no such blocks or not as many columns as B has rows,
+        and for a bias that does not fit.
         """
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
             )
         if groups != 1:
-            self._check_groups(a, groups)
+            graph_checks.group_blocks(a.name, a.data, groups)
+        more: dict[str, Any] = {"groups": groups, **graph_checks.scaling(self.form, shift)}
+        if bias is not None:
+            row_of_bias = graph_checks.bias_row(self.form, b.name, b.data, bias)
+            more["bias"] = self.constant(f"v{len(self.tensors)}", row_of_bias)
         if into is None:
-            return self._task(PRODUCT, (a, b), a.rows, b.columns, name, groups=groups)
+            return self._task(PRODUCT, (a, b), a.rows, b.columns, name, **more)
         part = self.view(into, a.rows, b.columns, row * into.columns, name)
-        self.tasks.append(Task(PRODUCT, (a, b), part, groups=groups))
+        self.tasks.append(Task(PRODUCT, (a, b), part, **more))
         return part
 
-    def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
+    def pointwise(self, function: str, *operands: Tensor, name: str = "", shift: int = 0) -> Tensor:
         """Add a function of the elements of one tensor, or of two tensors; return its output.
 
-        `function` is the name of a function of the ALU, or `max` or `min`. Raises `LowerError` for
-        another name, another number of operands, or operands of different shapes.
+        `function` is the name of a function of the ALU, or `max` or `min`. In int8 the result is
+        divided by 2 to the power of `shift`, rounded half to even and limited to int8; `mul_add`
+        has four operands there, a · b + c · d, whose sum has 32 bits; b and d are constants. Raises
+        `LowerError` for another name, another number of operands, or operands of different shapes.
         """
         if function not in _OPERANDS:
             raise LowerError(f"no function is called {function}", ", ".join(_OPERANDS))
@@ -184,7 +201,10 @@ class Graph:
         for other in operands[1:]:
             if (other.rows, other.columns) != (rows, columns):
                 raise LowerError(f"{function} of {operands[0].name} and {other.name}: two shapes")
-        return self._task(POINTWISE, operands, rows, columns, name, function=function)
+        if function == MUL_ADD:
+            graph_checks.mul_add_factors(self.form, (operands[1].data, operands[3].data))
+        more = graph_checks.scaling(self.form, shift)
+        return self._task(POINTWISE, operands, rows, columns, name, function=function, **more)
 
     def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
         """Return a view of shape (rows, columns) of `a`, from index `offset` of its numbers on.
@@ -206,7 +226,7 @@ class Graph:
 
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
         """Add a gather of rows of `a`; return its output, whose row i is row `rows[i]` of `a`."""
-        self._check_rows(rows, a.rows)
+        graph_checks.row_numbers(rows, a.rows)
         places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)
 
@@ -222,7 +242,7 @@ class Graph:
 
         The output has `height` rows, as `into` has. Without `into`, its other rows are zero.
         """
-        self._check_rows(rows, height)
+        graph_checks.row_numbers(rows, height)
         if len(rows) != a.rows:
             raise LowerError(f"scatter of {a.name}: {a.rows} rows go to as many different ones")
         places = np.asarray(rows, np.int64) * a.columns
@@ -437,24 +457,6 @@ class Graph:
                 )
         return begins
 
-    @staticmethod
-    def _check_groups(a: Tensor, groups: int) -> None:
-        """Raise `LowerError` unless `a` is a constant of `groups` blocks and zeros beside them."""
-        if a.data is None:
-            raise LowerError(f"{groups} groups of {a.name}, which is no constant")
-        if groups < 1 or a.rows % groups or a.columns % groups:
-            raise LowerError(f"{a.name} ({a.rows} x {a.columns}) has no {groups} equal blocks")
-        blocks = a.data.reshape(groups, a.rows // groups, groups, a.columns // groups)
-        used = np.any(blocks, axis=(1, 3))
-        if np.any(used & ~np.eye(groups, dtype=bool)):
-            raise LowerError(f"{a.name} has numbers other than zero beside its {groups} blocks")
-
-    @staticmethod
-    def _check_rows(rows: Sequence[int], height: int) -> None:
-        for row in rows:
-            if not 0 <= row < height:
-                raise LowerError(f"row {row} is out of range, 0 to {height - 1}")
-
 
 def _segments(task: Task) -> NDArray[np.int64]:
     """Return the indices of the numbers in a task's segments, in shape (segments, width)."""
@@ -462,37 +464,18 @@ def _segments(task: Task) -> NDArray[np.int64]:
 
 
 def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    made = _evaluate_exactly(task, values)
+    return made if task.shift is None else task_values.int8(made, task.shift)
+
+
+def _evaluate_exactly(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the result of a task without roundings; in int8 before it is divided."""
+    shape = task.output.rows, task.output.columns
     if task.kind == PRODUCT:
-        return np.concatenate(np.split(values[0] @ values[1], task.joint, axis=1))
+        made = np.concatenate(np.split(values[0] @ values[1], task.joint, axis=1))
+        return made if task.bias is None else made + np.asarray(task.bias.data, np.float64)
     if task.kind == GATHER:
-        return values[0].reshape(-1)[_segments(task)].reshape(task.output.rows, task.output.columns)
+        return task_values.gathered(values[0], _segments(task), shape)
     if task.kind == SCATTER:
-        shape = task.output.rows, task.output.columns
-        target = values[1].copy() if len(values) > 1 else np.zeros(shape)
-        target.reshape(-1)[_segments(task)] = values[0].reshape(-1, task.width)
-        return target
-    x = values[0]
-    match task.function:
-        case "add":
-            return x + values[1]
-        case "sub":
-            return x - values[1]
-        case "mul":
-            return x * values[1]
-        case "div":
-            return x / values[1]
-        case "max":
-            return np.maximum(x, values[1])
-        case "min":
-            return np.minimum(x, values[1])
-        case "relu":
-            return np.maximum(x, 0.0)
-        case "vssqr":
-            return x * x
-        case "vssqrt":
-            return np.sqrt(x)
-        case "sigmoid":
-            return np.asarray(1 / (1 + np.exp(-x)))
-        case "tanh":
-            return np.tanh(x)
-    raise LowerError(f"{task.function} is a function of bits, not of numbers")
+        return task_values.scattered(values, _segments(task), shape)
+    return task_values.pointwise(task.function, values)

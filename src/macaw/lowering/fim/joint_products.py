@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task, Tensor
 from macaw.lowering.fim.split import GRAIN
 
@@ -38,6 +39,8 @@ def joined(graph: Graph) -> Graph | None:
     16. As soon as a product depends on a group, no more products join this group. The result is
     None if there is nothing to join.
     """
+    if FORMATS[graph.form].is_integer:
+        return None  # products of int8 differ in their shifts and biases
     groups = [group for group in _groups(graph) if len(group.members) > 1]
     return _Joining(graph, groups).graph if groups else None
 

@@ -19,6 +19,10 @@ def rounded(values: ArrayLike | None, form: NumberFormat) -> NDArray[Any]:
     assert values is not None
     if form.dtype == bfloat16.NAME:
         return bfloat16.round_bfloat16(values)
+    if form.is_integer:
+        array = np.asarray(values)
+        if not np.all(array == array.astype(form.numbers)):
+            raise ValueError(f"some numbers are not numbers of {form.name}")
     return np.asarray(values, form.numbers)
 
 

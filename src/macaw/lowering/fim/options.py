@@ -182,6 +182,9 @@ def _pointwise(
 def _depthwise(
     tasks: tuple[Task, ...], config: Configuration, island: int, form: int, place: BankRows
 ) -> Option | Refusal:
+    if tasks[-1].shift is not None:
+        why = "in int8 each product of a sum is rounded before the addition"
+        return Refusal(tasks, island, ELEMENTWISE, why)
     try:
         job, cycles = depthwise_job(tasks, config, island, form, place)
     except CannotError as error:
@@ -283,7 +286,7 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
     shape, after, windows = traits.shape, traits.after, traits.windows
-    ways = streams(shape, config, query.island, query.layout, after, rows, windows)
+    ways = streams(shape, config, query.island, query.layout, after, rows, windows, traits.integers)
     if traits.shape.part and traits.region is not None:
         # Otherwise the columns of one bank could belong to two results.
         first = traits.region.column
@@ -451,6 +454,7 @@ def _rough_compute(stream: StreamTiling, config: Configuration) -> int:
     store = rows + 30 + stream.slices * column
     item = stream.steps * stream.high * tile + stream.depth * rows + store
     item += len(stream.after) * stream.slices * 10 * step + rows * (stream.operands > 0)
+    item += stream.integers.bias * (step + stream.slices * column)
     return stream.rounds * stream.items * item
 
 

@@ -26,6 +26,7 @@ from macaw.isa.fim_circuit import (
     FORMATS,
     FUNCTION_NAMES,
     FUNCTIONS,
+    MUL,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
 from macaw.lowering.fim.bank_images import BankImage, BankRows
@@ -45,7 +46,7 @@ from macaw.lowering.fim.block_program import (
 from macaw.lowering.fim.block_program import size as words_of
 from macaw.lowering.fim.composed_functions import expand
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
-from macaw.lowering.fim.graph import Task, Tensor
+from macaw.lowering.fim.graph import MUL_ADD, Task, Tensor
 from macaw.lowering.fim.island_job import Phase, phase
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.pointwise_groups import operands_of, part_of_an_output
@@ -53,6 +54,7 @@ from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.stream import ROW_BYTES
 
+FEWEST_SLICES = 2  # of Rz, for several functions
 _LETTERS = ascii_lowercase  # symbols of the operands
 # why an island cannot compute a function of very many numbers
 EXCEEDS_MEMORY = "its numbers take more rows (fim.rows) or words (fim.instructions)"
@@ -97,6 +99,7 @@ class PointwiseJob:
                 task.function,
                 tuple(values.get(x, number_of.get(x.place, 0)) for x in task.inputs),
                 task.output.name in stored,
+                task.shift,
             )
             for task in self.tasks
         )
@@ -107,9 +110,14 @@ class PointwiseJob:
 
         For a single function the words are empty.
         """
-        if len(self.tasks) == 1:
+        if self._is_single:
             return (), len(self.operands) + 1
         return column_words(len(self.operands), self._calls, self.slices)
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether the job has one function, which the ALU has."""
+        return len(self.tasks) == 1 and self.tasks[0].function in FUNCTION_NAMES
 
     @cached_property
     def places(self) -> int:
@@ -161,7 +169,7 @@ class PointwiseJob:
 
     def blocks(self) -> list[Block]:
         """Return a list of a single block, which has all banks."""
-        several = len(self.tasks) > 1
+        several = not self._is_single
         head = [
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
             Word(f"mmr format, {FORMATS[self.form].name}"),
@@ -169,11 +177,16 @@ class PointwiseJob:
         if not several:
             head.insert(0, Word(f"mmr op, {self.tasks[0].function}"))
             head.append(Word("mmr rz_step, 1 # slices of Rz one after the other"))
+            if self.tasks[0].shift is not None:
+                head.append(Word(f"mmr shift, {self.tasks[0].shift}"))
         act = f"act {self.row} + row" if self.row else "act row"
         words = self._row_of_several() if several else self._row()
         body = Repeat(self.rows, (Word(act, ACT), *words), "row")
-        functions = (FUNCTION_NAMES.index(task.function) for task in self.tasks)
+        names = ("mul" if task.function == MUL_ADD else task.function for task in self.tasks)
+        functions = map(FUNCTION_NAMES.index, names)
         modes = tuple(Mode(function, ELEMENTWISE, self.form) for function in functions)
+        if several:
+            modes += (Mode(MUL, ELEMENTWISE, self.form, accumulates=True),)
         return [Block(tuple(range(self.banks)), (*head, body), modes, self.row + self.rows - 1)]
 
     def _row_of_several(self) -> Iterator[Item]:
@@ -319,10 +332,14 @@ def pointwise(
     able, memory = abilities(config, island), geometry(config)
     tasks = tuple(expand(tasks, form))
     for function in dict.fromkeys(task.function for task in tasks):
-        why = able.lacks(FUNCTION_NAMES.index(function), ELEMENTWISE, form)
+        name = "mul" if function == MUL_ADD else function
+        why = able.lacks(FUNCTION_NAMES.index(name), ELEMENTWISE, form)
         if why:
             return why
-    job = PointwiseJob(tasks, tuple(results), island, form, able.rz_slices, memory, place.resident)
+    slices = able.slices(FORMATS[form])
+    if slices < FEWEST_SLICES and len(tasks) > 1:
+        return f"several functions need {FEWEST_SLICES} slices of Rz, it has {slices}"
+    job = PointwiseJob(tasks, tuple(results), island, form, slices, memory, place.resident)
     if job.places > COLUMNS:
         return f"the operands and results take {job.places} columns, a row has {COLUMNS}"
     if job.rows > place.limit or job.words > config["fim.instructions"]:

@@ -70,7 +70,7 @@ def _partition(
         if (
             task.kind != POINTWISE
             or task in excluded
-            or not functions_of(task.function) <= functions
+            or not functions_of(task.function, graph.form) <= functions
         ):
             continue
         group = frozenset([number])

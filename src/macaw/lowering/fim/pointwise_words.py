@@ -21,6 +21,7 @@ from macaw.lowering.fim.block_program import (
     TO_GIO,
     Word,
 )
+from macaw.lowering.fim.graph import MUL_ADD
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
@@ -35,6 +36,7 @@ class Call(NamedTuple):
     function: str
     operands: tuple[int, ...]
     stores: bool
+    shift: int | None = None  # int8: the power of two by which the result is divided
 
 
 class ColumnWord(NamedTuple):
@@ -69,6 +71,17 @@ class _Writer:
     slot: int = 0  # the slice that is selected
     function: str = ""  # the function that is selected
     words: list[ColumnWord] = field(default_factory=list)
+    shift_of: dict[int, int] = field(default_factory=dict)  # by value in Rz, in int8
+    shift: int = -1  # the shift that is selected; -1: unknown
+    accumulating: int = 0  # the number of the ALU mode that adds a product to Rz
+
+    def leave(self, value: int) -> None:
+        """Write the words that select the slice of Rz with a value, and its shift in int8."""
+        self.select(self.slot_of[value])
+        shift = self.shift_of.get(value, self.shift)
+        if shift != self.shift:
+            self.words.append(ColumnWord(f"mmr shift, {shift}"))
+            self.shift = shift
 
     def select(self, slot: int) -> None:
         """Write the word that selects a slice of Rz, unless this slice is already selected."""
@@ -78,7 +91,7 @@ class _Writer:
 
     def store(self, value: int, place: int) -> None:
         """Write the words that copy a value from Rz to place `place` of the open row."""
-        self.select(self.slot_of[value])
+        self.leave(value)
         self.words.append(ColumnWord("iosa[{}] <- rz", place, STORE))
         self.places[value] = place
 
@@ -107,8 +120,10 @@ class _Writer:
         left, *rest = call.operands
         if rest and call.function in _EITHER and rest[0] in self.slot_of and left in self.places:
             left, rest = rest[0], [left]
+        if call.function == MUL_ADD:
+            return self.call_mul_add(call, number, mode)
         if left in self.slot_of:
-            self.select(self.slot_of[left])
+            self.leave(left)
             self.words.append(ColumnWord("rop <- rz", operation=FROM_RZ))
         else:
             self.words.append(ColumnWord("rop <- iosa[{}]", self.places[left], READ))
@@ -117,7 +132,7 @@ class _Writer:
         if rest and rest[0] in self.places:
             source, place, operation = "iosa[{}]", self.places[rest[0]], COMPUTE
         elif rest:
-            self.select(self.slot_of[rest[0]])
+            self.leave(rest[0])
             self.words.append(ColumnWord("gio <- rz", operation=TO_GIO))
             source = "gio"
         slot = self.make_room(number)
@@ -132,6 +147,30 @@ class _Writer:
         self.words.append(ColumnWord(text, place, operation, mode))
         return slot
 
+    def call_mul_add(self, call: Call, number: int, mode: int) -> int:
+        """Write the words of a call of `mul_add`; return the slice of the result.
+
+        The second and the fourth operand are constants, which are columns of the row.
+        """
+        first, factor, second, other = call.operands
+        for value in (first, second):
+            if value in self.slot_of and value not in self.places:
+                self.store(value, self.count)
+                self.count += 1
+        slot = self.make_room(number)
+        self.select(slot)
+        if self.function != "mul":
+            self.words.append(ColumnWord("mmr op, mul"))
+            self.function = "mul"
+        for value, constant, which in ((first, factor, mode), (second, other, self.accumulating)):
+            if which == self.accumulating:
+                self.words.append(ColumnWord("mmr accumulate, 1"))
+            self.words.append(ColumnWord("rop <- iosa[{}]", self.places[value], READ))
+            text = "rz <- rop * iosa[{}]"
+            self.words.append(ColumnWord(text, self.places[constant], COMPUTE, which))
+        self.words.append(ColumnWord("mmr accumulate, 0"))
+        return slot
+
 
 def column_words(
     operands: int, calls: Sequence[Call], slices: int
@@ -141,17 +180,20 @@ def column_words(
     A place is a column of the open row. The first `operands` places are the operands, then follow
     the results that are stored, then spare columns. `slices` is the number of slices of Rz, 2 at
     least. Slice 0 is selected when the words begin and when they end. The ALU mode of a call is the
-    call's index.
+    call's index; the mode after those of all calls adds a product to Rz.
     """
     last_use = {operands + number: number for number in range(len(calls))}
     for number, call in enumerate(calls):
         last_use |= dict.fromkeys(call.operands, number)
     stored = sum(call.stores for call in calls)
     writer = _Writer(slices, last_use, {n: n for n in range(operands)}, operands + stored)
+    writer.accumulating = len(calls)
     result = operands
     for number, call in enumerate(calls):
         value = operands + number
         writer.slot_of[value] = writer.call(call, number, number)
+        if call.shift is not None:
+            writer.shift_of[value] = call.shift
         if call.stores:
             writer.store(value, result)
             result += 1

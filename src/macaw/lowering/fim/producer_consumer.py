@@ -308,7 +308,8 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
             continue
         if pushes and (way.rounds > 1 or (layout == DOT and way.wide != shape.numbers.lanes)):
             continue
-        yield from _streams(query, (*before, replace(way, after=traits.after, link=link)))
+        whole = replace(way, after=traits.after, integers=traits.integers, link=link)
+        yield from _streams(query, (*before, whole))
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Makers, Task
 
 MOST_PRODUCTS = 16  # the most products of a sum
@@ -21,6 +22,8 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
     sum has at most `MOST_PRODUCTS` products. If it has more than two, the list also has the smaller
     sums that are parts of it.
     """
+    if FORMATS[graph.form].is_integer:
+        return []  # each product is rounded to int8 before the addition
     makers = graph.makers()
     reads = Counter(
         name for task in graph.tasks for tensor in task.inputs for name in makers.of(tensor)

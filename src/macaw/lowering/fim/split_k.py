@@ -30,6 +30,8 @@ def divided(graph: Graph, count: int) -> Graph | None:
     Only products of one row and at most `MOST_COLUMNS` columns are divided, each into `count` parts
     or fewer. The result is None if no product can be divided.
     """
+    if FORMATS[graph.form].is_integer:
+        return None  # the parts of a sum would be rounded to int8
     dividing = _Dividing(graph, count)
     for task in graph.tasks:
         dividing.add(task)

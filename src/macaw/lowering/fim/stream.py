@@ -30,6 +30,7 @@ from macaw.isa.fim_circuit import (
 )
 from macaw.isa.fim_islands import Geometry, island_address
 from macaw.lowering.fim.block_program import Mode
+from macaw.lowering.fim.integer_steps import NO_STEPS, IntegerSteps
 from macaw.lowering.fim.shape import Shape, part, tile_sides
 from macaw.lowering.fim.windows import DistinctTiles, Windows, distinct_tiles
 
@@ -76,6 +77,7 @@ class StreamTiling:
     link: Link = Link()
     row: int = 0  # the first row of the banks that the stream uses
     windows: Windows | None = None  # the rows of A; the buffers have each of their tiles once
+    integers: IntegerSteps = NO_STEPS
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
@@ -156,8 +158,8 @@ class StreamTiling:
 
     @cached_property
     def operands(self) -> int:
-        """The number of functions in `after` with a second operand."""
-        return sum(FUNCTIONS[function].operands == 2 for function in self.after)
+        """The number of rows of the bias, and of functions in `after` with a second operand."""
+        return self.integers.bias + sum(FUNCTIONS[n].operands == 2 for n in self.after)
 
     @property
     def operand_row(self) -> int:
@@ -287,12 +289,15 @@ class StreamTiling:
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return the second operands of functions, such as biases, in the order of a block's banks.
 
+        In int8 the rows of the product's bias come first.
+
         Each item of `rows` has as many numbers as a row of C, and is used for each row of C. The
         result has shape (banks, rounds, 32 columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
         tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.numbers)
-        binary = [number for number in self.after if FUNCTIONS[number].operands == 2]
+        binary = [MUL] * self.integers.bias
+        binary += [number for number in self.after if FUNCTIONS[number].operands == 2]
         for place, (function, row) in enumerate(zip(binary, rows, strict=True)):
             whole = np.full(self.rounds * self.banks * self.wide * n, function == DIV, row.dtype)
             whole[: len(row)] = row
@@ -327,10 +332,11 @@ class StreamTiling:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The ALU modes: for a sum's first product, for its other products, for the functions."""
+        """The ALU modes: for a sum's first product, its other products, bias, and functions."""
         form = self.shape.form
         sums = (Mode(MUL, self.layout, form, accumulates) for accumulates in (False, True))
-        return (*sums, *(Mode(function, ELEMENTWISE, form) for function in self.after))
+        bias = Mode(MUL, ELEMENTWISE, form, True)
+        return (*sums, bias, *(Mode(function, ELEMENTWISE, form) for function in self.after))
 
     @property
     def last_row(self) -> int:
@@ -349,6 +355,9 @@ class StreamTiling:
             rows -= looped - 4
         item = rows + steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
+        item += len(self.integers.shifts) + (8 + self.integers.bias * (1 + self.high)) * bool(
+            self.integers.bias
+        )
         around = 2 + 2 * self.link.takes_pushed
         if self.windows is not None:  # a word that moves the buffer's start may precede each pull
             item += self.steps * self.high

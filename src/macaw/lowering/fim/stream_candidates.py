@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
+from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER
 from macaw.isa.fim_islands import abilities, geometry
+from macaw.lowering.fim.integer_steps import NO_STEPS, IntegerSteps
 from macaw.lowering.fim.shape import Shape, lacks, part
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.windows import Windows
-
-_POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 
 
 def streams(
@@ -26,26 +25,31 @@ def streams(
     after: tuple[int, ...] = (),
     rows: int | None = None,
     windows: Windows | None = None,
+    integers: IntegerSteps = NO_STEPS,
 ) -> Iterator[StreamTiling]:
     """Yield the tilings of a product that fit the registers, rows and program memory of an island.
 
     There are none if the island cannot multiply in the layout or number format. `after` has the
     indices in `FUNCTIONS` of the functions that follow the product. A tiling may use `rows` rows of
-    a bank, by default all. `windows` has the rows of A, if they are windows of an image.
+    a bank, by default all. `windows` has the rows of A, if they are windows of an image. `integers`
+    has the steps of a product in int8.
     """
     if lacks(shape, config, island, layout):
         return
     able, memory = abilities(config, island), geometry(config)
-    room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # number of tiles of C in Rz
+    slots, slices = shape.numbers.slots, able.slices(shape.numbers)
+    room = {DOT: slots, OUTER: 1}.get(layout, slices)  # number of tiles of C in Rz
+    powers = tuple(1 << n for n in range(slots.bit_length()))
     words = int(config["fim.instructions"])
     rows = memory.rows if rows is None else rows
-    for high in _POWERS:
-        for wide in _POWERS:
+    for high in powers:
+        for wide in powers:
             if high * wide > room:
                 continue
             probe = StreamTiling(
-                shape, island, layout, high, wide, 1, 1, 1, memory, after, windows=windows
-            )
+                shape, island, layout, high, wide, 1, 1, 1, memory, after,
+                windows=windows, integers=integers,
+            )  # fmt: skip
             if windows is not None and probe.strips * probe.steps * 3 > words:
                 continue  # each tile that is pulled takes three words or more
             if probe.operands * probe.patterns > COLUMNS:
@@ -54,7 +58,7 @@ def streams(
                 continue  # the columns of a bank would be in two results of a joint product
             for banks, blocks in _shares(probe, memory.banks):
                 stream = _fitting(probe, banks, blocks, rows, words)
-                if stream is not None and stream.slices <= able.rz_slices:
+                if stream is not None and stream.slices <= slices:
                     yield stream
 
 

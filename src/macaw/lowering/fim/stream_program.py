@@ -9,6 +9,7 @@ from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     COLUMN_BYTES,
     COLUMNS,
+    DOT,
     ELEMENTWISE,
     FUNCTION_NAMES,
     FUNCTIONS,
@@ -28,6 +29,7 @@ from macaw.lowering.fim.block_program import (
     POINT,
     PULL,
     PUSH,
+    READ,
     STORE,
     UNLOCK,
     Block,
@@ -38,6 +40,7 @@ from macaw.lowering.fim.block_program import (
 )
 from macaw.lowering.fim.stream import StreamTiling
 
+BIAS = 2  # the index in `StreamTiling.modes` of the mode that adds a bias
 Pull = tuple[Word, ...]  # a word that pulls a column, and the words before it
 
 
@@ -59,6 +62,8 @@ def _setup(stream: StreamTiling, block: int) -> Iterator[Item]:
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
     yield Word(f"mmr format, {stream.shape.numbers.name}")
     yield Word("mmr rz_step, 1 # slices of Rz one after the other")
+    if stream.integers.shifts:
+        yield Word(f"mmr shift, {stream.integers.shifts[0]}")
     if stream.link.takes_pushed:
         return
     first, number = _first(stream, block), stream.link.buffer + block
@@ -143,8 +148,13 @@ def _item(
     for deep in range(unrolled + looped, stream.depth):
         yield Word(f"act {first + deep}", ACT)
         yield from _row(stream, deep, slot, pulls)
+    if stream.operands:
+        yield Word(f"act {stream.row + stream.operand_row + number}", ACT)
+    if stream.integers.bias:
+        yield from _bias(stream)
+        slot = 0
     if stream.after:
-        yield from _functions(stream, stream.row + stream.operand_row + number)
+        yield from _functions(stream)
         slot = 0
     if slot:
         yield Word("mmr rz_slot, 0")
@@ -177,22 +187,47 @@ def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> I
         yield from _step(stream, step, int(at > 0), pulls)
 
 
-def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
+def _bias(stream: StreamTiling) -> Iterator[Item]:
+    """Yield the words that add the bias to the sums of an item in Rz, in int8.
+
+    The digits of the bias and their factors are in the open row.
+    """
+    yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
+    if stream.steps == 1:
+        yield Word("mmr accumulate, 1")
+    width = stream.patterns  # slices whose digits are side by side
+    for factor, digits in stream.integers.factors:
+        yield Word(f"rop <- iosa[{factor * width}]", OPERATE, operation=READ)
+        for digit in digits:
+            yield Word("mmr rz_slot, 0")
+            first = digit * width
+            columns = str(first) if width == 1 else f"{first}:{first + width}"
+            for _ in range(stream.slices // width):
+                yield Word(f"rz <- rop * iosa[{columns}]", OPERATE, width, BIAS, COMPUTE)
+    yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
+    if stream.steps == 1:
+        yield Word("mmr accumulate, 0")
+    yield Word("mmr rz_slot, 0")
+
+
+def _functions(stream: StreamTiling) -> Iterator[Item]:
     """Yield the words that apply the functions `after` to an item in Rz.
 
     Each slice of Rz goes to Rop, and the result back to Rz. The second operands of functions are in
-    row `row`, which these words open if there are any.
+    the open row.
     """
-    if stream.operands:
-        yield Word(f"act {row}", ACT)
+    shifts = stream.integers.shifts
+    changes = len(set(shifts)) > 1
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
     if stream.steps > 1:
         yield Word("mmr accumulate, 0")
     yield Word("mmr rz_step, 0")
-    operand = 0
+    operand = stream.integers.bias
     for place, number in enumerate(stream.after):
-        what, mode = FUNCTIONS[number], place + 2
+        what, mode = FUNCTIONS[number], BIAS + 1 + place
         yield Word(f"mmr op, {what.name}")
+        if changes:
+            yield Word(f"mmr shift, {shifts[place]}")
         for one in range(stream.slices):
             yield Word(f"mmr rz_slot, {one}")
             yield Word("rop <- rz", OPERATE, operation=FROM_RZ)
@@ -206,12 +241,16 @@ def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
             )
         operand += what.operands == 2
     yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
+    if changes:
+        yield Word(f"mmr shift, {shifts[-1]}")
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
     yield Word("mmr rz_step, 1")
     yield Word("mmr rz_slot, 0")
 
 
 def _slot(stream: StreamTiling, operations: int) -> int:
+    if stream.layout == DOT:
+        return operations % stream.shape.numbers.slots
     return 0 if stream.layout == OUTER else operations % SLOTS
 
 

@@ -1,0 +1,75 @@
+"""Checks of what a graph of tasks is given. All functions raise `LowerError`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FORMATS, MOST_SHIFT
+from macaw.lowering.errors import LowerError
+
+# A bias in int8 is a sum of digits, all but the first of which are multiplied by FACTOR.
+FACTOR = 127
+MOST_DIGITS = 28  # with their factors they are columns of one row
+MOST_BIAS = FACTOR // 2 + FACTOR * FACTOR * (MOST_DIGITS - 1)
+
+
+def scaling(form: int, shift: int) -> dict[str, int]:
+    """Return the field `shift` of a task in number format `form`: in int8, else no field."""
+    numbers = FORMATS[form]
+    if not numbers.is_integer:
+        if shift:
+            raise LowerError(f"a shift of {shift} of {numbers.name} numbers")
+        return {}
+    if not 0 <= shift <= MOST_SHIFT:
+        raise LowerError(f"a shift of {shift}", f"shifts are 0 to {MOST_SHIFT}")
+    return {"shift": shift}
+
+
+def bias_row(
+    form: int, name: str, data: NDArray[Any] | None, bias: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """Return the bias of a product with the right side `name`, a constant with `data`, as a row."""
+    row = np.asarray(bias).reshape(1, -1).astype(np.int64)
+    if not FORMATS[form].is_integer:
+        raise LowerError(f"a bias of {FORMATS[form].name} numbers", "add a constant")
+    if data is None or row.shape[1] != data.shape[1]:
+        raise LowerError(
+            f"a bias of {row.shape[1]} numbers for {name}",
+            "the right side of a product with a bias is a constant, with a number a column",
+        )
+    most = int(np.abs(row).max())
+    if most > MOST_BIAS:
+        raise LowerError(f"a bias of {most} in int8", f"it is at most {MOST_BIAS}")
+    return row
+
+
+def mul_add_factors(form: int, factors: Sequence[NDArray[Any] | None]) -> None:
+    """Check that a sum of two products is in int8, and that its factors are constants."""
+    if not FORMATS[form].is_integer:
+        raise LowerError(f"mul_add of {FORMATS[form].name} numbers", "int8 has it")
+    if any(data is None for data in factors):
+        raise LowerError("mul_add of factors that are no constants")
+
+
+def group_blocks(name: str, data: NDArray[Any] | None, groups: int) -> None:
+    """Check that a left side is a constant of `groups` equal blocks, and zeros beside them."""
+    if data is None:
+        raise LowerError(f"{groups} groups of {name}, which is no constant")
+    rows, columns = data.shape
+    if groups < 1 or rows % groups or columns % groups:
+        raise LowerError(f"{name} ({rows} x {columns}) has no {groups} equal blocks")
+    blocks = data.reshape(groups, rows // groups, groups, columns // groups)
+    used = np.any(blocks, axis=(1, 3))
+    if np.any(used & ~np.eye(groups, dtype=bool)):
+        raise LowerError(f"{name} has numbers other than zero beside its {groups} blocks")
+
+
+def row_numbers(rows: Sequence[int], height: int) -> None:
+    """Check that all `rows` are rows of a matrix with `height` rows."""
+    for row in rows:
+        if not 0 <= row < height:
+            raise LowerError(f"row {row} is out of range, 0 to {height - 1}")
