@@ -234,8 +234,9 @@ def lower_graph(
 
     `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16,
     fp32 or bf16, is the format of the numbers of an ONNX graph, by default the first of these that
-    an island of the device has. `dims` gives the sizes of an ONNX model's named dimensions. The
-    names of the source's files begin with `name`.
+    an island of the device has. A quantised ONNX model has the format int8, by default if an island
+    has it; the program's inputs and outputs are then the integers of the model. `dims` gives the
+    sizes of an ONNX model's named dimensions. The names of the source's files begin with `name`.
 
     With `together=False`, each task starts separately: no producer is paired with its consumer, the
     blocks that compute products do not also compute functions, and islands share no product. With
@@ -251,11 +252,8 @@ def lower_graph(
     config, sizes = api.configuration(device), arguments.python_numbers(dims)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
     try:
-        room = int(config[EXTERNAL])
         tasks = (
-            graph
-            if isinstance(graph, Graph)
-            else _read_graph(graph, number_format or _first_format(config), sizes, room)
+            graph if isinstance(graph, Graph) else _read_graph(graph, number_format, sizes, config)
         )
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
@@ -267,31 +265,42 @@ def lower_graph(
         raise InputError(str(error), error.hint) from None
 
 
-def _first_format(config: Configuration) -> str:
-    """Return the first number format that an island of a device has; fp16 if none has any."""
+def _first_format(config: Configuration, is_quantised: bool) -> str:
+    """Return the first number format that an island of a device has; fp16 if none has any.
+
+    For a quantised model, int8 is the first one of all.
+    """
     islands = (abilities(config, number) for number in range(config["fim.islands"]))
     has = frozenset[str]().union(*(island.formats for island in islands))
-    return next((name for name in FORMAT_NAMES if name in has), FORMAT_NAMES[0])
+    names = sorted(FORMAT_NAMES, key=lambda name: name != "int8") if is_quantised else FORMAT_NAMES
+    return next((name for name in names if name in has), FORMAT_NAMES[0])
 
 
 def _read_graph(
     graph: str | os.PathLike[str] | onnx.ModelProto,
-    number_format: str,
+    number_format: str | None,
     dims: Mapping[str, int] | None,
-    room: int,
+    config: Configuration,
 ) -> Graph:
+    room = int(config[EXTERNAL])
     try:
-        from macaw.lowering.fim import onnx_graph
+        from macaw.lowering.fim import onnx_graph, onnx_integers
         from macaw.lowering.onnx import model_file
+        from macaw.lowering.onnx.pipeline import is_quantised
     except ImportError as error:
         raise InputError(
             f"an ONNX graph needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
         ) from None
-    form = onnx_graph.form_of(number_format)
+    form = None if number_format is None else onnx_graph.form_of(number_format)
     if isinstance(graph, str | os.PathLike):
         graph = model_file.parse(files.read_bytes(graph), Path(graph))
     else:
         model_file.check(graph)
+    integers = FORMAT_NAMES.index("int8")
+    if form is None:
+        form = FORMAT_NAMES.index(_first_format(config, is_quantised(graph)))
+    if form == integers:
+        return onnx_integers.read(graph, dims)
     return onnx_graph.read(graph, form, dims, room).graph
 
 

@@ -26,7 +26,7 @@ format_option = click.option(
     "number_format",
     metavar="NAME",
     help="Number format of a graph on islands: fp16, fp32 or bf16; default the first one that they"
-    " have.",
+    " have; int8 of a quantised model.",
 )
 dynamic_option = click.option(
     "--dynamic",

@@ -194,6 +194,22 @@ def test_a_chain_of_two_products_in_one_start() -> None:
     assert done.outputs["y"].reshape(-1).tolist() == computed(graph, inputs)["y"]
 
 
+@pytest.mark.once
+def test_maxima_and_minima_of_all_pairs() -> None:
+    """Seven functions of the ALU choose one of two numbers, for each of the 65,536 pairs."""
+    graph = Graph(INT8)
+    x, y = (graph.tensor(name, 256, 256) for name in "xy")
+    for function in ("max", "min"):
+        graph.pointwise(function, x, y, name=function)
+    every = np.arange(-128, 128).astype(np.int8)
+    a, b = np.meshgrid(every, every)
+    found = macaw.lower_graph(graph, device=DEVICE)
+    run = macaw.run(found.assemble(), x=a, y=b)
+    np.testing.assert_array_equal(run.outputs["max"], np.maximum(a, b))
+    np.testing.assert_array_equal(run.outputs["min"], np.minimum(a, b))
+    assert run.cycles == found.cycles
+
+
 @pytest.mark.parametrize("most", [0, 63, 64, 16192, 16193, MOST_BIAS])
 def test_the_digits_of_a_bias(most: int) -> None:
     graph = Graph(INT8)
@@ -215,7 +231,7 @@ def test_what_a_graph_refuses() -> None:
         (lambda: graph.product(x, w, shift=32), "a shift of 32"),
         (lambda: graph.product(x, y, bias=np.zeros(3, int)), "a bias of 3 numbers for y"),
         (lambda: graph.product(x, w, bias=np.zeros(4, int)), "a bias of 4 numbers for w"),
-        (lambda: graph.product(x, w, bias=np.full(3, -MOST_BIAS - 1)), "a bias of 451"),
+        (lambda: graph.product(x, w, bias=np.full(3, -MOST_BIAS - 1)), "a bias of 435547 in int8"),
         (lambda: graph.pointwise("mul_add", x, x, x, x), "factors that are no constants"),
         (lambda: scaling(0, 1), "a shift of 1 of fp16"),
     ):

@@ -1,0 +1,540 @@
+"""Reads quantised ONNX models (QDQ) as graphs of int8 tasks, exact to the definition of networks.
+
+`macaw.lowering.onnx.network` describes the layers of a quantised network as integer arithmetic.
+Islands compute the same integers: a layer's scales must be such that its sums are divided by one
+power of two. Inputs and outputs of the graph are int8: the numbers of the model's first
+QuantizeLinear and last DequantizeLinear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FORMAT_NAMES
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Graph, Tensor
+from macaw.lowering.fim.integer_values import ZERO, IntegerValue, Order, in_order
+from macaw.lowering.onnx import pipeline
+from macaw.lowering.onnx.network import (
+    FloatLayer,
+    Layer,
+    MoveLayer,
+    Network,
+    Output,
+    PoolLayer,
+    ProductLayer,
+    Requantisation,
+    RescaleLayer,
+    SumLayer,
+    TableLayer,
+    WeightLayer,
+)
+from macaw.lowering.onnx.operators.table import compute
+from macaw.lowering.onnx.read import Wishes, node_error
+from macaw.lowering.onnx.window import Window, output_sizes
+
+_EXACT = 1 << 24  # binary32 has all integers up to this one
+# With a smaller shift, a sum beyond _EXACT is limited to int8, whether binary32 has it or not.
+_LIMITED = 16
+_LEAST, _MOST = -128, 127
+_FACTOR = 127  # the greatest factor of a sum of tensors
+_MOVES = frozenset(
+    ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Identity", "Expand")
+)
+
+
+def read(model: onnx.ModelProto, dims: Mapping[str, int] | None = None) -> Graph:
+    """Return the graph of int8 tasks of a checked quantised model. Raises `LowerError`.
+
+    `dims` has sizes for dimensions that the model only names.
+    """
+    if not pipeline.is_quantised(model):
+        raise LowerError("a floating-point model in int8", "macaw quantise makes a quantised one")
+    network = pipeline.network_of(model, Wishes(dims=dims or {}))
+    return _Reader(network).read()
+
+
+class _Reader:
+    """Translates the layers of a network to tasks."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.graph = Graph(FORMAT_NAMES.index("int8"))
+        self.values: dict[str, IntegerValue] = {
+            name: IntegerValue(np.arange(array.size).reshape(array.shape), array=array)
+            for name, array in network.constants.items()
+        }
+        # by the name of a tensor of int8: the output of the network that has its numbers
+        self.outputs: dict[str, str] = {}
+
+    def read(self) -> Graph:
+        """Return the graph of all layers."""
+        network = self.network
+        inner = [layer for layer in network.layers if not self._is_end(layer)]
+        for name in network.inputs:
+            if network.tensors[name].dtype == "int8":
+                self._input(name, name)
+        self.outputs |= {
+            name: name for name in network.outputs if network.tensors[name].dtype == "int8"
+        }
+        for layer in inner:
+            try:
+                self._layer(layer)
+            except LowerError as error:
+                raise node_error(layer.name, layer.operator, error) from None
+        for name in network.outputs:
+            source = next((key for key, output in self.outputs.items() if output == name), "")
+            if not source:
+                raise LowerError(f"the output {name} is no tensor of int8")
+            self._result(name, source)
+        return self.graph
+
+    def _is_end(self, layer: Layer) -> bool:
+        """Return whether a layer makes int8 of an input, or an output of int8, and record it."""
+        if not isinstance(layer, FloatLayer):
+            return False
+        network, (result,) = self.network, layer.outputs
+        source = layer.inputs[0]
+        tensors, operator = network.tensors, layer.operator
+        begins = operator == "QuantizeLinear" and source in network.inputs
+        ends = operator == "DequantizeLinear" and result in network.outputs
+        if begins and tensors[result].dtype == "int8":
+            self._input(source, result)
+            return True
+        if ends and tensors[source].dtype == "int8":
+            self.outputs[source] = result
+            return True
+        return False
+
+    def _input(self, name: str, tensor: str) -> None:
+        """Add the input `name`, whose numbers are those of the tensor `tensor`."""
+        shape = self.network.tensors[tensor].shape
+        symbol = self.name(name)
+        if symbol in self.graph.tensors:
+            raise LowerError(f"the input {name} is quantised twice")
+        made = self.graph.tensor(symbol, *_matrix(shape))
+        self.graph.shapes[symbol] = shape or (1,)
+        self.values[tensor] = in_order(shape, made)
+
+    def _result(self, name: str, source: str) -> None:
+        """Mark the tensor `source` as the output `name`, in the order of the network."""
+        value, symbol, graph = self.values[source], self.name(name), self.graph
+        shape = self.network.tensors[source].shape
+        order = value.order.reshape(_matrix(shape))
+        tensor = value.tensor
+        whole = tensor is not None and tensor.name == symbol
+        if not (whole and np.array_equal(order.reshape(-1), np.arange(order.size))):
+            made = value.matrix(graph, order, symbol)
+            made_by_task = any(task.output is made for task in graph.tasks)
+            if not made_by_task or made.name != symbol or made in graph.read:
+                free = symbol if symbol not in graph.tensors else f"{symbol}_output"
+                made = graph.segments(made, [0], made.numbers, (made.rows, made.columns), free)
+            tensor = made
+        assert tensor is not None
+        graph.result(tensor)
+        graph.shapes[tensor.name] = shape or (1,)
+
+    @staticmethod
+    def name(text: str) -> str:
+        """Return the name of a tensor of the model as a symbol of the program."""
+        symbol = re.sub(r"\W", "_", text, flags=re.ASCII)
+        is_label = re.fullmatch(r"[a-z]\d+(_.*)?", symbol) is not None
+        return f"v{symbol}" if is_label or not symbol or symbol[0].isdigit() else symbol
+
+    def _made(self, layer: Layer, suffix: str = "") -> str:
+        """Return the name for the result of a layer, or for a result on the way to it."""
+        result = layer.outputs[0]
+        symbol = self.name(self.outputs.get(result, result)) + suffix
+        while symbol in self.graph.tensors:
+            symbol += "_"
+        return symbol
+
+    def _layer(self, layer: Layer) -> None:
+        rule = _RULES.get(type(layer))
+        types = {self.network.tensors[x].dtype for x in layer.outputs if x}
+        if rule is None or types != {"int8"}:
+            raise LowerError(
+                "no task in int8 does it",
+                "there are layers with weights, sums, products, pools and moved numbers",
+            )
+        rule(self, layer)
+
+    def _value(self, name: str) -> IntegerValue:
+        if name not in self.values:
+            raise LowerError(f"{name} is no tensor of int8")
+        return self.values[name]
+
+    # --- layers with weights ---
+
+    def weights(self, layer: WeightLayer) -> None:
+        """Add a convolution or a product with weights."""
+        if layer.weights.dtype != np.int8:
+            raise LowerError(f"weights of {layer.weights.dtype}, and the circuits have int8")
+        if layer.input_zero:
+            raise LowerError("its input has a zero point", "macaw quantise makes symmetric models")
+        value = self._value(layer.inputs[0])
+        shape = self.network.tensors[layer.outputs[0]].shape
+        if layer.window is None:
+            order = value.order.reshape(-1, value.order.shape[-1])
+            matrix, outer = layer.weights.T, shape[:-1]
+        elif layer.operator == "Conv":
+            order, matrix = _windows(value.order, layer)
+            outer = shape[0], *shape[2:]
+        else:
+            raise LowerError("no task in int8 does it", "Conv is computed")
+        most = int((np.abs(matrix.astype(np.int64)).sum(axis=0) * 128 + np.abs(layer.bias)).max())
+        shift = _shift(layer.output, most)
+        left = value.matrix(self.graph, order, self._made(layer, "_in"))
+        right = self.graph.constant(self._made(layer, "_weights"), np.ascontiguousarray(matrix))
+        bias = layer.bias if np.any(layer.bias) else None
+        last = not _limits(layer.output)
+        name = self._made(layer, "" if last else "_sum")
+        tensor = self.graph.product(left, right, name, shift=shift, bias=bias)
+        tensor = self._limit(layer, layer.output, tensor)
+        channels = matrix.shape[1]
+        found = np.arange(tensor.numbers).reshape(*outer, channels)
+        if layer.window is not None:
+            found = np.moveaxis(found, -1, 1)
+        self.values[layer.outputs[0]] = IntegerValue(found, tensor)
+
+    def _limit(self, layer: Layer, output: Output | None, tensor: Tensor) -> Tensor:
+        """Add the functions that limit a result to the range of its activation."""
+        return self._limited(layer, _limits(output), tensor)
+
+    def _limited(self, layer: Layer, several: list[tuple[str, int]], tensor: Tensor) -> Tensor:
+        """Add functions with their bounds, as `_range_limits` returns them."""
+        graph = self.graph
+        for number, (function, bound) in enumerate(several):
+            name = self._made(layer, "" if number == len(several) - 1 else f"_{function}")
+            if function == "relu":
+                tensor = graph.pointwise("relu", tensor, name=name)
+                continue
+            numbers = np.full((tensor.rows, tensor.columns), bound, np.int8)
+            other = graph.constant(self._made(layer, f"_{function}_bound"), numbers)
+            tensor = graph.pointwise(function, tensor, other, name=name)
+        return tensor
+
+    # --- sums and products of tensors ---
+
+    def sums(self, layer: SumLayer) -> None:
+        """Add the sum of two tensors, each multiplied by a power of two or a small integer."""
+        if len(layer.inputs) != 2 or any(layer.zeros):
+            raise LowerError("it is no sum of two tensors without zero points")
+        shift, factors = _factors(layer.multipliers)
+        _check_zero(layer.output)
+        first, second, order = self._pair(layer)
+        last = not _limits(layer.output)
+        name = self._made(layer, "" if last else "_sum")
+        if factors in ((1, 1), (1, -1)):
+            function = "add" if factors[1] == 1 else "sub"
+            tensor = self.graph.pointwise(function, first, second, name=name, shift=shift)
+        else:
+            constants = [
+                self.graph.constant(
+                    self._made(layer, f"_factor{number}"),
+                    np.full((first.rows, first.columns), factor, np.int8),
+                )
+                for number, factor in enumerate(factors)
+            ]
+            tensor = self.graph.pointwise(
+                "mul_add", first, constants[0], second, constants[1], name=name, shift=shift
+            )
+        tensor = self._limit(layer, layer.output, tensor)
+        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+
+    def _pair(self, layer: Layer) -> tuple[Tensor, Tensor, Order]:
+        """Return both operands of a layer as matrices in one order, and the order of the result.
+
+        The order is that of the first operand's tensor, if the operand has each of its numbers
+        once; so this operand needs no gather.
+        """
+        shape = self.network.tensors[layer.outputs[0]].shape
+        values = [self._value(name) for name in layer.inputs]
+        orders = [np.broadcast_to(value.order, shape).reshape(-1) for value in values]
+        places = np.argsort(orders[0], kind="stable")
+        tensor = values[0].tensor
+        if tensor is None or not np.array_equal(orders[0][places], np.arange(tensor.numbers)):
+            places, rows = np.arange(orders[0].size), _matrix(shape)
+        else:
+            rows = tensor.rows, tensor.columns
+        first, second = (
+            value.matrix(self.graph, order[places].reshape(rows), self._made(layer, f"_in{side}"))
+            for side, (value, order) in enumerate(zip(values, orders, strict=True))
+        )
+        found = np.empty(places.size, np.int64)
+        found[places] = np.arange(places.size)
+        return first, second, found.reshape(shape)
+
+    def products(self, layer: ProductLayer) -> None:
+        """Add the product of two tensors: of matrices, or of elements."""
+        if any(layer.zeros):
+            raise LowerError("it has zero points", "macaw quantise makes symmetric models")
+        name = self._made(layer, "" if not _limits(layer.output) else "_product")
+        if layer.operator != "MatMul":
+            shift = _shift(layer.output, 1 << 14)
+            first, second, order = self._pair(layer)
+            tensor = self.graph.pointwise("mul", first, second, name=name, shift=shift)
+            tensor = self._limit(layer, layer.output, tensor)
+            self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+            return
+        left, right = (self._value(x).order for x in layer.inputs)
+        if right.ndim > 2 and right.size != right.shape[-1] * right.shape[-2]:
+            raise LowerError("a product of several pairs of matrices", "one pair is computed")
+        shift = _shift(layer.output, left.shape[-1] << 14)
+        a = self._value(layer.inputs[0]).matrix(
+            self.graph, left.reshape(-1, left.shape[-1]), self._made(layer, "_in0")
+        )
+        b = self._value(layer.inputs[1]).matrix(
+            self.graph, right.reshape(right.shape[-2:]), self._made(layer, "_in1")
+        )
+        tensor = self._limit(layer, layer.output, self.graph.product(a, b, name, shift=shift))
+        shape = self.network.tensors[layer.outputs[0]].shape
+        self.values[layer.outputs[0]] = in_order(shape, tensor)
+
+    def rescaled(self, layer: RescaleLayer) -> None:
+        """Add a product with a power of two, which converts a tensor to another scale."""
+        if layer.zero or self.network.tensors[layer.inputs[0]].dtype != "int8":
+            raise LowerError("its input is not of int8 without a zero point")
+        value = self._value(layer.inputs[0])
+        _check_zero(layer.output)
+        shift, (factor,) = _factors(tuple(np.unique(layer.output.multipliers).tolist()))
+        shape = self.network.tensors[layer.outputs[0]].shape
+        order = value.order.reshape(_matrix(shape))
+        source = value.matrix(self.graph, order, self._made(layer, "_in"))
+        numbers = np.full((source.rows, source.columns), factor, np.int8)
+        other = self.graph.constant(self._made(layer, "_factor"), numbers)
+        name = self._made(layer, "" if not _limits(layer.output) else "_product")
+        tensor = self.graph.pointwise("mul", source, other, name=name, shift=shift)
+        self.values[layer.outputs[0]] = in_order(shape, self._limit(layer, layer.output, tensor))
+
+    def tables(self, layer: TableLayer) -> None:
+        """Add a function of each element, if it is a product with a factor, limited to a range."""
+        found = None if layer.table is None else _line(layer.table)
+        if layer.table is None or found is None:
+            raise LowerError(
+                "its table is no product with a factor, limited to a range",
+                "circuits have no tables: Relu, Clip and products with constants are possible",
+            )
+        (factor, shift), graph = found, self.graph
+        value = self._value(layer.inputs[0])
+        first, _, order = self._pair(replace(layer, inputs=layer.inputs[:1] * 2))
+        limits = _range_limits(int(layer.table.min()), int(layer.table.max()))
+        if factor == 1 and not shift and not limits:
+            self.values[layer.outputs[0]] = value
+            return
+        if factor != 1 or shift:
+            numbers = np.full((first.rows, first.columns), factor, np.int8)
+            other = graph.constant(self._made(layer, "_factor"), numbers)
+            name = self._made(layer, "_product" if limits else "")
+            first = graph.pointwise("mul", first, other, name=name, shift=shift)
+        self.values[layer.outputs[0]] = IntegerValue(order, self._limited(layer, limits, first))
+
+    # --- pools and moved numbers ---
+
+    def pools(self, layer: PoolLayer) -> None:
+        """Add a pool: maxima of gathers, or a product with ones for means."""
+        if layer.input_zero:
+            raise LowerError("its input has a zero point", "macaw quantise makes symmetric models")
+        value = self._value(layer.inputs[0])
+        shape = self.network.tensors[layer.outputs[0]].shape
+        windows, order = _pooled(value.order, layer, shape)
+        if "Max" not in layer.operator:
+            self._mean(layer, value, windows, order)
+            return
+        if layer.output is not None:
+            raise LowerError("a maximum in another scale")
+        windows = np.where(windows == ZERO, np.max(windows, axis=1, keepdims=True), windows)
+        columns = shape[1] if layer.window is not None else shape[-1]
+        rows = windows.shape[0] // columns, columns
+        tensor = value.matrix(self.graph, windows[:, 0].reshape(rows), self._made(layer, "_in0"))
+        for number in range(1, windows.shape[1]):
+            other = value.matrix(
+                self.graph, windows[:, number].reshape(rows), self._made(layer, f"_in{number}")
+            )
+            suffix = "" if number == windows.shape[1] - 1 else f"_max{number}"
+            tensor = self.graph.pointwise("max", tensor, other, name=self._made(layer, suffix))
+        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+
+    def _mean(self, layer: PoolLayer, value: IntegerValue, windows: Order, order: Order) -> None:
+        """Add the means of windows; the result has the order `order`."""
+        shift = _shift(layer.output, windows.shape[1] << 7)
+        left = value.matrix(self.graph, windows, self._made(layer, "_in"))
+        ones = np.ones((windows.shape[1], 1), np.int8)
+        right = self.graph.constant(self._made(layer, "_ones"), ones)
+        name = self._made(layer, "" if not _limits(layer.output) else "_sum")
+        tensor = self.graph.product(left, right, name, shift=shift)
+        tensor = self._limit(layer, layer.output, tensor)
+        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+
+    def moves(self, layer: MoveLayer) -> None:
+        """Change the order of a tensor as the node moves its elements."""
+        if layer.node.operator not in _MOVES or any(x is not None for x in layer.rescales):
+            raise LowerError("no task in int8 does it", f"moved by {', '.join(sorted(_MOVES))}")
+        value = self._value(layer.inputs[0])
+        more = [self.network.constants.get(name) if name else None for name in layer.inputs[1:]]
+        if any(name and array is None for name, array in zip(layer.inputs[1:], more, strict=True)):
+            raise LowerError("its shape or indices depend on an input")
+        (order,) = compute(layer.node, [value.order, *more])
+        moved = IntegerValue(order.astype(np.int64), value.tensor, value.array)
+        self.values[layer.outputs[0]] = moved
+
+
+def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return the rows and columns of a tensor as a matrix, whose rows are its last dimension."""
+    columns = shape[-1] if shape else 1
+    return int(np.prod(shape[:-1], dtype=np.int64)), columns
+
+
+def _check_zero(output: Output | None) -> Requantisation:
+    """Return the requantisation of a layer. Raises `LowerError` unless it gives symmetric int8."""
+    if not isinstance(output, Requantisation):
+        raise LowerError("its result is no int8")
+    if output.zero_point:
+        raise LowerError("its result has a zero point", "macaw quantise makes symmetric models")
+    return output
+
+
+def _shift(output: Output | None, most: int) -> int:
+    """Return the power of two by which the sums of a layer are divided. Raises `LowerError`.
+
+    `most` is an upper bound of the magnitude of the sums.
+    """
+    shifts = _check_zero(output).shifts
+    if shifts is None or len(np.unique(shifts)) != 1:
+        raise LowerError(
+            "its scales are not one power of two for all channels",
+            "macaw quantise without --per-channel chooses such scales",
+        )
+    shift = int(shifts.reshape(-1)[0])
+    if most >= 1 << 31:
+        raise LowerError(f"its sums may be {most:,}, more than 32 bits")
+    if not 0 <= shift <= 31 or (shift > _LIMITED and most > _EXACT):
+        raise LowerError(f"its sums are divided by 2**{shift}", "0 to 16 are possible")
+    return shift
+
+
+def _factors(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return (shift, integers), so that each multiplier is an integer divided by 2 ** shift."""
+    shift = 0
+    while shift < _LIMITED and any(x * 2.0**shift % 1 for x in multipliers):
+        shift += 1
+    found = [x * 2.0**shift for x in multipliers]
+    if any(x % 1 or abs(x) > _FACTOR for x in found):
+        raise LowerError(
+            f"scales with the ratios {', '.join(f'{x:g}' for x in multipliers)}",
+            f"integers up to {_FACTOR}, divided by a power of two, are possible",
+        )
+    return shift, tuple(int(x) for x in found)
+
+
+def _limits(output: Output | None) -> list[tuple[str, int]]:
+    """Return the functions with their bounds that limit a result more than int8 does."""
+    if isinstance(output, Requantisation):
+        return _range_limits(output.low, output.high)
+    return []
+
+
+def _range_limits(low: int, high: int) -> list[tuple[str, int]]:
+    """Return the functions with their bounds that limit int8 to the range from `low` to `high`."""
+    found: list[tuple[str, int]] = []
+    if low == 0:
+        found.append(("relu", 0))
+    elif low > _LEAST:
+        found.append(("max", low))
+    if high < _MOST:
+        found.append(("min", high))
+    return found
+
+
+def _line(table: NDArray[Any]) -> tuple[int, int] | None:
+    """Return (factor, shift) if a table of int8 is a product with a factor, limited to a range.
+
+    Each result is then the integer times the factor, divided by 2 ** shift, and limited to the
+    range of the table's results. The result is None for any other table.
+    """
+    integers = np.arange(_LEAST, _MOST + 1)
+    factors = np.array([1, *range(2, _FACTOR + 1), *range(-1, -_FACTOR - 1, -1)])
+    for shift in range(_LIMITED - 1):
+        exact = np.rint(factors[:, None] * integers / 2**shift)
+        equal = np.all(np.clip(exact, table.min(), table.max()) == table, axis=1)
+        if np.any(equal):
+            return int(factors[np.argmax(equal)]), shift
+    return None
+
+
+def _windows(order: Order, layer: WeightLayer) -> tuple[Order, NDArray[np.int8]]:
+    """Return the windows of a convolution as rows of indices, and its weights as a matrix.
+
+    The numbers of a row have the order (position in the kernel, channel).
+    """
+    assert layer.window is not None
+    weights, groups = layer.weights, layer.groups
+    outputs, inner = weights.shape[:2]
+    taps = _taps(order, layer.window)  # (batch, channels, positions, taps)
+    rows = taps.transpose(0, 2, 3, 1).reshape(-1, taps.shape[3] * taps.shape[1])
+    matrix = np.zeros((taps.shape[3], taps.shape[1], outputs), np.int8)
+    each = weights.reshape(outputs, inner, -1)
+    for output in range(outputs):
+        first = output // (outputs // groups) * inner
+        matrix[:, first : first + inner, output] = each[output].T
+    return rows, matrix.reshape(-1, outputs)
+
+
+def _taps(order: Order, window: Window) -> Order:
+    """Return the indices of a window's taps, of shape (batch, channels, positions, taps).
+
+    A tap in the padding has the index `ZERO`.
+    """
+    sizes = output_sizes(window, order.shape[2:])
+    pads = zip(window.before, window.after, strict=True)
+    room = [
+        (before, after + stride)
+        for (before, after), stride in zip(pads, window.strides, strict=True)
+    ]
+    framed = np.pad(order, [(0, 0), (0, 0), *room], constant_values=ZERO)
+    found = []
+    for tap in np.ndindex(*window.kernel):
+        places = [
+            at * dilation + np.arange(size) * stride
+            for at, dilation, size, stride in zip(
+                tap, window.dilations, sizes, window.strides, strict=True
+            )
+        ]
+        part = framed[(slice(None), slice(None), *np.ix_(*places))]
+        found.append(part.reshape(*order.shape[:2], -1))
+    return np.stack(found, axis=-1)
+
+
+def _pooled(order: Order, layer: PoolLayer, shape: tuple[int, ...]) -> tuple[Order, Order]:
+    """Return the indices of each window's elements, and the order of the results of a pool.
+
+    The indices have shape (results, elements). The results of windows are pixel by pixel, with all
+    channels of a pixel side by side; `shape` is the shape of the pool's result.
+    """
+    results = np.arange(np.prod(shape, dtype=np.int64))
+    if layer.window is not None:
+        taps = _taps(order, layer.window).transpose(0, 2, 1, 3)
+        pixels = results.reshape(shape[0], *shape[2:], shape[1])
+        return taps.reshape(-1, taps.shape[-1]), np.moveaxis(pixels, -1, 1)
+    axes = [axis % order.ndim for axis in layer.axes]
+    moved = np.moveaxis(order, axes, range(order.ndim - len(axes), order.ndim))
+    count = int(np.prod([order.shape[axis] for axis in axes], dtype=np.int64))
+    return moved.reshape(-1, count), results.reshape(shape)
+
+
+_RULES: Mapping[type[Layer], Callable[[_Reader, Any], None]] = {
+    WeightLayer: _Reader.weights,
+    SumLayer: _Reader.sums,
+    ProductLayer: _Reader.products,
+    TableLayer: _Reader.tables,
+    RescaleLayer: _Reader.rescaled,
+    PoolLayer: _Reader.pools,
+    MoveLayer: _Reader.moves,
+}
