@@ -97,11 +97,11 @@ def random_words(chance: Random) -> list[str]:
         kind = chance.randrange(10)
         if kind < 3:
             name = chance.choice(["op", "arrange", "accumulate", "shift", "rz_step"])
-            values = {
+            values: dict[str, list[int | str]] = {
                 "op": list(FUNCTIONS), "arrange": ["elementwise", "dot"], "accumulate": [0, 1],
                 "shift": [0, 0, 3, 7, 31], "rz_step": [0, 1],
-            }[name]  # fmt: skip
-            value = chance.choice(values)
+            }  # fmt: skip
+            value = chance.choice(values[name])
             lines.append(f"mmr {name}, {value}")
             setattr(circuit, {"rz_step": "step"}.get(name, name), value)
         elif kind < 4:

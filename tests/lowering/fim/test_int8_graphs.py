@@ -30,8 +30,9 @@ DEVICE = macaw.configuration("base").changed(
 )
 
 
-def leaves(total: int, shift: int) -> int:
+def leaves(total: int, shift: int | None) -> int:
     """A sum divided by 2**shift, rounded half to even, and limited to int8."""
+    assert shift is not None
     whole, rest = divmod(total, 2**shift)
     if 2 * rest > 2**shift or (2 * rest == 2**shift and whole % 2):
         whole += 1
@@ -67,7 +68,10 @@ def computed(graph: Graph, inputs: dict[str, np.ndarray]) -> dict[str, list[int]
         rows, columns = task.output.rows, task.output.columns
         if task.kind == PRODUCT:
             a, b = values
-            bias = [0] * columns if task.bias is None else task.bias.data.reshape(-1).tolist()
+            bias = [0] * columns
+            if task.bias is not None:
+                assert task.bias.data is not None
+                bias = task.bias.data.reshape(-1).tolist()
             depth = task.inputs[0].columns
             made = [
                 leaves(
@@ -109,8 +113,8 @@ def random_graph(seed: int) -> Graph:
         if kind < 3:
             wide = random.integers(1, 70)
             right = graph.constant(f"w{number}", numbers(random, tensor.columns, wide))
-            bias = random.integers(-(10 ** random.integers(1, 6)), 10**5, wide)
-            bias = bias if random.integers(3) else None
+            numbers_of_bias = random.integers(-(10 ** random.integers(1, 6)), 10**5, wide)
+            bias = numbers_of_bias if random.integers(3) else None
             found = graph.product(tensor, right, name, shift=7 + shift, bias=bias)
             if random.integers(2):
                 found = graph.pointwise("relu", found, name=f"{name}_relu", shift=shift % 2)
@@ -215,7 +219,7 @@ def test_the_digits_of_a_bias(most: int) -> None:
     graph = Graph(INT8)
     x, w = graph.tensor("x", 1, 4), graph.constant("w", np.ones((4, 3), np.int8))
     graph.product(x, w, bias=np.array([most, -most, most // 3]))
-    rows = [row.data.astype(int)[0] for row in bias_rows(graph.tasks[0])]
+    rows = [np.asarray(row.data, int)[0] for row in bias_rows(graph.tasks[0])]
     factors = [rows[0], *[row for row in rows[2:3] for _ in rows[3:]]]
     digits = [rows[1], *rows[3:]]
     total = sum(f * d for f, d in zip(factors, digits, strict=True))

@@ -108,8 +108,9 @@ def random_model(seed: int) -> onnx.ModelProto:
     model = Model(seed, (batch, channels, high, wide))
     for _ in range(int(random.integers(1, 3))):
         model.convolution()
-        for step in random.permutation([model.activation, model.addition, model.pool])[:2]:
-            step()
+        steps = [model.activation, model.addition, model.pool]
+        for number in random.permutation(len(steps))[:2]:
+            steps[number]()
     if random.integers(2):
         model.node("Flatten", [model.last], (batch, int(np.prod(model.shape[1:]))))
         model.product()

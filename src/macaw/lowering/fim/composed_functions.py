@@ -98,10 +98,8 @@ def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
             values[step.result] = task.output if step is steps[-1] else made
             inputs = tuple(values[name] for name in (step.left, step.right) if name)
             output = values[step.result]
-            own = {} if task.shift is None else {"shift": step.shift}
-            if step is steps[-1] and task.shift is not None:
-                own["shift"] = task.shift
-            yield replace(task, inputs=inputs, output=output, function=step.function, **own)
+            shift = task.shift if task.shift is None or step is steps[-1] else step.shift
+            yield replace(task, inputs=inputs, output=output, function=step.function, shift=shift)
 
 
 def _constants(count: int, form: int) -> dict[str, Tensor]:

@@ -15,12 +15,12 @@ Numbers = NDArray[np.float64]
 
 def int8(values: Numbers, shift: int) -> Numbers:
     """Return sums of 32 bits as they leave Rz in int8: divided by 2 ** `shift`, and limited."""
-    return np.clip(np.rint(values / 2**shift), -128, 127)  # exact in binary64
+    return np.asarray(np.clip(np.rint(values / 2**shift), -128, 127))  # exact in binary64
 
 
 def gathered(x: Numbers, segments: NDArray[np.integer[Any]], shape: tuple[int, int]) -> Numbers:
     """Return a gather of the segments of `x`, whose indices have shape (segments, width)."""
-    return x.reshape(-1)[segments].reshape(shape)
+    return np.asarray(x.reshape(-1)[segments].reshape(shape))
 
 
 def scattered(
