@@ -16,18 +16,10 @@ from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph, Task
 from macaw.lowering.fim.graph_checks import MOST_BIAS, scaling
 from macaw.lowering.fim.integer_steps import bias_rows
 from tests.fuzzing import tries
+from tests.lowering.fim.int8_device import DEVICE
 
 pytestmark = pytest.mark.once
 INT8 = FORMAT_NAMES.index("int8")
-_ALL = "add sub mul relu and or xor"
-DEVICE = macaw.configuration("base").changed(
-    {
-        **{f"fim.island.{number}.formats": "int8" for number in range(4)},
-        "fim.island.0.rz_slices": 16,
-        "fim.island.2.rz_slices": 9,
-        **{f"fim.island.{number}.functions": _ALL for number in range(3)},
-    }
-)
 
 
 def leaves(total: int, shift: int | None) -> int:

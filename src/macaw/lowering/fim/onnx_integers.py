@@ -20,6 +20,14 @@ from numpy.typing import NDArray
 from macaw.isa.fim_circuit import FORMAT_NAMES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Tensor
+from macaw.lowering.fim.integer_scales import (
+    checked,
+    factors_of,
+    limits_of,
+    line_of,
+    range_limits,
+    shift_of,
+)
 from macaw.lowering.fim.integer_values import ZERO, IntegerValue, Order, in_order
 from macaw.lowering.onnx import pipeline
 from macaw.lowering.onnx.network import (
@@ -30,7 +38,6 @@ from macaw.lowering.onnx.network import (
     Output,
     PoolLayer,
     ProductLayer,
-    Requantisation,
     RescaleLayer,
     SumLayer,
     TableLayer,
@@ -40,11 +47,6 @@ from macaw.lowering.onnx.operators.table import compute
 from macaw.lowering.onnx.read import Wishes, node_error
 from macaw.lowering.onnx.window import Window, output_sizes
 
-_EXACT = 1 << 24  # binary32 has all integers up to this one
-# With a smaller shift, a sum beyond _EXACT is limited to int8, whether binary32 has it or not.
-_LIMITED = 16
-_LEAST, _MOST = -128, 127
-_FACTOR = 127  # the greatest factor of a sum of tensors
 _MOVES = frozenset(
     ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Identity", "Expand")
 )
@@ -190,11 +192,11 @@ class _Reader:
         else:
             raise LowerError("no task in int8 does it", "Conv is computed")
         most = int((np.abs(matrix.astype(np.int64)).sum(axis=0) * 128 + np.abs(layer.bias)).max())
-        shift = _shift(layer.output, most)
+        shift = shift_of(layer.output, most)
         left = value.matrix(self.graph, order, self._made(layer, "_in"))
         right = self.graph.constant(self._made(layer, "_weights"), np.ascontiguousarray(matrix))
         bias = layer.bias if np.any(layer.bias) else None
-        last = not _limits(layer.output)
+        last = not limits_of(layer.output)
         name = self._made(layer, "" if last else "_sum")
         tensor = self.graph.product(left, right, name, shift=shift, bias=bias)
         tensor = self._limit(layer, layer.output, tensor)
@@ -206,10 +208,10 @@ class _Reader:
 
     def _limit(self, layer: Layer, output: Output | None, tensor: Tensor) -> Tensor:
         """Add the functions that limit a result to the range of its activation."""
-        return self._limited(layer, _limits(output), tensor)
+        return self._limited(layer, limits_of(output), tensor)
 
     def _limited(self, layer: Layer, several: list[tuple[str, int]], tensor: Tensor) -> Tensor:
-        """Add functions with their bounds, as `_range_limits` returns them."""
+        """Add functions with their bounds, as `range_limits` returns them."""
         graph = self.graph
         for number, (function, bound) in enumerate(several):
             name = self._made(layer, "" if number == len(several) - 1 else f"_{function}")
@@ -227,10 +229,10 @@ class _Reader:
         """Add the sum of two tensors, each multiplied by a power of two or a small integer."""
         if len(layer.inputs) != 2 or any(layer.zeros):
             raise LowerError("it is no sum of two tensors without zero points")
-        shift, factors = _factors(layer.multipliers)
-        _check_zero(layer.output)
+        shift, factors = factors_of(layer.multipliers)
+        checked(layer.output)
         first, second, order = self._pair(layer)
-        last = not _limits(layer.output)
+        last = not limits_of(layer.output)
         name = self._made(layer, "" if last else "_sum")
         if factors in ((1, 1), (1, -1)):
             function = "add" if factors[1] == 1 else "sub"
@@ -276,9 +278,9 @@ class _Reader:
         """Add the product of two tensors: of matrices, or of elements."""
         if any(layer.zeros):
             raise LowerError("it has zero points", "macaw quantise makes symmetric models")
-        name = self._made(layer, "" if not _limits(layer.output) else "_product")
+        name = self._made(layer, "" if not limits_of(layer.output) else "_product")
         if layer.operator != "MatMul":
-            shift = _shift(layer.output, 1 << 14)
+            shift = shift_of(layer.output, 1 << 14)
             first, second, order = self._pair(layer)
             tensor = self.graph.pointwise("mul", first, second, name=name, shift=shift)
             tensor = self._limit(layer, layer.output, tensor)
@@ -287,7 +289,7 @@ class _Reader:
         left, right = (self._value(x).order for x in layer.inputs)
         if right.ndim > 2 and right.size != right.shape[-1] * right.shape[-2]:
             raise LowerError("a product of several pairs of matrices", "one pair is computed")
-        shift = _shift(layer.output, left.shape[-1] << 14)
+        shift = shift_of(layer.output, left.shape[-1] << 14)
         a = self._value(layer.inputs[0]).matrix(
             self.graph, left.reshape(-1, left.shape[-1]), self._made(layer, "_in0")
         )
@@ -303,20 +305,20 @@ class _Reader:
         if layer.zero or self.network.tensors[layer.inputs[0]].dtype != "int8":
             raise LowerError("its input is not of int8 without a zero point")
         value = self._value(layer.inputs[0])
-        _check_zero(layer.output)
-        shift, (factor,) = _factors(tuple(np.unique(layer.output.multipliers).tolist()))
+        checked(layer.output)
+        shift, (factor,) = factors_of(tuple(np.unique(layer.output.multipliers).tolist()))
         shape = self.network.tensors[layer.outputs[0]].shape
         order = value.order.reshape(_matrix(shape))
         source = value.matrix(self.graph, order, self._made(layer, "_in"))
         numbers = np.full((source.rows, source.columns), factor, np.int8)
         other = self.graph.constant(self._made(layer, "_factor"), numbers)
-        name = self._made(layer, "" if not _limits(layer.output) else "_product")
+        name = self._made(layer, "" if not limits_of(layer.output) else "_product")
         tensor = self.graph.pointwise("mul", source, other, name=name, shift=shift)
         self.values[layer.outputs[0]] = in_order(shape, self._limit(layer, layer.output, tensor))
 
     def tables(self, layer: TableLayer) -> None:
         """Add a function of each element, if it is a product with a factor, limited to a range."""
-        found = None if layer.table is None else _line(layer.table)
+        found = None if layer.table is None else line_of(layer.table)
         if layer.table is None or found is None:
             raise LowerError(
                 "its table is no product with a factor, limited to a range",
@@ -325,7 +327,7 @@ class _Reader:
         (factor, shift), graph = found, self.graph
         value = self._value(layer.inputs[0])
         first, _, order = self._pair(replace(layer, inputs=layer.inputs[:1] * 2))
-        limits = _range_limits(int(layer.table.min()), int(layer.table.max()))
+        limits = range_limits(int(layer.table.min()), int(layer.table.max()))
         if factor == 1 and not shift and not limits:
             self.values[layer.outputs[0]] = value
             return
@@ -364,11 +366,11 @@ class _Reader:
 
     def _mean(self, layer: PoolLayer, value: IntegerValue, windows: Order, order: Order) -> None:
         """Add the means of windows; the result has the order `order`."""
-        shift = _shift(layer.output, windows.shape[1] << 7)
+        shift = shift_of(layer.output, windows.shape[1] << 7)
         left = value.matrix(self.graph, windows, self._made(layer, "_in"))
         ones = np.ones((windows.shape[1], 1), np.int8)
         right = self.graph.constant(self._made(layer, "_ones"), ones)
-        name = self._made(layer, "" if not _limits(layer.output) else "_sum")
+        name = self._made(layer, "" if not limits_of(layer.output) else "_sum")
         tensor = self.graph.product(left, right, name, shift=shift)
         tensor = self._limit(layer, layer.output, tensor)
         self.values[layer.outputs[0]] = IntegerValue(order, tensor)
@@ -390,83 +392,6 @@ def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
     """Return the rows and columns of a tensor as a matrix, whose rows are its last dimension."""
     columns = shape[-1] if shape else 1
     return int(np.prod(shape[:-1], dtype=np.int64)), columns
-
-
-def _check_zero(output: Output | None) -> Requantisation:
-    """Return the requantisation of a layer. Raises `LowerError` unless it gives symmetric int8."""
-    if not isinstance(output, Requantisation):
-        raise LowerError("its result is no int8")
-    if output.zero_point:
-        raise LowerError("its result has a zero point", "macaw quantise makes symmetric models")
-    return output
-
-
-def _shift(output: Output | None, most: int) -> int:
-    """Return the power of two by which the sums of a layer are divided. Raises `LowerError`.
-
-    `most` is an upper bound of the magnitude of the sums.
-    """
-    shifts = _check_zero(output).shifts
-    if shifts is None or len(np.unique(shifts)) != 1:
-        raise LowerError(
-            "its scales are not one power of two for all channels",
-            "macaw quantise without --per-channel chooses such scales",
-        )
-    shift = int(shifts.reshape(-1)[0])
-    if most >= 1 << 31:
-        raise LowerError(f"its sums may be {most:,}, more than 32 bits")
-    if not 0 <= shift <= 31 or (shift > _LIMITED and most > _EXACT):
-        raise LowerError(f"its sums are divided by 2**{shift}", "0 to 16 are possible")
-    return shift
-
-
-def _factors(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return (shift, integers), so that each multiplier is an integer divided by 2 ** shift."""
-    shift = 0
-    while shift < _LIMITED and any(x * 2.0**shift % 1 for x in multipliers):
-        shift += 1
-    found = [x * 2.0**shift for x in multipliers]
-    if any(x % 1 or abs(x) > _FACTOR for x in found):
-        raise LowerError(
-            f"scales with the ratios {', '.join(f'{x:g}' for x in multipliers)}",
-            f"integers up to {_FACTOR}, divided by a power of two, are possible",
-        )
-    return shift, tuple(int(x) for x in found)
-
-
-def _limits(output: Output | None) -> list[tuple[str, int]]:
-    """Return the functions with their bounds that limit a result more than int8 does."""
-    if isinstance(output, Requantisation):
-        return _range_limits(output.low, output.high)
-    return []
-
-
-def _range_limits(low: int, high: int) -> list[tuple[str, int]]:
-    """Return the functions with their bounds that limit int8 to the range from `low` to `high`."""
-    found: list[tuple[str, int]] = []
-    if low == 0:
-        found.append(("relu", 0))
-    elif low > _LEAST:
-        found.append(("max", low))
-    if high < _MOST:
-        found.append(("min", high))
-    return found
-
-
-def _line(table: NDArray[Any]) -> tuple[int, int] | None:
-    """Return (factor, shift) if a table of int8 is a product with a factor, limited to a range.
-
-    Each result is then the integer times the factor, divided by 2 ** shift, and limited to the
-    range of the table's results. The result is None for any other table.
-    """
-    integers = np.arange(_LEAST, _MOST + 1)
-    factors = np.array([1, *range(2, _FACTOR + 1), *range(-1, -_FACTOR - 1, -1)])
-    for shift in range(_LIMITED - 1):
-        exact = np.rint(factors[:, None] * integers / 2**shift)
-        equal = np.all(np.clip(exact, table.min(), table.max()) == table, axis=1)
-        if np.any(equal):
-            return int(factors[np.argmax(equal)]), shift
-    return None
 
 
 def _windows(order: Order, layer: WeightLayer) -> tuple[Order, NDArray[np.int8]]:

@@ -1,0 +1,94 @@
+"""Scales of quantised layers, as factors, shifts and limits that circuits of int8 have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.network import Output, Requantisation
+
+_EXACT = 1 << 24  # binary32 has all integers up to this one
+# With a smaller shift, a sum beyond _EXACT is limited to int8, whether binary32 has it or not.
+_LIMITED = 16
+_LEAST, _MOST = -128, 127
+_FACTOR = 127  # the greatest factor of a sum of tensors
+
+
+def checked(output: Output | None) -> Requantisation:
+    """Return the requantisation of a layer. Raises `LowerError` unless it gives symmetric int8."""
+    if not isinstance(output, Requantisation):
+        raise LowerError("its result is no int8")
+    if output.zero_point:
+        raise LowerError("its result has a zero point", "macaw quantise makes symmetric models")
+    return output
+
+
+def shift_of(output: Output | None, most: int) -> int:
+    """Return the power of two by which the sums of a layer are divided. Raises `LowerError`.
+
+    `most` is an upper bound of the magnitude of the sums.
+    """
+    shifts = checked(output).shifts
+    if shifts is None or len(np.unique(shifts)) != 1:
+        raise LowerError(
+            "its scales are not one power of two for all channels",
+            "macaw quantise without --per-channel chooses such scales",
+        )
+    shift = int(shifts.reshape(-1)[0])
+    if most >= 1 << 31:
+        raise LowerError(f"its sums may be {most:,}, more than 32 bits")
+    if not 0 <= shift <= 31 or (shift > _LIMITED and most > _EXACT):
+        raise LowerError(f"its sums are divided by 2**{shift}", "0 to 16 are possible")
+    return shift
+
+
+def factors_of(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return (shift, integers), so that each multiplier is an integer divided by 2 ** shift."""
+    shift = 0
+    while shift < _LIMITED and any(x * 2.0**shift % 1 for x in multipliers):
+        shift += 1
+    found = [x * 2.0**shift for x in multipliers]
+    if any(x % 1 or abs(x) > _FACTOR for x in found):
+        raise LowerError(
+            f"scales with the ratios {', '.join(f'{x:g}' for x in multipliers)}",
+            f"integers up to {_FACTOR}, divided by a power of two, are possible",
+        )
+    return shift, tuple(int(x) for x in found)
+
+
+def limits_of(output: Output | None) -> list[tuple[str, int]]:
+    """Return the functions with their bounds that limit a result more than int8 does."""
+    if isinstance(output, Requantisation):
+        return range_limits(output.low, output.high)
+    return []
+
+
+def range_limits(low: int, high: int) -> list[tuple[str, int]]:
+    """Return the functions with their bounds that limit int8 to the range from `low` to `high`."""
+    found: list[tuple[str, int]] = []
+    if low == 0:
+        found.append(("relu", 0))
+    elif low > _LEAST:
+        found.append(("max", low))
+    if high < _MOST:
+        found.append(("min", high))
+    return found
+
+
+def line_of(table: NDArray[Any]) -> tuple[int, int] | None:
+    """Return (factor, shift) if a table of int8 is a product with a factor, limited to a range.
+
+    Each result is then the integer times the factor, divided by 2 ** shift, and limited to the
+    range of the table's results. The result is None for any other table.
+    """
+    integers = np.arange(_LEAST, _MOST + 1)
+    factors = np.array([1, *range(2, _FACTOR + 1), *range(-1, -_FACTOR - 1, -1)])
+    for shift in range(_LIMITED - 1):
+        exact = np.rint(factors[:, None] * integers / 2**shift)
+        equal = np.all(np.clip(exact, table.min(), table.max()) == table, axis=1)
+        if np.any(equal):
+            return int(factors[np.argmax(equal)]), shift
+    return None
