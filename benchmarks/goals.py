@@ -175,7 +175,7 @@ GOALS = (
         AT_LEAST,
         0.8,
         peer="without bias",
-        limits="the split itself takes more than twice the cycles, with two exe for each position and row",
+        limits="the split itself takes more than twice the cycles; each segment of sums is simulated alone",
     ),
     Goal(
         "engines of the array, all rows",

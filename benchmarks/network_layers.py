@@ -2,8 +2,9 @@
 
 Each layer is lowered in three forms: sums that start at zero; sums with a bias, relu and
 requantise; and the second form with the inputs split over the clusters, which add their partial
-sums (split f). An image is smaller than in its network if the full size would only make the run
-longer. Runs are whole: cp and the dma included. The results of each run are compared with NumPy's.
+sums (split f). The ratio of the cycles says how much of the loss is the split's own. An image is
+smaller than in its network if the full size would only make the run longer. Runs are whole: cp and
+the dma included. The results of each run are compared with NumPy's.
 """
 
 from __future__ import annotations
@@ -63,22 +64,28 @@ def lowered(layer: Layer, device: str, bias: bool, split: str | None) -> Lowerin
     )
 
 
-def rates(forms: Sequence[Lowering], rounds: int) -> list[list[float]]:
-    """Return the dense MACs a second of each form, one run of each after the other."""
+def rates(forms: Sequence[Lowering], rounds: int) -> tuple[list[list[float]], list[int]]:
+    """Return the dense MACs a second of each form, one run of each after the other, and its cycles.
+
+    The cycles are those of the last run.
+    """
     times: list[list[float]] = [[] for _ in forms]
+    cycles = [0] * len(forms)
     programs = [form.assemble() for form in forms]
     for _ in range(rounds):
-        for form, program, taken in zip(forms, programs, times, strict=True):
+        for number, (form, program, taken) in enumerate(zip(forms, programs, times, strict=True)):
             device = Device(form.config)
             device.load(program)
             x = np.random.default_rng(2).integers(0, 10, form.product.shapes[0]).astype(np.int8)
             device.write_tensor("x", x)
             taken.append(timed(device.run))
+            cycles[number] = device.cycle
             wanted = reference.result(form.product, form.config, x)
             assert np.array_equal(device.read_tensor("y"), wanted)
-    return [
+    found = [
         [form.product.macs / x for x in taken] for form, taken in zip(forms, times, strict=True)
     ]
+    return found, cycles
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
@@ -89,8 +96,12 @@ def measure(effort: Effort) -> Iterator[Figure]:
         if layer[0] == "conv2d" and layer[1][3] >= DEEP:
             forms.append(lowered(layer, device, True, K_SPLIT))
         yield count(name, "MACs", forms[0].product.macs)
-        found = rates(forms[:2], effort.rounds(ROUNDS)) + rates(forms[2:], 1)  # those take long
+        found, cycles = rates(forms[:2], effort.rounds(ROUNDS))
+        others, other_cycles = rates(forms[2:], 1)  # those take long
+        found += others
         for column, values in zip(("without bias", "with bias", "split f"), found, strict=False):
             yield Figure(name, column, tuple(x / 1e6 for x in values), HIGHER)
         for column, values in zip(("bias, ratio", "split f, ratio"), found[1:], strict=False):
             yield ratio(name, column, values, found[0], HIGHER, "without bias")
+        for more in other_cycles:
+            yield Figure(name, "split f, ratio of cycles", (cycles[0] / more,), HIGHER)

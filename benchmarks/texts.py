@@ -104,7 +104,8 @@ the weights zero, in a process that lowers it, runs it and compares the result.
 """),
     "network_layers": ("Layers of networks on the array", """\
 Million dense MACs for each second of CPU time of whole runs on `base`, without a bias, with a bias, and with a bias and
-the inputs split over the clusters, which add their sums (split f).
+the inputs split over the clusters, which add their sums (split f). *Split f, ratio of cycles* divides the emulated
+cycles without the split by those with it.
 """),
     "sparse": ("A product of sparse matrices", """\
 The product is 256 × 256 × 256, int8, with the given share of zeros in both operands, lowered for `large` as `macaw

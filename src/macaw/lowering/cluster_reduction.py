@@ -1,18 +1,25 @@
 """Writes the packets that add the partial sums of clusters and of rows.
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
-rows (seed 000 ¶85). One exe computes one total in each PE. This module is for plans whose sums wait
-in the output queues of the PEs. A queue has one entry for each position of the tile, that is, for
-each group of rows of activations.
+rows (seed 000 ¶85). This module is for plans whose sums wait in the output queues of the PEs. A
+queue has one entry for each position of the tile, that is, for each group of rows of activations.
+
+One exe computes the totals of as many positions as its segments allow: each iteration of its
+sequence loads the sums of one position, and moves their total to the output queue. All exes of a
+list have the same number of positions. So the last exe may begin at positions that the one before
+it has finished already; it stores the same totals there again. If a sequence has too few
+instructions for an iteration's loads, an exe computes the total of one position, and another exe
+moves it out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from macaw.isa.pe import BLOCKS, SEQUENCE_LENGTH
 from macaw.lowering.finishing import Finish, finish
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import ProductPlan
+from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan
 from macaw.lowering.row_program import (
     FINAL,
     PRODUCT,
@@ -25,12 +32,43 @@ from macaw.lowering.row_program import (
 )
 
 JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # numbers of instruction buffers
+_MOVE = "spu nonsf, src=0, dst=0"
+
+
+def cluster_summands(plan: ProductPlan) -> int:
+    """Return the number of partial sums that a PE adds to one total of the clusters of its row."""
+    return plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
+
+
+def row_summands(plan: ProductPlan) -> int:
+    """Return the number of partial sums that a PE adds to one total of the rows."""
+    return plan.partition.rows if plan.reduces_rows else 1
 
 
 def most_summands(plan: ProductPlan) -> int:
     """Return the largest number of partial sums that a PE adds to one total."""
-    clusters = plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
-    return max(clusters, plan.partition.rows if plan.reduces_rows else 1)
+    return max(cluster_summands(plan), row_summands(plan))
+
+
+def adds_in_loops(plan: ProductPlan) -> bool:
+    """Return whether each exe adds the sums of several positions, in a loop."""
+    return most_summands(plan) < SEQUENCE_LENGTH  # with the instruction that moves the total
+
+
+def positions_of_exe(plan: ProductPlan, summands: int) -> int:
+    """Return the number of positions of each exe that adds `summands` sums to a total."""
+    if not adds_in_loops(plan):
+        return 1
+    # the last block of the output queue receives the partial sums
+    entries = int(plan.config["pe.output_queue"]) // BLOCKS * (BLOCKS - 1)
+    most = max(1, min(MOST_SEGMENTS // summands, entries))
+    return -(-plan.positions // -(-plan.positions // most))
+
+
+def _first_positions(plan: ProductPlan, summands: int) -> list[int]:
+    """Return the first position of each exe that adds `summands` sums to a total."""
+    many = positions_of_exe(plan, summands)
+    return [min(first, plan.positions - many) for first in range(0, plan.positions, many)]
 
 
 def reduction_arrays(plan: ProductPlan) -> list[Array]:
@@ -46,25 +84,32 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
 
 
 def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
-    """Return the sequences that add sums, and the sequence that moves the sums out.
+    """Return the sequences that add sums, and the sequence that finishes and stores the sums.
 
     `steps` says what the last sequence does with the sums before it stores them.
     """
-    parts = {
-        "add_clusters": (JOIN, plan.partition.clusters + plan.has_start_sums, plan.reduces_clusters)
-    }
-    parts["add_rows"] = (MERGE, plan.partition.rows, plan.reduces_rows)
     sequences = []
-    for name, (buffer, count, needs) in parts.items():
-        if needs:
-            what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a position"
-            options = (f".loop inner={count}",)
-            sequences.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
+    if plan.reduces_clusters:
+        sequences.append(_adding(plan, "add_clusters", JOIN, cluster_summands(plan)))
+    if plan.reduces_rows:
+        sequences.append(_adding(plan, "add_rows", MERGE, row_summands(plan)))
     if sequences:
-        body = ["spu nonsf, src=0, dst=0", *steps.body, "st base=0"]
-        what = "moves the sums of a position out"
+        body, what = [*steps.body, "st base=0"], "the totals of many positions at once"
+        if not adds_in_loops(plan):
+            body, what = [_MOVE, *body], "moves the sums of a position out"
         sequences.append(Sequence("row", ROW, body, steps.header, what, steps.options, steps.data))
     return sequences
+
+
+def _adding(plan: ProductPlan, name: str, buffer: int, summands: int) -> Sequence:
+    """Return the sequence that adds `summands` sums to one total."""
+    what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a position"
+    if not adds_in_loops(plan):
+        return Sequence(name, buffer, ["ld psums"], what=what, options=(f".loop inner={summands}",))
+    body = [f"ld psums, base={BLOCKS - 1}"] * summands  # totals use the earlier blocks
+    many = positions_of_exe(plan, summands)
+    options = (f".loop inner={many}", ".step spu.dst, inner=1", f".then ib={ROW}")
+    return Sequence(name, buffer, [*body, _MOVE], ", pipeline=4", what, options)
 
 
 def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
@@ -102,10 +147,12 @@ def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:
     for raw in raws.values():
         size = own
         if plan.reduces_clusters:
-            size += plan.positions * sum(exe.size for exe in _cluster_exes(plan, 0, raw))
+            count = len(_first_positions(plan, cluster_summands(plan)))
+            size += count * sum(exe.size for exe in _cluster_exes(plan, 0, raw))
         sizes.append(size)
     if plan.reduces_rows:
-        sizes.append(plan.positions * sum(exe.size for exe in _row_exes(plan, 0)))
+        count = len(_first_positions(plan, row_summands(plan)))
+        sizes.append(count * sum(exe.size for exe in _row_exes(plan, 0)))
     return sizes
 
 
@@ -135,45 +182,56 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
 
     With `raw`, the total is stored as a raw sum, else as a result.
     """
-    for place in range(plan.positions):
-        yield from _cluster_exes(plan, place, raw)
+    for first in _first_positions(plan, cluster_summands(plan)):
+        yield from _cluster_exes(plan, first, raw)
 
 
-def _cluster_exes(plan: ProductPlan, place: int, raw: bool) -> Iterator[Exe]:
-    """Yield the exes with which cluster 0 adds the clusters' sums of position `place`.
+def _cluster_exes(plan: ProductPlan, first: int, raw: bool) -> Iterator[Exe]:
+    """Yield the exes with which cluster 0 adds the clusters' sums from position `first` on.
 
-    With `raw`, the total is stored as a raw sum, else as a result.
+    With `raw`, the totals are stored as raw sums, else as results.
     """
-    start = (
-        [f"psums start[{min(place, plan.start_positions - 1)}] sliced"]
-        if plan.has_start_sums
-        else []
-    )
-    clusters = range(plan.partition.clusters)
-    parts = [f"psums chain[{place}, {q}] sliced" for q in clusters]
-    yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
-    yield _out(plan, place, raw)
+    data = list[str]()
+    for place in range(first, first + positions_of_exe(plan, cluster_summands(plan))):
+        if plan.has_start_sums:
+            data.append(f"psums start[{min(place, plan.start_positions - 1)}] sliced")
+        data += [f"psums chain[{place}, {q}] sliced" for q in range(plan.partition.clusters)]
+    yield from _exes(plan, JOIN, first, data, to_clusters(plan, range(1)), raw)
 
 
 def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
     """Yield the exes with which row 0 adds the sums of all rows."""
-    for place in range(plan.positions):
-        yield from _row_exes(plan, place)
+    for first in _first_positions(plan, row_summands(plan)):
+        yield from _row_exes(plan, first)
 
 
-def _row_exes(plan: ProductPlan, place: int) -> Iterator[Exe]:
-    """Yield the exes with which row 0 adds the rows' sums of position `place`."""
+def _row_exes(plan: ProductPlan, first: int) -> Iterator[Exe]:
+    """Yield the exes with which row 0 adds the rows' sums from position `first` on."""
+    places = range(first, first + positions_of_exe(plan, row_summands(plan)))
+    rows = range(plan.partition.rows)
+    data = [f"psums gathered[{p}, {place}] sliced" for place in places for p in rows]
     to = to_clusters(plan, range(plan.summing_clusters))
-    parts = [f"psums gathered[{p}, {place}] sliced" for p in range(plan.partition.rows)]
-    yield Exe(MERGE, tuple(parts), to=to)
-    yield _out(plan, place, raw=False)
+    yield from _exes(plan, MERGE, first, data, to, raw=False)
 
 
-def _out(plan: ProductPlan, place: int, raw: bool) -> Exe:
-    """Return the exe that stores the sums of position `place`: as raw sums, or as results."""
+def _exes(
+    plan: ProductPlan, buffer: int, first: int, data: Iterable[str], to: str, raw: bool
+) -> Iterator[Exe]:
+    """Yield the exes that add sums by the sequence in `buffer`, from position `first` on.
+
+    `data` has their segments, and `to` selects their clusters. With `raw`, the totals are stored as
+    raw sums, else as results.
+    """
     flag = "shift" if raw else "last"
     size = Types.size(plan.types.sum if raw else plan.types.result)
-    out = f"{'partial' if raw else 'result'}[{place}], stride={size}, step={size}"
+    pitch = plan.summing_clusters * plan.pes * size
+    out = f"{'partial' if raw else 'result'}[{first}], stride={size}, step={pitch}"
     if plan.by_columns and not raw:
-        out = f"result[0, {place}], stride={plan.positions * size}, step={size}"
-    return Exe(ROW, out=out, to=to_clusters(plan, range(plan.summing_clusters)), flag=flag)
+        out = f"result[0, {first}], stride={plan.positions * size}, step={size}"
+    if not adds_in_loops(plan):
+        yield Exe(buffer, tuple(data), to=to)
+        yield Exe(ROW, out=out, to=to, flag=flag)
+        return
+    summands = cluster_summands(plan) if buffer == JOIN else row_summands(plan)
+    out = f"{out}, count={positions_of_exe(plan, summands)}"
+    yield Exe(buffer, tuple(data), out, to, flag)

@@ -21,6 +21,7 @@ from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_cycles import IterationCycles
+from macaw.lowering.reduction_cost import cluster_reduction_cycles, row_reduction_cycles
 from macaw.lowering.row_program import (
     BEGIN,
     FINAL,
@@ -301,6 +302,8 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
         time += setup + beats + 12
     if plan.reduces_rows and last:
         bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
+        if isinstance(plan, ImagePlan | WeightStationaryPlan):
+            return time + setup + beats + 40 + row_reduction_cycles(plan)
         time += setup + beats + 40 + rows * bus + 12 * plan.positions
     return time
 
@@ -414,7 +417,7 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     special = kinds * finish * ceil(outputs * plan.pes / config["sfu.rate"])
     spread = config["mem.banks"] * config["mem.bank_width"]
     beats = plan.slots * outputs * size / min(width, spread)
-    joining = _cluster_reduction_cycles(plan, raw) if plan.reduces_clusters else 0.0
+    joining = cluster_reduction_cycles(plan, raw) if plan.reduces_clusters else 0.0
     return float(loading + outputs * each + special + beats + 14 + joining)
 
 
@@ -443,17 +446,7 @@ def _stationary_cycles(
     special = finishes * (ceil(rows * plan.pes / config["sfu.rate"]) + config["sfu.latency"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
     work = first + rows * each + special + plan.slots * rows * size / spread + 6
-    return float(work + (_cluster_reduction_cycles(plan, raw) if joins else 0))
-
-
-def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
-    """Return the cycles in which cluster 0 adds its row's sums, and stores them (raw or final)."""
-    config = plan.config
-    kinds = len(plan.functions)
-    parts = plan.partition.clusters + plan.has_start_sums
-    bus = plan.pes * plan.sum_size / config["dist.bus_bytes"]
-    moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
-    return float(plan.positions * (parts * (max(1.0, bus) + 1) + moving))
+    return float(work + (cluster_reduction_cycles(plan, raw) if joins else 0))
 
 
 def _payload(plan: ProductPlan, exe: Exe) -> float:
