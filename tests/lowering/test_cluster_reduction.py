@@ -54,8 +54,8 @@ def test_an_exe_adds_the_sums_of_many_positions() -> None:
     weights, bias = rng.integers(-9, 10, (4, 1, 1, 8)).astype(np.int8), rng.integers(-99, 100, 4)
     product = convolution(weights, (9, 9), bias=bias, shift=4).validated(config)
     tile = ImageTile(groups=9, members=1, n=4, k=2, columns=9)
-    plan = make_image_plan(product, config, MAPPINGS["input"], "f", tile, ImagePlan)
-    program = layer_source(plan, "p")
+    plan = make_image_plan(product, config, MAPPINGS["input"], "f", tile, ImagePlan, part=None)
+    program = layer_source(plan, "p", reasons=())
     exes = adding(program.source)
     assert [line.count("psums chain") for line in exes] == [41 * 4, 41 * 4]
     assert [line.count("psums start") for line in exes] == [41, 41]
