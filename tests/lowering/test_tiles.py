@@ -166,7 +166,7 @@ def test_estimates_of_products_are_near_their_costs(device: str, width: int, spl
                 ratios.append(guesses[index] / cost(plan).cycles)
         assert len(ratios) > 20
         assert min(ratios) >= 0.75
-        assert max(ratios) <= 1.15
+        assert max(ratios) <= 1.17  # costs include the program, which is short if rows add in loops
         assert 0.9 <= np.median(ratios) <= 1.03
 
 
