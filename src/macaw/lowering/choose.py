@@ -152,24 +152,28 @@ def _cheapest(
     """Return the candidate of a mapping and split with the least predicted cost; None if none fits.
 
     `density` is the share of activations that are not zero. With `halves`, the function also tries
-    partitions with aligned outputs, and plans for half of the rows or half of the clusters. As long
-    as such a plan takes fewer cycles, the function halves the rows or clusters again. Fewer rows
-    and clusters need fewer transfers, and fewer additions of sums.
+    partitions with aligned outputs, and plans for half of the rows and for half of the clusters.
+    From each of these that takes fewer cycles, the function halves the rows or clusters again.
+    Fewer rows and clusters need fewer transfers, and fewer additions of sums.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)
-    moved = halves and best is not None
-    while moved:
-        moved = False
+    if best is None or not halves:
+        return best
+    found, left = {size: best}, [size]
+    while left:
+        size = left.pop()
         for fewer in ((size[0] // 2, size[1]), (size[0], size[1] // 2)):
-            if min(fewer):
-                found = _cheapest_of(
-                    product, config, mapping, split, fewer, density, best, aligns=halves
-                )
-                if found is not best:
-                    best, size, moved = found, fewer, True
-                    break
-    return best
+            if not min(fewer) or fewer in found:
+                continue
+            least = found[size]
+            smaller = _cheapest_of(
+                product, config, mapping, split, fewer, density, least, aligns=True
+            )
+            if smaller is not least:
+                found[fewer] = smaller
+                left.append(fewer)
+    return min(found.values(), key=_key)
 
 
 def _balanced(candidate: Candidate, density: float) -> Candidate:

@@ -82,20 +82,24 @@ class _Estimate(TileEstimate):
     @property
     def cycles(self) -> NDArray[np.float64]:
         """The cycles of the whole product for each tile; infinite if the tile does not fit."""
-        transfers, dma = self.dma_transfers_and_cycles
-        control = IterationCycles.of(self.config)
+        transfers, loading, storing = self.dma_transfers_and_cycles
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
-        partial = self.partial_beats
-        dma = dma + np.where(alone, partial, 0)
-        turn = np.maximum(self.row_cycles, dma + control.store)
-        turn = np.maximum(turn, control.step + control.transfer * transfers)
-        turn = turn + control.turn + np.where(alone, 0, partial / 2)
+        partial, rows = self.partial_beats, self.row_cycles
+        control = IterationCycles.of(self.config)
+        dma = loading + storing + np.where(alone, partial, 0)
+        code = control.step + control.transfer * transfers
+        after = np.where(alone, 0, partial / 2)  # what follows the work of an iteration
         if self.some.reduces_rows:
-            rows = self.part.rows * self.grid.rows
-            moved = rows * self.some.summing_clusters * self.some.pes * self.some.sum_size
-            sums = moved / self.bus + 44 + moved / self.width + 12 * self.grid.rows
-            turn = turn + sums / self.tiles_k
-        guess = self.tiles * self.tiles_n * self.tiles_k * turn + dma
+            sums = self.part.rows * self.grid.rows
+            moved = sums * self.some.summing_clusters * self.some.pes * self.some.sum_size
+            joins = moved / self.bus + 44 + moved / self.width + 12 * self.grid.rows
+            after = after + joins / self.tiles_k
+        turn = np.maximum(np.maximum(rows, dma + control.store), code) + after + control.turn
+        # The first iteration overlaps only loads, the last one only stores.
+        begin = np.maximum(np.maximum(rows, loading + control.store), code) + after + control.turn
+        steps = self.tiles * self.tiles_n * self.tiles_k
+        end = np.maximum(rows, control.store + np.where(steps > 1, dma - loading, 0)) + after
+        guess = np.maximum(steps - 2, 0) * turn + np.where(steps > 1, begin, 0) + end + dma
         return np.asarray(np.where(self.cannot_fit, np.inf, guess), np.float64)
 
     @cached_property
@@ -176,19 +180,23 @@ class _Estimate(TileEstimate):
     # The dma
 
     @property
-    def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
-        """The number of transfers in one iteration, and their cycles, without partial sums."""
+    def dma_transfers_and_cycles(self) -> tuple[Reals, Reals, Reals]:
+        """The number of transfers in one iteration, and the cycles of its loads and its stores.
+
+        Partial sums are left out.
+        """
         some, rows, bus = self.some, self.grid.rows, self.bus
         loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)
         loads_w = 1 if some.rows_share_weights else self.part.rows
-        stores = some.summing_clusters * (1 if some.reduces_rows else self.part.rows)
+        stored = some.summing_clusters * (1 if some.reduces_rows else self.part.rows) / self.tiles_k
         again = np.minimum(1.0, 2 / self.tiles)
         line, end = self.grid.k * self.size, self.grid.n * self.result
-        beats = loads_x * rows * (1 + (line - np.gcd(line, bus)) / bus)
-        beats = beats + again * loads_w * self.weights / bus
-        beats = beats + stores * rows * (1 + (end - np.gcd(end, bus)) / bus) / self.tiles_k
-        transfers = loads_x + loads_w + stores / self.tiles_k + 2 * self.several
-        return transfers, transfers * (self.start + 1) + beats
+        loads, stores = loads_x + loads_w + self.several, stored + self.several
+        loading = loads_x * rows * (1 + (line - np.gcd(line, bus)) / bus)
+        loading = loading + again * loads_w * self.weights / bus
+        storing = stored * rows * (1 + (end - np.gcd(end, bus)) / bus)
+        latency = self.start + 1
+        return loads + stores, loading + loads * latency, storing + stores * latency
 
     @property
     def partial_beats(self) -> Reals:
