@@ -134,8 +134,8 @@ GOALS = (
         40,
         ("50%",),
         peer="SciPy",
-        floor=("floors", "macs of the sparse product, 50% zero", "floor"),
-        limits="the interpreter: separate stores of sums for each cluster, and a lockstep group for each tile",
+        floor=("floors", "macs, cp and dma of the sparse product, 50% zero", "floor"),
+        limits="the interpreter: cp, transfers of results, and a lockstep group and its stores for each tile",
     ),
     Goal(
         "sparse product 256³ on `large`, 80% zero",
@@ -145,8 +145,8 @@ GOALS = (
         60,
         ("80%",),
         peer="SciPy",
-        floor=("floors", "macs of the sparse product, 80% zero", "floor"),
-        limits="the interpreter: separate stores of sums for each cluster, and a lockstep group for each tile",
+        floor=("floors", "macs, cp and dma of the sparse product, 80% zero", "floor"),
+        limits="the interpreter: cp, transfers of results, and a lockstep group and its stores for each tile",
     ),
     Goal(
         "sparse product 256³ on `large`, 90% zero",
@@ -156,8 +156,8 @@ GOALS = (
         80,
         ("90%",),
         peer="SciPy",
-        floor=("floors", "macs of the sparse product, 90% zero", "floor"),
-        limits="the interpreter: a separate lockstep group for each tile of each row",
+        floor=("floors", "macs, cp and dma of the sparse product, 90% zero", "floor"),
+        limits="the interpreter: cp, transfers of results, and a lockstep group for each tile of each row",
     ),
     Goal(
         "convolution with bias",

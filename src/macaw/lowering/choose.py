@@ -170,6 +170,7 @@ def _cheapest(
             smaller = _cheapest_of(
                 product, config, mapping, split, fewer, density, least, aligns=True
             )
+            assert smaller is not None  # it is `least` if no plan takes fewer cycles
             if smaller is not least:
                 found[fewer] = smaller
                 left.append(fewer)
