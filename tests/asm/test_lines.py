@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from macaw.asm.assembler import assemble
 from macaw.asm.lines import Line, LineTable
-from macaw.asm.source import SourceText
+from macaw.asm.source import Source, SourceText
 from tests.fuzzing import properties
 
 LINES = st.builds(
@@ -44,6 +45,17 @@ def test_tables_are_equal_whatever_the_order_of_sections_and_files() -> None:
     assert LineTable.of([one]) != LineTable.of([two])
     assert LineTable() != (one,)
     assert repr(LineTable.of([one])) == "<LineTable: 1 rows, 1 files>"
+
+
+def test_repetitions_in_repetitions_have_the_lines_of_their_rounds() -> None:
+    """A repetition that begins with another one, with and without instructions after it."""
+    rounds = (
+        ".rept 4\n.rept 3\nnop\nebreak\n.endr\n.endr\n.rept 3\n.rept 3\nnop\n.endr\nebreak\n.endr\n"
+    )
+    table = assemble(Source(f".core cp\n{rounds}", "t.s")).lines
+    assert [line.line for line in table] == [4, 5] * 12 + [10, 10, 10, 12] * 3
+    first = table[0].address
+    assert [line.address - first for line in table] == list(range(0, 4 * len(table), 4))
 
 
 def test_there_is_no_row_outside() -> None:

@@ -101,7 +101,7 @@ def test_messages_that_are_none(client):
         client.send_body(body)
         with pytest.raises(Refused, match=message):
             client.response(0)
-    client.send_bytes(b"X: 1\r\n\r\n")
+    client.send_bytes(b"X: 1\r\n\r\nContent-Length: 2\r\n\r\n{}")  # the second one has a header
     with pytest.raises(Refused, match="no Content-Length"):
         client.response(0)
     client.send_body(b'{"type": "event", "event": "x", "seq": 1}')

@@ -293,6 +293,8 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("max(x[0:0, 0])", "max of nothing"),
         ("max(pe[0].packet)", "that is no number"),
         ("sizeof(nosuch)", "no symbol is called 'nosuch'"),
+        ("sizeof(x, y)", "there is no function 'sizeof' here"),
+        ("length(x)", "there is no function 'length' here"),
         ("mem[0].u8[0].u8", r"after mem\[\] come a type and an index, no more"),
         ("x[0].u8", "after x come subscripts, no more"),
         ("pe[1.5].macs", r"a place has numbers or \* in its brackets"),

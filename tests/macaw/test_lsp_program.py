@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from benchmarks.sources import program_of_four_files
+from macaw.language_server.published import Published
 
 Edits = dict[str, list[types.TextEdit]]
 
@@ -326,6 +328,35 @@ def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
         )  # the file on the disk is right
 
     talk(tmp_path, TWO, conversation)
+
+
+def test_a_closed_program_takes_the_errors_of_its_files_with_it() -> None:
+    """The file c.inc is open and has errors of its own program, and of the program of a.s."""
+    sent: dict[str, list[str]] = {}
+    published = Published(lambda uri, items: sent.update({uri: [item.message for item in items]}))
+    span = types.Range(types.Position(0, 0), types.Position(0, 1))
+    one, two = types.Diagnostic(span, "one"), types.Diagnostic(span, "two")
+    published.put("a.s", ("a.s",), {"a.s": [], "c.inc": [one]})
+    published.put("c.inc", ("c.inc",), {"c.inc": [two]})
+    assert sent["c.inc"] == ["one", "two"]
+    published.close("a.s")
+    assert sent == {"a.s": [], "c.inc": ["two"]}
+
+
+def test_the_definition_of_an_array_in_a_file_is_the_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.zeros(4, np.int8))
+
+    async def conversation(editor: Editor) -> None:
+        await editor.start()
+        editor.open("a.s")
+        await editor.until({})
+        place = await editor.client.text_document_definition_async(
+            types.DefinitionParams(**editor.at("a.s", 2, "w.npy"))
+        )
+        start = types.Position(0, 0)
+        assert place == types.Location(editor.uri("w.npy"), types.Range(start, start))
+
+    talk(tmp_path, {"a.s": '.data\nw: .npy "w.npy"\n'}, conversation)
 
 
 @pytest.mark.once

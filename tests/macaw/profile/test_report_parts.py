@@ -115,6 +115,8 @@ def test_layers_that_have_begun_and_ended() -> None:
     ]  # fmt: skip
     # of [10, 20), cp works in [10, 15) and [18, 20); a row of several cores is not listed
     assert [x.busy for x in spans] == [{"cp": 7}, {"cp": 0}]
+    late = layer_spans(network("a", "b", "c"), {1: 20, 2: 30, 3: 45}, tracks)
+    assert [(x.name, x.begin, x.end) for x in late] == [("b", 20, 30), ("c", 30, 45)]
     assert layer_spans(None, {0: 1, 1: 2}, tracks) == ()
 
 
