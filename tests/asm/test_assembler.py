@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from macaw.asm import elf
-from macaw.asm.assembler import assemble
+from macaw.asm.assembler import assemble, assemble_object
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
 from macaw.isa import config
@@ -191,3 +191,12 @@ def test_the_assembler_needs_no_numpy() -> None:
         "assert 'numpy' not in sys.modules; assert 'rich' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_statements_before_the_first_core_need_the_option_gnu() -> None:
+    """Without the option, a statement before the first `.core` is an error, in objects as well."""
+    source = Source("nop\n.core vc\nnop\n", "a.s")
+    for make in (assemble, assemble_object):
+        assert make([source], gnu=True) is not None
+        with pytest.raises(AssemblyError, match="'nop' is in no part"):
+            make([source])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,7 +280,9 @@ _start: la   a4, y+240
 
 def test_the_search_visits_at_most_so_many_causes(wrong_shift, monkeypatch):
     """A search that visits exactly the greatest number of causes is complete."""
-    visits = []  # for each stage: its steps, and the number of causes that its search has visited
+    visits: list[
+        list[Any]
+    ] = []  # for each stage: its steps, and the number of causes that its search has visited
     add_step = against._add_step
 
     def counted(steps, cause):
