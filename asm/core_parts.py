@@ -262,9 +262,9 @@ class CoreParts:
             self._enter(plan.area_named(area.name, number))
 
     def enter_previous(self, head: Name) -> None:
-        """Return to the section that was current before the current one.
+        """Make the previous section the current one, and the current section the previous one.
 
-        The current section becomes the previous one. Raises `Mistake` if there is no previous
+        Raises `Mistake` if there is no previous
         section.
         """
         if self._previous is None:
@@ -272,11 +272,13 @@ class CoreParts:
         self._enter(self._previous)
 
     def push_section(self) -> None:
-        """Store the current and the previous section, to which `pop_section` returns."""
+        """Store the current and the previous section, so that `pop_section` can restore both."""
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:
-        """Return to the current and the previous section that the last `push_section` has stored.
+        """Restore the sections, current and previous, that the last `push_section` has stored.
+
+        Each call takes away the sections that it restores, so nested pairs of calls work.
 
         Raises `Mistake` if no sections are stored.
         """

@@ -39,7 +39,7 @@ def statement_start(match: re.Match[str]) -> int:
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the line that `match` matched as the `LogicalLine` that the reader would make."""
+    """Return the line in `match`, a match of `LINE`, from its label on and without its comment."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 

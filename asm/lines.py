@@ -55,8 +55,10 @@ def _blocks() -> list[Block]:
 class Rows:
     """The rows of one section's line table, with one array for each column.
 
-    `blocks` has the blocks of rows that repetitions have added, in ascending order and without
-    overlap. With them, functions need to compute only one round of each block.
+    The arrays contain the rows of all rounds of repetitions. `blocks` says which of these rows
+    repetitions have added; the blocks are in ascending order and do not overlap. A function that
+    computes something from the files, lines and columns needs to do this for only one round of a
+    block, because these are equal in all rounds.
     """
 
     addresses: array[int] = field(default_factory=_numbers)

@@ -255,9 +255,10 @@ class FrameBuilder:
         return levels
 
     def queues(self) -> tuple[Queue, ...]:
-        """Return the queues of the focused places, of at most `MOST_PLACES` places.
+        """Return the queues of the first `MOST_PLACES` focused places.
 
-        If the cores of these places have no queues, return those of all cores without units.
+        If the cores of these places have no queues, return the queues of every core that is not
+        divided into units.
         """
         session = self.interpreter.session
         rows = self._levels()

@@ -9,7 +9,7 @@ declares one row for each of its element types; `OPERATIONS` gives the operation
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from macaw.isa import common, scalar
 from macaw.isa.activities import ADD, LOGIC, MULTIPLY, SPECIAL
@@ -33,6 +33,7 @@ from macaw.isa.vector_layouts import (
     STRIDED_STORE,
     VECTOR,
     VECTOR_BYTES,
+    Element,
     Layout,
     binary,
     copy,
@@ -83,6 +84,21 @@ def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
     return names, ", ".join(texts)
 
 
+def _lanes(element: Element, row_format: Format, names: Sequence[str], family: str) -> str:
+    """Return the sentence that says which vector registers have lanes of the type `element`.
+
+    `names` are the register operands of a row.
+    """
+    having = [
+        name
+        for name in sorted(names)
+        if row_format.by_name[name].kind is VECTOR and (name != "rd" or family not in _OTHER_RESULT)
+    ]
+    *before, last = having
+    subject = f"{', '.join(before)} and {last}" if before else last
+    return f"{subject} {'have' if before else 'has'} {element.meaning}."
+
+
 def _each(
     name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
@@ -103,7 +119,7 @@ def _each(
             [*(word for word in names if word not in writes.split()), *reads.split()]
         )
         OPERATIONS[mnemonic] = Operation(name, key)
-        text = f"{meaning} {element.meaning[:1].upper()}{element.meaning[1:]}." if key else meaning
+        text = f"{meaning} {_lanes(element, row_format, names, family)}" if key else meaning
         yield Instruction(
             mnemonic, row_format, fixed, syntax, text, all_reads, writes, family, cycles,
             f"{mnemonic} {example}", source, arithmetic=arithmetic or _ARITHMETIC.get(family, LOGIC),
@@ -115,8 +131,9 @@ _ARITHMETIC = {
     "vector memory": "", "vector arithmetic": ADD, "vector compare": ADD, "vector sum": ADD,
     "vector division": SPECIAL,
 }  # fmt: skip
+# The families whose rd has lanes of another type than their sources; `meaning` describes rd.
+_OTHER_RESULT = ("vector width", "vector compare", "vector convert", "vector sum")
 _INTEGER, _FLOAT = "b h w", "f16 f32"
-_ALL = f"{_INTEGER} {_FLOAT}"
 _LOADED = (
     "until the data arrive; the next instruction issues when the memory has accepted the access"
 )
@@ -128,71 +145,82 @@ SIMD = (
     # name, elements, layout, code, syntax, family, meaning
     *_each("vld",      "",         load,                   0, "rd, imm(rs1)",         "vector memory", "Load 16 bytes; the address must be a multiple of 16.",                                                 _LOADED, reads="memory"),
     *_each("vst",      "",         store,                  1, "rs2, imm(rs1)",        "vector memory", "Store 16 bytes; the address must be a multiple of 16.",                                                _STORED, writes="memory"),
-    *_each("vlds",     "b h w d",  strided(STRIDED_LOAD),  2, "rd, rs1, rs2",         "vector memory", "Load lane i from address rs1 + i * rs2. Each address must be a multiple of the element's size.",                               _LOADED, reads="memory"),
-    *_each("vsts",     "b h w d",  strided(STRIDED_STORE), 3, "rs3, rs1, rs2",        "vector memory", "Store lane i to address rs1 + i * rs2. Each address must be a multiple of the element's size.",                                _STORED, writes="memory"),
+    *_each("vlds",     "b h w d",  strided(STRIDED_LOAD),  2, "rd, rs1, rs2",         "vector memory", "Load lane i of rd from address rs1 + i * rs2. Each address must be a multiple of the element's size.",                               _LOADED, reads="memory"),
+    *_each("vsts",     "b h w d",  strided(STRIDED_STORE), 3, "rs3, rs1, rs2",        "vector memory", "Store lane i of rs3 to address rs1 + i * rs2. Each address must be a multiple of the element's size.",                                _STORED, writes="memory"),
 
     *_each("vmov",     "",         copy,                0x00, "rd, rs1",              "vector move",   "Copy a vector register."),
-    *_each("vsplat",   "b h w",    splat,               0x01, "rd, rs1",              "vector move",   "Put the low bits of a general register into every lane."),
-    *_each("vsplat",   "d",        splat,               0x01, "rd, rs1",              "vector move",   "Put the 64 bits of a pair of general registers into every lane."),
-    *_each("vins",     "b h w",    insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the low bits of a general register into one lane; the others stay.",           reads="rd"),
-    *_each("vins",     "d",        insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the 64 bits of a pair of general registers into one lane; the other stays.",           reads="rd"),
-    *_each("vext",     "b h w",    extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, sign-extended."),
-    *_each("vext",     "d",        extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a pair of general registers."),
-    *_each("vextu",    "b h",      extract,             0x04, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, zero-extended."),
-    *_each("vperm",    "",         four,                   0, "rd, rs1, rs2, rs3",    "vector move",   "Byte i is byte rs3[i] of rs1 (0 to 15) and rs2 (16 to 31); an index above 31 faults."),
+    *_each("vsplat",   "b h w",    splat,               0x01, "rd, rs1",              "vector move",   "Put the low bits of the general register rs1 into every lane of rd."),
+    *_each("vsplat",   "d",        splat,               0x01, "rd, rs1",              "vector move",   "Put the 64 bits of the pair of general registers rs1 into every lane of rd."),
+    *_each("vins",     "b h w",    insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the low bits of the general register rs1 into one lane of rd; the other lanes stay.",           reads="rd"),
+    *_each("vins",     "d",        insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the 64 bits of the pair of general registers rs1 into one lane of rd; the other lane stays.",           reads="rd"),
+    *_each("vext",     "b h",      extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane of rs1 into the general register rd, sign-extended."),
+    *_each("vext",     "w",        extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane of rs1 into the general register rd."),
+    *_each("vext",     "d",        extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane of rs1 into the pair of general registers rd."),
+    *_each("vextu",    "b h",      extract,             0x04, "rd, rs1, lane",        "vector move",   "Take one lane of rs1 into the general register rd, zero-extended."),
+    *_each("vperm",    "",         four,                   0, "rd, rs1, rs2, rs3",    "vector move",   "Byte i of rd is byte rs3[i] of the 32 bytes of rs1 (0 to 15) and rs2 (16 to 31); an index above 31 faults."),
 
-    *_each("vadd",     _ALL,       binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", "Add lane by lane; integers wrap."),
-    *_each("vsub",     _ALL,       binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", "Subtract the lanes of rs2 from those of rs1; integers wrap."),
-    *_each("vmul",     _ALL,       binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply lane by lane; of integers the low half of the product stays.", arithmetic=MULTIPLY),
-    *_each("vmin",     _ALL,       binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, signed. For floats, a number rather than a NaN; -0 is below 0."),
-    *_each("vminu",    _INTEGER,   binary,              0x0C, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, unsigned."),
-    *_each("vmax",     _ALL,       binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, signed. For floats, a number rather than a NaN; 0 is above -0."),
-    *_each("vmaxu",    _INTEGER,   binary,              0x0E, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, unsigned."),
-    *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane. The least integer stays as it is; floats lose their sign bit."),
-    *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane. The least integer stays as it is; floats change their sign bit."),
+    *_each("vadd",     _INTEGER,   binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", "Add each lane of rs2 to that of rs1; a sum wraps."),
+    *_each("vadd",     _FLOAT,     binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", f"Add each lane of rs2 to that of rs1. {_ROUNDED}"),
+    *_each("vsub",     _INTEGER,   binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", "Subtract each lane of rs2 from that of rs1; a difference wraps."),
+    *_each("vsub",     _FLOAT,     binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", f"Subtract each lane of rs2 from that of rs1. {_ROUNDED}"),
+    *_each("vmul",     _INTEGER,   binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply each lane of rs1 by that of rs2; rd has the low half of each product.", arithmetic=MULTIPLY),
+    *_each("vmul",     _FLOAT,     binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", f"Multiply each lane of rs1 by that of rs2. {_ROUNDED}", arithmetic=MULTIPLY),
+    *_each("vmin",     _INTEGER,   binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the smaller of rs1 and rs2, signed."),
+    *_each("vmin",     _FLOAT,     binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the smaller of rs1 and rs2; -0 is below 0. If one of them is a NaN, it is the other; if both are, it is the canonical NaN."),
+    *_each("vminu",    _INTEGER,   binary,              0x0C, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the smaller of rs1 and rs2, unsigned."),
+    *_each("vmax",     _INTEGER,   binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the greater of rs1 and rs2, signed."),
+    *_each("vmax",     _FLOAT,     binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the greater of rs1 and rs2; 0 is above -0. If one of them is a NaN, it is the other; if both are, it is the canonical NaN."),
+    *_each("vmaxu",    _INTEGER,   binary,              0x0E, "rd, rs1, rs2",         "vector arithmetic", "In each lane, the greater of rs1 and rs2, unsigned."),
+    *_each("vabs",     _INTEGER,   unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane of rs1, signed; the least integer stays as it is."),
+    *_each("vabs",     _FLOAT,     unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane of rs1: its sign bit is cleared, also that of a NaN."),
+    *_each("vneg",     _INTEGER,   unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane of rs1; the least integer stays as it is."),
+    *_each("vneg",     _FLOAT,     unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane of rs1: its sign bit is inverted, also that of a NaN."),
 
-    *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply signed lanes; the high half of the product stays.", arithmetic=MULTIPLY),
-    *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply unsigned lanes; the high half of the product stays.", arithmetic=MULTIPLY),
+    *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply each lane of rs1 by that of rs2, signed; rd has the high half of each product.", arithmetic=MULTIPLY),
+    *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply each lane of rs1 by that of rs2, unsigned; rd has the high half of each product.", arithmetic=MULTIPLY),
 
-    *_each("vdiv",     "f32",      binary,              0x12, "rd, rs1, rs2",         "vector division", f"Divide the lanes of rs1 by those of rs2; a number by 0 is infinite, 0 by 0 a NaN. {_ROUNDED}", "vector_div_cycles"),
-    *_each("vsqrt",    "f32",      unary,               0x13, "rd, rs1",              "vector division", f"The square root of each lane; of a number below 0 a NaN, of -0 it is -0. {_ROUNDED}", "vector_div_cycles"),
-    *_each("vexp",     "f32",      unary,               0x14, "rd, rs1",              "vector division", "e to the power of each lane, by the rule of docs/timing-vc.md; at most 0.500001 units in the last place off; a NaN is the canonical one.", "vector_div_cycles"),
+    *_each("vdiv",     "f32",      binary,              0x12, "rd, rs1, rs2",         "vector division", f"Divide each lane of rs1 by that of rs2; a number by 0 is infinite, 0 by 0 a NaN. {_ROUNDED}", "vector_div_cycles"),
+    *_each("vsqrt",    "f32",      unary,               0x13, "rd, rs1",              "vector division", f"The square root of each lane of rs1; of a number below 0 it is a NaN, of -0 it is -0. {_ROUNDED}", "vector_div_cycles"),
+    *_each("vexp",     "f32",      unary,               0x14, "rd, rs1",              "vector division", "e to the power of each lane of rs1, by the rule of docs/timing-vc.md; at most 0.500001 units in the last place off; a NaN is the canonical one.", "vector_div_cycles"),
 
-    *_each("vsll",     "b h w d",  binary,              0x18, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 left by the lane of rs2, modulo the lane's bits."),
-    *_each("vsrl",     "b h w d",  binary,              0x19, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, zeros coming in."),
-    *_each("vsra",     "b h w d",  binary,              0x1A, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, the sign coming in."),
-    *_each("vslli",    "b h w d",  shift,               0x20, "rd, rs1, shamt",       "vector shift",  "Shift each lane left by a constant."),
-    *_each("vsrli",    "b h w d",  shift,               0x21, "rd, rs1, shamt",       "vector shift",  "Shift each lane right by a constant, zeros coming in."),
-    *_each("vsrai",    "b h w d",  shift,               0x22, "rd, rs1, shamt",       "vector shift",  "Shift each lane right by a constant, the sign coming in."),
+    *_each("vsll",     "b h w d",  binary,              0x18, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 left by the number in that lane of rs2, modulo the bits of a lane."),
+    *_each("vsrl",     "b h w d",  binary,              0x19, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the number in that lane of rs2, modulo the bits of a lane; zeros come in."),
+    *_each("vsra",     "b h w d",  binary,              0x1A, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the number in that lane of rs2, modulo the bits of a lane; copies of the sign come in."),
+    *_each("vslli",    "b h w d",  shift,               0x20, "rd, rs1, shamt",       "vector shift",  "Shift each lane of rs1 left by shamt bits."),
+    *_each("vsrli",    "b h w d",  shift,               0x21, "rd, rs1, shamt",       "vector shift",  "Shift each lane of rs1 right by shamt bits; zeros come in."),
+    *_each("vsrai",    "b h w d",  shift,               0x22, "rd, rs1, shamt",       "vector shift",  "Shift each lane of rs1 right by shamt bits; copies of the sign come in."),
 
-    *_each("vwiden",   "b h",      half,                0x28, "rd, rs1, half",        "vector width",  "The low (half 0) or high (1) half of the lanes, sign-extended to twice the width."),
-    *_each("vwidenu",  "b h",      half,                0x29, "rd, rs1, half",        "vector width",  "The low (half 0) or high (1) half of the lanes, zero-extended to twice the width."),
-    *_each("vnarrow",  "h w",      narrow,                 0, "rd, rs1, rs2, shamt",  "vector width",  "The lanes of rs1, then of rs2, shifted right (half to even) and clamped to signed lanes of half the width."),
-    *_each("vnarrowu", "h w",      narrow,                 2, "rd, rs1, rs2, shamt",  "vector width",  "The signed lanes of rs1, then of rs2, shifted right (half to even) and clamped to unsigned lanes of half the width."),
+    *_each("vwiden",   "b h",      half,                0x28, "rd, rs1, half",        "vector width",  "Take the low (half 0) or high (half 1) half of the lanes of rs1, sign-extended to the lanes of rd, which are twice as wide."),
+    *_each("vwidenu",  "b h",      half,                0x29, "rd, rs1, half",        "vector width",  "Take the low (half 0) or high (half 1) half of the lanes of rs1, zero-extended to the lanes of rd, which are twice as wide."),
+    *_each("vnarrow",  "h w",      narrow,                 0, "rd, rs1, rs2, shamt",  "vector width",  "Shift the signed lanes of rs1, then those of rs2, right by shamt bits, rounded half to even, and clamp them to the signed lanes of rd, which are half as wide."),
+    *_each("vnarrowu", "h w",      narrow,                 2, "rd, rs1, rs2, shamt",  "vector width",  "Shift the signed lanes of rs1, then those of rs2, right by shamt bits, rounded half to even, and clamp them to the unsigned lanes of rd, which are half as wide."),
 
-    *_each("vceq",     _ALL,       binary,              0x30, "rd, rs1, rs2",         "vector compare", "All ones in each lane where both are equal, else zeros; a NaN equals nothing."),
-    *_each("vclt",     _ALL,       binary,              0x31, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, signed, else zeros; with a NaN zeros."),
-    *_each("vcltu",    _INTEGER,   binary,              0x32, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, unsigned, else zeros."),
-    *_each("vcle",     _ALL,       binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, signed, else zeros; with a NaN zeros."),
-    *_each("vcleu",    _INTEGER,   binary,              0x34, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, unsigned, else zeros."),
-    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Take each bit from rs1 where the bit of rs3 is 1, else from rs2.", arithmetic=LOGIC),
+    *_each("vceq",     _INTEGER,   binary,              0x30, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 equals that of rs2, else zeros."),
+    *_each("vceq",     _FLOAT,     binary,              0x30, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 equals that of rs2, else zeros; a NaN equals nothing."),
+    *_each("vclt",     _INTEGER,   binary,              0x31, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is below that of rs2, signed, else zeros."),
+    *_each("vclt",     _FLOAT,     binary,              0x31, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is below that of rs2, else zeros; with a NaN zeros."),
+    *_each("vcltu",    _INTEGER,   binary,              0x32, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is below that of rs2, unsigned, else zeros."),
+    *_each("vcle",     _INTEGER,   binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is not above that of rs2, signed, else zeros."),
+    *_each("vcle",     _FLOAT,     binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is not above that of rs2, else zeros; with a NaN zeros."),
+    *_each("vcleu",    _INTEGER,   binary,              0x34, "rd, rs1, rs2",         "vector compare", "All ones in each lane of rd where the lane of rs1 is not above that of rs2, unsigned, else zeros."),
+    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Take each bit of rd from rs1 where the bit of rs3 is 1, else from rs2.", arithmetic=LOGIC),
 
-    *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Convert signed integers to binary32. {_ROUNDED}"),
-    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Convert binary32 to signed integers, half to even; numbers out of range are clamped, a NaN gives the greatest."),
-    *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "The low (half 0) or high (1) half of the lanes to binary32; exact, a NaN is the canonical one."),
-    *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"The lanes of rs1, then of rs2, to binary16. {_ROUNDED}"),
+    *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", "Convert the signed lanes of rs1 to binary32, rounded half to even."),
+    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Convert the lanes of rs1 to signed integers of 32 bits, rounded half to even; numbers out of range are clamped, a NaN gives the greatest integer."),
+    *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "Convert the low (half 0) or high (half 1) half of the lanes of rs1 to binary32; exact, a NaN is the canonical one."),
+    *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"Convert the lanes of rs1, then those of rs2, to binary16. {_ROUNDED}"),
 
-    *_each("vsum",     _INTEGER,   unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes, signed. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
-    *_each("vsum",     _FLOAT,     unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes in binary32, one after the other from lane 0; each sum is rounded half to even. The last sum is in the low 32 bits of rd, with zeros above; a NaN is the canonical one."),
-    *_each("vsumu",    _INTEGER,   unary,               0x39, "rd, rs1",              "vector sum",    "Add all lanes, unsigned. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
+    *_each("vsum",     _INTEGER,   unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes of rs1, signed. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
+    *_each("vsum",     _FLOAT,     unary,               0x38, "rd, rs1",              "vector sum",    "Add all lanes of rs1 in binary32, one after the other from lane 0; each sum is rounded half to even. The last sum is in the low 32 bits of rd, with zeros above; a NaN is the canonical one."),
+    *_each("vsumu",    _INTEGER,   unary,               0x39, "rd, rs1",              "vector sum",    "Add all lanes of rs1, unsigned. The sum has twice as many bits as a lane; it is in the low bits of rd, with zeros above."),
 )
 # fmt: on
 
 
 class PmacFormat(NamedTuple):
-    """A format of pmac: the lanes of a source register, and the lanes of the result register.
+    """A format of pmac: the lanes of rs1 and of rs2, and the sums in rd.
 
-    `lanes` and `results` are their numbers.
+    `lanes` is the number of lanes of a source, `results` the number of sums.
     """
 
     lanes: int
@@ -214,16 +242,21 @@ class PmacFormat(NamedTuple):
 
 # In the order of funct3. A result is as wide as its sources together (seed 002 ¶73).
 PMAC_FORMATS = {
-    "u8": PmacFormat(16, 4, "16 unsigned lanes of 8 bits to 4 sums of 32 bits"),
-    "s8": PmacFormat(16, 4, "16 signed lanes of 8 bits to 4 sums of 32 bits"),
-    "u16": PmacFormat(8, 2, "8 unsigned lanes of 16 bits to 2 sums of 64 bits"),
-    "s16": PmacFormat(8, 2, "8 signed lanes of 16 bits to 2 sums of 64 bits"),
-    "s32": PmacFormat(4, 1, "4 signed lanes of 32 bits to a sum of 128 bits"),
-    "f16": PmacFormat(8, 2, "8 lanes of binary16 to 2 sums of binary32, each with 32 zeros above"),
-    "f32": PmacFormat(4, 1, "4 lanes of binary32 to a sum of binary32 with 96 zeros above"),
-    "u32": PmacFormat(4, 1, "4 unsigned lanes of 32 bits to a sum of 128 bits"),
+    "u8": PmacFormat(16, 4, "16 unsigned lanes of 8 bits, rd has 4 sums of 32 bits"),
+    "s8": PmacFormat(16, 4, "16 signed lanes of 8 bits, rd has 4 sums of 32 bits"),
+    "u16": PmacFormat(8, 2, "8 unsigned lanes of 16 bits, rd has 2 sums of 64 bits"),
+    "s16": PmacFormat(8, 2, "8 signed lanes of 16 bits, rd has 2 sums of 64 bits"),
+    "s32": PmacFormat(4, 1, "4 signed lanes of 32 bits, rd has one sum of 128 bits"),
+    "f16": PmacFormat(
+        8, 2, "8 lanes of binary16, rd has 2 sums of binary32, each with 32 zeros above"
+    ),
+    "f32": PmacFormat(4, 1, "4 lanes of binary32, rd has one sum of binary32 with 96 zeros above"),
+    "u32": PmacFormat(4, 1, "4 unsigned lanes of 32 bits, rd has one sum of 128 bits"),
 }
-_PERMUTED = "In each group of four lanes, add lane i of rs1 times lane rs3[i] of rs2; with acc, also add rd:"
+_PERMUTED = (
+    "In each group of four lanes, add the products of lane i of rs1 and lane rs3[i] of rs2; with acc,"
+    " also add the sum in rd. rs1 and rs2 have"
+)
 _FLOATING = " Each operation is rounded once: rd + (((m0 + m1) + m2) + m3)."
 
 
@@ -246,8 +279,8 @@ def _pmac_gr() -> Iterable[Instruction]:
         OPERATIONS[mnemonic] = Operation("pmac_gr", name)
         fixed = {"opcode": REGISTER_OPCODE, "funct3": FUNCT3_PMAC_GR, "signed": signed}
         meaning = (
-            f"{_PERMUTED} 4 {'signed' if signed else 'unsigned'} bytes to 32 bits; an entry of rs3"
-            " has 2 bits."
+            f"{_PERMUTED} 4 {'signed' if signed else 'unsigned'} lanes of 8 bits, rd has one sum of"
+            " 32 bits; an entry of rs3 has 2 bits."
         )
         yield Instruction(
             mnemonic, PMAC_GR, fixed, "rd, rs1, rs2, rs3, [acc]", meaning, "rs1 rs2 rs3 rd", "rd",

@@ -1,4 +1,4 @@
-"""The connection to an editor: a thread reads requests, which the caller answers in order.
+"""The connection to an editor: a thread reads requests; `Adapter` answers them in order.
 
 The thread first passes each request to `on_request`, which may answer it at once. All messages have
 the framing of `macaw.debugger.dap.framing`.

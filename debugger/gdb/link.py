@@ -1,4 +1,4 @@
-"""The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
+"""The connection to gdb: a thread reads and acknowledges packets; the server answers them.
 
 gdb sends no new packet before it has acknowledged the answer to the last packet. But gdb may repeat
 a packet, or ask for the answer again. So a packet that arrives again before this acknowledgement is

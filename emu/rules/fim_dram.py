@@ -199,11 +199,12 @@ def refresh_due(timings: Timings, geometry: Geometry, bank: int, done: int) -> i
 def refreshes(
     timings: Timings, geometry: Geometry, bank: int, done: int, start: int, time: int
 ) -> tuple[int, int]:
-    """Return the number of refreshes that were due by cycle `time`, and the end of the last one.
+    """Return the number of refreshes that were due by cycle `time`, and the cycle of their end.
 
     The number includes the `done` refreshes that the bank has had before. The next refresh begins
     when it is due, but not before cycle `start`. Each further refresh begins when it is due, but
-    not before the previous one has ended.
+    not before the previous one has ended. If no refresh was due after the first `done`, the cycle
+    is `start`.
     """
     while True:
         due = refresh_due(timings, geometry, bank, done)

@@ -60,8 +60,8 @@ class GoldenTest:
     sources: tuple[Path, ...]
     inputs: Mapping[str, Path]  # .npy files by the input's name
     device: str | None  # None: that of the program
-    max_cycles: int | None  # the cycle in which a run is stopped
-    most_cycles: int | None  # the most cycles that a run may take
+    max_cycles: int | None  # a run is stopped after so many cycles; None: no limit
+    most_cycles: int | None  # a run that takes more cycles counts as different
     jitter: int | None  # seed of noise in the timing of DRAM
     record: tuple[str, ...]  # of `RECORDABLE`: what is recorded and compared
     references: Mapping[str, Reference] = field(default_factory=dict)  # by the output's name

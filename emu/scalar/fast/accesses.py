@@ -39,7 +39,10 @@ class Access(NamedTuple):
 
     @property
     def is_odd(self) -> bool:
-        """Whether the base is not aligned if the address of the access is aligned."""
+        """Whether `immediate` is no multiple of `size`.
+
+        The address of such an access is aligned only if the base is not aligned.
+        """
         return self.immediate % self.size != 0
 
 

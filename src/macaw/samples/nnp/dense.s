@@ -8,7 +8,7 @@
         .device tiny
         .equ    ITEMS, 3                # vectors x that the layer gets, one after the other
 
-# The caller gives x and gets y, through nnp's queues; a row is a native vector.
+# You give x to a run and get y from it, through nnp's queues; a row is a native vector.
         .input  x, float16, ITEMS * 2, 4, at=netin
         .output y, float16, ITEMS, 4, at=netout
 

@@ -5,7 +5,7 @@
 
         .device tiny                    # row 0 of the array: 2 clusters of 4 PEs
 
-# The caller gives x and gets y. A PE computes one output, so row 0 computes all eight at once.
+# You give x to a run and get y. A PE computes one output, so row 0 computes all eight at once.
         .input  x, int8, 16
         .output y, int32, 8
 

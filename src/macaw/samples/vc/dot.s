@@ -8,7 +8,7 @@
         .equ    COUNT, 64               # elements
         .equ    LANES, 16               # bytes of a vector register
 
-# The caller gives x and gets y. Tensors and data lie in external memory.
+# You give x to a run and get y from it. Tensors and data lie in external memory.
         .input  x, int8, COUNT
         .output y, int32, 1
 

@@ -1,7 +1,8 @@
 """Describes an operation that vc computes for each image of a batch, and writes the loop of cp.
 
-vc has code for one image at one place. So for each image the dma first copies the inputs there, and
-then the result to its place in the batch.
+The code of vc reads the inputs of one image, and writes its result, at fixed addresses. So for each
+image the dma first copies the inputs to these addresses. After the code has run, the dma copies the
+result to its place in the batch.
 """
 
 from __future__ import annotations
@@ -66,9 +67,10 @@ def each_image(operation: VectorOperation, count: int) -> VectorOperation:
 
 @dataclass(frozen=True)
 class ImageLoop:
-    """The transfers of each image: its inputs into the places of vc, and its result out of them.
+    """The loop of cp that moves each image: its inputs to the addresses that vc's code reads, and
+    its result from the address that vc's code writes.
 
-    `sizes` are the bytes of the inputs of an image, and then of its result.
+    `sizes` has the bytes of each input of an image, and then the bytes of its result.
     """
 
     count: int
