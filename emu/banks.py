@@ -107,7 +107,7 @@ class Banks:
     ) -> None:
         """Count `reads` and `writes` beats of `port` in a half to which it has exclusive access.
 
-        The banks serve each of these beats in one cycle. `time` is the cycle of the last one.
+        The banks serve each of these beats in one cycle. `time` is the cycle of the last beat.
         """
         port.reads += reads
         port.writes += writes

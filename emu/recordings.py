@@ -17,8 +17,8 @@ Place = tuple[int, int, int]
 def _place(occurrence: str) -> Place:
     """Return the indices, in a group, of the registers of an occurrence: count, begin, end.
 
-    These are the number of occurrences, the begin of the first one and the end of the last one. The
-    index of a register that the group does not have is -1.
+    The registers contain the number of occurrences, the begin of the first occurrence and the end
+    of the last one. The index of a register that the group does not have is -1.
     """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)

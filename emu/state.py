@@ -135,7 +135,7 @@ class State:
         vars(self).update({row.name: row.start for row in added if row.name in self._constants})
 
     def arrange(self, names: Iterable[str]) -> None:
-        """Put the fields in the order of these names, which are those of all fields.
+        """Put the fields in the order of `names`, which must contain the name of each field.
 
         Hashes, differences and files have the fields in this order.
         """

@@ -29,7 +29,7 @@ def send(island: Island, number: int, place: Place, mask: int, time: int) -> int
     """Do operation `number` at `place` in the banks of `mask`; return the cycle of its command.
 
     Mask 0 selects the bank of `place`. If the banks need several commands, return the cycle of the
-    last one. Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
+    last command. Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(

@@ -54,9 +54,9 @@ def best_times(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
 def _not_too_early(plan: GraphPlan, config: Configuration, rows: int) -> GraphPlan:
     """Return the plan with exact times, without the copies in advance that come too early.
 
-    A copy is too early if blocks run on its island. Without it the other copies come sooner, so
-    they may be too early now, and the function looks for such copies again. If there are still some
-    after `TURNS` times, no constants come in advance.
+    A copy is too early if blocks run on its island. If a copy is left out, the other copies come
+    sooner and may be too early themselves, so the function looks for such copies again. If it still
+    finds some after `TURNS` times, no constants come in advance.
     """
     for _ in range(TURNS):
         found = _timed(plan, config, rows)
