@@ -200,7 +200,7 @@ SETTINGS_OF = {
     for name in ARRANGEMENT_NAMES
 }
 SLICED = ("rz_slot",)
-SCALED = ("shift",)  # the register on which an int8 number depends that was a sum in Rz
+SCALED = ("rz_shift",)  # the register on which an int8 number depends that was a sum in Rz
 STEP_OF = {"rz_slot": "rz_step"}  # the register that each operation adds to it, except dot
 
 
@@ -284,7 +284,7 @@ REGISTERS = dict(
           for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),
         *((FIRST_ROW_REGISTER + number, MappedRegister(f"row{number}", "row register of a block: the row that `act` opens", high=MAX_ROWS - 1))
           for number in range(ROW_REGISTERS)),
-        (SHIFT_REGISTER, MappedRegister("shift", "int8: the power of two by which a sum of 32 bits is divided when it leaves Rz, by operations 4, 5 and 9 and push", high=MOST_SHIFT)),
+        (SHIFT_REGISTER, MappedRegister("rz_shift", "int8: the power of two by which a sum of 32 bits is divided when it leaves Rz, by operations 4, 5 and 9 and push", high=MOST_SHIFT)),
     )
 )
 # fmt: on

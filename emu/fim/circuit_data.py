@@ -27,7 +27,7 @@ class Repeats(NamedTuple):
     """Repeats of an operation in the same mode.
 
     `columns` has the column of the open row that each repeat uses, `slots` the value of RZ_SLOT in
-    each repeat. `shift` is the value of the register shift.
+    each repeat. `shift` is the value of the register rz_shift.
     """
 
     operation: Operation
@@ -74,7 +74,7 @@ class CircuitData:
     ) -> Bytes:
         """Return slice `slot` of Rz as the word at `address` moves it, of shape (banks, 32).
 
-        `places` are the indices of the banks; `shift` is the value of the register shift. In int8
+        `places` are the indices of the banks; `shift` is the value of the register rz_shift. In int8
         the sums of the slice become numbers of int8; those that exceed the range of int8 count.
         """
         size = mode.numbers.slice_bytes

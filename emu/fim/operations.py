@@ -36,7 +36,7 @@ from macaw.isa.fim_circuit import (
 
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")
-SHIFT = CIRCUIT_REGISTERS.index("shift")
+SHIFT = CIRCUIT_REGISTERS.index("rz_shift")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:

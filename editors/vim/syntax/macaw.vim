@@ -126,8 +126,8 @@ syntax keyword macawRegister contained gr11 gr12 gr13 gr14 gr15 gr16 gr17 gr18 g
 syntax keyword macawRegister contained gr22 gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5
 syntax keyword macawRegister contained gr6 gr7 gr8 gr9 height instret instreth iterations kernel
 syntax keyword macawRegister contained kernel_y mhartid op pad pad_y ra rop row0 row1 row2 row3 rows
-syntax keyword macawRegister contained rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8 s9
-syntax keyword macawRegister contained shift sp stride stride_y t0 t1 t2 t3 t4 t5 t6 t_begin0
+syntax keyword macawRegister contained rz rz_shift rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6 s7
+syntax keyword macawRegister contained s8 s9 sp stride stride_y t0 t1 t2 t3 t4 t5 t6 t_begin0
 syntax keyword macawRegister contained t_begin1 t_begin2 t_begin3 t_cu_begin0 t_cu_begin1
 syntax keyword macawRegister contained t_cu_begin2 t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2
 syntax keyword macawRegister contained t_cu_end3 t_end0 t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1

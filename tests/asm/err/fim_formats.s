@@ -2,7 +2,7 @@
         .device "fim_int8.toml"
         .core   fim, island=0
         .block  banks=0
-        mmr     shift, 32                 #! error 24-26: value: 32 is out of range, 0 to 31
+        mmr     rz_shift, 32                 #! error 27-29: value: 32 is out of range, 0 to 31
         mmr     format, int4              #! error 25-29: format has no value 'int4' | did you mean 'int8'?
         mmr     format, fp8               #! error 25-28: format has no value 'fp8' | there are fp16, fp32, bf16, int8
         end

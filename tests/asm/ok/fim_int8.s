@@ -5,14 +5,14 @@
           mmr   format, int8
           mmr   op, mul
           mmr   arrange, dot
-          mmr   shift, 7
+          mmr   rz_shift, 7
           act   0
           rop <- iosa[0]
           rz  <- rop * iosa[1:21]
           push  rz                      #! warning 11-19: push moves slice 20 of Rz, because dots have advanced rz_slot to 20; their results are in slice 0 | write `mmr rz_slot, 0` before it
           rz  <- rop * iosa[1:13]
           push  rz
-          mmr   shift, 0
+          mmr   rz_shift, 0
         end
         .section .data
         .byte   1, -1, 127, -128

@@ -28,7 +28,7 @@ def word(chance: Random) -> str:
         return pick(["mmr arrange, elementwise", "mmr arrange, dot", "mmr arrange, outer",
                      "mmr arrange, tensor", "mmr transpose, a", "mmr format, fp32",
                      "mmr format, fp16", "mmr format, bf16", "mmr format, int8",
-                     "mmr accumulate, 1", "mmr accumulate, 0", f"mmr shift, {2 * number}",
+                     "mmr accumulate, 1", "mmr accumulate, 0", f"mmr rz_shift, {2 * number}",
                      f"mmr rz_slot, {number}", f"mmr rz_step, {number % 3}"])  # fmt: skip
     if kind < 10:
         return pick(["act 1", "act 2", "pre", f"act {number}", f"mmr row0, {number}",

@@ -93,8 +93,8 @@ class Walk:
         """Follow a step that copied bytes, or that made one number of int8 of a sum in Rz."""
         said = {x.what: x.value for x in made.sources() if x.setting}
         source = self.only(made)
-        if "shift" in said:
-            whole = round(Fraction(source.value, 2 ** said["shift"]))
+        if "rz_shift" in said:
+            whole = round(Fraction(source.value, 2 ** said["rz_shift"]))
             assert np.int8(min(max(whole, -128), 127)).tobytes() == expected
             expected = np.int32(source.value).tobytes()
         self.work.append((source, expected))
@@ -137,7 +137,7 @@ def computing(draw):
     """Draw the lines of a block that multiplies in random arrangements and moves the results."""
     lines = [".block banks=(0, 1)", "mmr op, mul", "act 0"]
     if draw(st.booleans()):
-        lines += ["mmr format, int8", f"mmr shift, {draw(st.integers(0, 12))}"]
+        lines += ["mmr format, int8", f"mmr rz_shift, {draw(st.integers(0, 12))}"]
     for _ in range(draw(st.integers(1, 4))):
         way = draw(st.sampled_from(["elementwise", "dot", "outer", "tensor"]))
         lines += [

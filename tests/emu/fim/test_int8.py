@@ -96,10 +96,10 @@ def random_words(chance: Random) -> list[str]:
     for _ in range(chance.randint(3, 30)):
         kind = chance.randrange(10)
         if kind < 3:
-            name = chance.choice(["op", "arrange", "accumulate", "shift", "rz_step"])
+            name = chance.choice(["op", "arrange", "accumulate", "rz_shift", "rz_step"])
             values: dict[str, list[int | str]] = {
                 "op": list(FUNCTIONS), "arrange": ["elementwise", "dot"], "accumulate": [0, 1],
-                "shift": [0, 0, 3, 7, 31], "rz_step": [0, 1],
+                "rz_shift": [0, 0, 3, 7, 31], "rz_step": [0, 1],
             }  # fmt: skip
             value = chance.choice(values[name])
             lines.append(f"mmr {name}, {value}")
@@ -272,7 +272,7 @@ def test_an_island_needs_a_whole_slice_of_sums():
     ):
         Machine(block, device)
     with pytest.raises(AssemblyError, match="value: 32 is out of range, 0 to 31"):
-        Machine([".block banks=0", "mmr shift, 32", "end"], DEVICE)
+        Machine([".block banks=0", "mmr rz_shift, 32", "end"], DEVICE)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -178,7 +178,7 @@ class PointwiseJob:
             head.insert(0, Word(f"mmr op, {self.tasks[0].function}"))
             head.append(Word("mmr rz_step, 1 # slices of Rz one after the other"))
             if self.tasks[0].shift is not None:
-                head.append(Word(f"mmr shift, {self.tasks[0].shift}"))
+                head.append(Word(f"mmr rz_shift, {self.tasks[0].shift}"))
         act = f"act {self.row} + row" if self.row else "act row"
         words = self._row_of_several() if several else self._row()
         body = Repeat(self.rows, (Word(act, ACT), *words), "row")

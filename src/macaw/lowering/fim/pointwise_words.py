@@ -80,7 +80,7 @@ class _Writer:
         self.select(self.slot_of[value])
         shift = self.shift_of.get(value, self.shift)
         if shift != self.shift:
-            self.words.append(ColumnWord(f"mmr shift, {shift}"))
+            self.words.append(ColumnWord(f"mmr rz_shift, {shift}"))
             self.shift = shift
 
     def select(self, slot: int) -> None:

@@ -63,7 +63,7 @@ def _setup(stream: StreamTiling, block: int) -> Iterator[Item]:
     yield Word(f"mmr format, {stream.shape.numbers.name}")
     yield Word("mmr rz_step, 1 # slices of Rz one after the other")
     if stream.integers.shifts:
-        yield Word(f"mmr shift, {stream.integers.shifts[0]}")
+        yield Word(f"mmr rz_shift, {stream.integers.shifts[0]}")
     if stream.link.takes_pushed:
         return
     first, number = _first(stream, block), stream.link.buffer + block
@@ -227,7 +227,7 @@ def _functions(stream: StreamTiling) -> Iterator[Item]:
         what, mode = FUNCTIONS[number], BIAS + 1 + place
         yield Word(f"mmr op, {what.name}")
         if changes:
-            yield Word(f"mmr shift, {shifts[place]}")
+            yield Word(f"mmr rz_shift, {shifts[place]}")
         for one in range(stream.slices):
             yield Word(f"mmr rz_slot, {one}")
             yield Word("rop <- rz", OPERATE, operation=FROM_RZ)
@@ -242,7 +242,7 @@ def _functions(stream: StreamTiling) -> Iterator[Item]:
         operand += what.operands == 2
     yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
     if changes:
-        yield Word(f"mmr shift, {shifts[-1]}")
+        yield Word(f"mmr rz_shift, {shifts[-1]}")
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
     yield Word("mmr rz_step, 1")
     yield Word("mmr rz_slot, 0")
