@@ -74,8 +74,8 @@ class CircuitData:
     ) -> Bytes:
         """Return slice `slot` of Rz as the word at `address` moves it, of shape (banks, 32).
 
-        `places` are the indices of the banks; `shift` is the value of the register rz_shift. In int8
-        the sums of the slice become numbers of int8; those that exceed the range of int8 count.
+        `places` are the indices of the banks; `shift` is the value of the register rz_shift. In
+        int8 the sums of the slice become numbers of int8; those that exceed its range count.
         """
         size = mode.numbers.slice_bytes
         data: Bytes = self.state.rz[places, slot * size : (slot + 1) * size]

@@ -91,7 +91,9 @@ def test_origins_of_a_number(source: Path) -> None:
     run.execute("continue")
     lines = run.execute("why y[2]").lines
     assert lines[0].startswith(f"y[2] = {RESULTS[2]}: fim[0] iosa[1] <- rz at cycle")
-    assert any(line.startswith("  with rz_shift = 5: fim[0] mmr rz_shift, 5 at cycle") for line in lines)
+    assert any(
+        line.startswith("  with rz_shift = 5: fim[0] mmr rz_shift, 5 at cycle") for line in lines
+    )
     assert any(
         line.startswith(f"  rz fim[0,0].rz[8] = {SQUARES[2]}: fim[0] rz <- rop * iosa[0]")
         for line in lines
