@@ -178,5 +178,5 @@ def test_nodes_that_int8_does_not_have_are_named() -> None:
     model = Model(4, (2, 20))
     model.product()
     made = quantise_model(model.made(), data, Plan(per_channel=True)).model
-    with pytest.raises(macaw.InputError, match="its scales are not one power of two"):
+    with pytest.raises(macaw.InputError, match="its sums are not divided by one power of two"):
         macaw.lower_graph(made, device=DEVICE)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.fim_circuit import MOST_SHIFT
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.network import Output, Requantisation
 
@@ -15,6 +16,7 @@ _EXACT = 1 << 24  # binary32 has all integers up to this one
 _LIMITED = 16
 _LEAST, _MOST = -128, 127
 _FACTOR = 127  # the greatest factor of a sum of tensors
+_SCALES = "macaw quantise without --per-channel chooses such scales"
 
 
 def checked(output: Output | None) -> Requantisation:
@@ -26,22 +28,23 @@ def checked(output: Output | None) -> Requantisation:
     return output
 
 
-def shift_of(output: Output | None, most: int) -> int:
+def shift_of(output: Output | None, most: int, hint: str = _SCALES) -> int:
     """Return the power of two by which the sums of a layer are divided. Raises `LowerError`.
 
-    `most` is an upper bound of the magnitude of the sums.
+    `most` is an upper bound of the magnitude of the sums. `hint` says which layers are divided by
+    one power of two.
     """
     shifts = checked(output).shifts
     if shifts is None or len(np.unique(shifts)) != 1:
-        raise LowerError(
-            "its scales are not one power of two for all channels",
-            "macaw quantise without --per-channel chooses such scales",
-        )
+        raise LowerError("its sums are not divided by one power of two", hint)
     shift = int(shifts.reshape(-1)[0])
     if most >= 1 << 31:
         raise LowerError(f"its sums may be {most:,}, more than 32 bits")
-    if not 0 <= shift <= 31 or (shift > _LIMITED and most > _EXACT):
-        raise LowerError(f"its sums are divided by 2**{shift}", "0 to 16 are possible")
+    greatest = MOST_SHIFT if most <= _EXACT else _LIMITED
+    if not 0 <= shift <= greatest:
+        raise LowerError(
+            f"its sums, up to {most:,}, are divided by 2**{shift}", f"0 to {greatest} are possible"
+        )
     return shift
 
 

@@ -1,8 +1,9 @@
-"""Checks that the name of a tensor is not one of the labels that the programs of graphs define."""
+"""Names of tensors: none is one of the labels that the programs of graphs define."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from macaw.lowering.errors import LowerError
 
@@ -14,6 +15,7 @@ _OWN = re.compile(
     r"|go\d+|out\d+|island\d+|ways\d+|readers\d+|_\w*"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_LONGEST = 60  # the greatest number of characters of an ONNX name's symbol
 
 
 def free(name: str) -> bool:
@@ -31,3 +33,17 @@ def check(name: str) -> None:
             f"a tensor cannot be called '{name}'",
             "letters, digits and _, and no label that the program has for itself",
         )
+
+
+def symbol(onnx_name: str, taken: Container[str]) -> str:
+    """Return a tensor name for an ONNX name: letters, digits and `_`.
+
+    It is not in `taken`, and it is no label of the program.
+    """
+    base = re.sub(r"\W+", "_", onnx_name, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
+    base = base if free(base) else f"v{base}"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name

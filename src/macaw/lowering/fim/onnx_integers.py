@@ -8,9 +8,7 @@ QuantizeLinear and last DequantizeLinear.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,17 +26,17 @@ from macaw.lowering.fim.integer_scales import (
     range_limits,
     shift_of,
 )
-from macaw.lowering.fim.integer_values import ZERO, IntegerValue, Order, in_order
+from macaw.lowering.fim.integer_values import ZERO, IntegerValue, Order, in_order, segments_of
+from macaw.lowering.fim.labels import symbol
 from macaw.lowering.onnx import pipeline
 from macaw.lowering.onnx.network import (
     FloatLayer,
     Layer,
     MoveLayer,
     Network,
-    Output,
     PoolLayer,
     ProductLayer,
-    RescaleLayer,
+    Requantisation,
     SumLayer,
     TableLayer,
     WeightLayer,
@@ -73,12 +71,15 @@ class _Reader:
             name: IntegerValue(np.arange(array.size).reshape(array.shape), array=array)
             for name, array in network.constants.items()
         }
-        # by the name of a tensor of int8: the output of the network that has its numbers
+        # by the name of an output of the network: the tensor of int8 that has its numbers
         self.outputs: dict[str, str] = {}
+        self.symbols: dict[str, str] = {}
 
     def read(self) -> Graph:
         """Return the graph of all layers."""
         network = self.network
+        for name in (*network.inputs, *network.outputs):
+            self.name(name)
         inner = [layer for layer in network.layers if not self._is_end(layer)]
         for name in network.inputs:
             if network.tensors[name].dtype == "int8":
@@ -92,10 +93,9 @@ class _Reader:
             except LowerError as error:
                 raise node_error(layer.name, layer.operator, error) from None
         for name in network.outputs:
-            source = next((key for key, output in self.outputs.items() if output == name), "")
-            if not source:
+            if name not in self.outputs:
                 raise LowerError(f"the output {name} is no tensor of int8")
-            self._result(name, source)
+            self._result(name, self.outputs[name])
         return self.graph
 
     def _is_end(self, layer: Layer) -> bool:
@@ -111,56 +111,67 @@ class _Reader:
             self._input(source, result)
             return True
         if ends and tensors[source].dtype == "int8":
-            self.outputs[source] = result
+            self.outputs[result] = source
             return True
         return False
 
     def _input(self, name: str, tensor: str) -> None:
         """Add the input `name`, whose numbers are those of the tensor `tensor`."""
         shape = self.network.tensors[tensor].shape
-        symbol = self.name(name)
-        if symbol in self.graph.tensors:
+        if self.name(name) in self.graph.tensors:
             raise LowerError(f"the input {name} is quantised twice")
-        made = self.graph.tensor(symbol, *_matrix(shape))
-        self.graph.shapes[symbol] = shape or (1,)
+        made = self.graph.tensor(self.name(name), *_matrix(shape))
+        self.graph.shapes[made.name] = shape or (1,)
         self.values[tensor] = in_order(shape, made)
 
     def _result(self, name: str, source: str) -> None:
         """Mark the tensor `source` as the output `name`, in the order of the network."""
-        value, symbol, graph = self.values[source], self.name(name), self.graph
+        value, made_name, graph = self._value(source), self.name(name), self.graph
         shape = self.network.tensors[source].shape
-        order = value.order.reshape(_matrix(shape))
+        order, (rows, columns) = value.order.reshape(-1), _matrix(shape)
         tensor = value.tensor
-        whole = tensor is not None and tensor.name == symbol
-        if not (whole and np.array_equal(order.reshape(-1), np.arange(order.size))):
-            made = value.matrix(graph, order, symbol)
-            made_by_task = any(task.output is made for task in graph.tasks)
-            if not made_by_task or made.name != symbol or made in graph.read:
-                free = symbol if symbol not in graph.tensors else f"{symbol}_output"
-                made = graph.segments(made, [0], made.numbers, (made.rows, made.columns), free)
-            tensor = made
-        assert tensor is not None
+        if tensor is None:
+            tensor = value.matrix(graph, order.reshape(rows, columns), f"{made_name}_numbers")
+            order = np.arange(order.size)
+        if tensor.name != made_name:
+            places, width = segments_of(order, columns)
+            tensor = graph.segments(tensor, places, width, (rows, columns), made_name)
         graph.result(tensor)
         graph.shapes[tensor.name] = shape or (1,)
 
-    @staticmethod
-    def name(text: str) -> str:
-        """Return the name of a tensor of the model as a symbol of the program."""
-        symbol = re.sub(r"\W", "_", text, flags=re.ASCII)
-        is_label = re.fullmatch(r"[a-z]\d+(_.*)?", symbol) is not None
-        return f"v{symbol}" if is_label or not symbol or symbol[0].isdigit() else symbol
+    def name(self, text: str) -> str:
+        """Return the symbol of the program for a tensor of the network."""
+        if text not in self.symbols:
+            self.symbols[text] = symbol(text, {*self.symbols.values(), *self.graph.tensors})
+        return self.symbols[text]
 
-    def _made(self, layer: Layer, suffix: str = "") -> str:
-        """Return the name for the result of a layer, or for a result on the way to it."""
+    def _made(self, layer: Layer, suffix: str) -> str:
+        """Return a name for a tensor on the way to the result of a layer."""
+        return symbol(
+            f"{self.name(layer.outputs[0])}{suffix}",
+            {*self.symbols.values(), *self.graph.tensors},
+        )
+
+    def _last(self, layer: Layer, order: Order) -> str:
+        """Return the name for the result of a layer, which has the order `order`.
+
+        It is the name of the output of the network, if that has these numbers in this order.
+        """
         result = layer.outputs[0]
-        symbol = self.name(self.outputs.get(result, result)) + suffix
-        while symbol in self.graph.tensors:
-            symbol += "_"
-        return symbol
+        outputs = [name for name, source in self.outputs.items() if source == result]
+        if not outputs:
+            return self.name(result)
+        if np.array_equal(order.reshape(-1), np.arange(order.size)):
+            return self.name(outputs[0])
+        return self._made(layer, "_unordered")
 
     def _layer(self, layer: Layer) -> None:
+        if isinstance(layer, FloatLayer) and layer.operator == "DequantizeLinear":
+            return  # the layer that reads the real numbers is refused, or the output
         rule = _RULES.get(type(layer))
         types = {self.network.tensors[x].dtype for x in layer.outputs if x}
+        if layer.operator == "QuantizeLinear" and types != {"int8"}:
+            raise LowerError(f"numbers of {', '.join(types)}, and the circuits have int8")
         if rule is None or types != {"int8"}:
             raise LowerError(
                 "no task in int8 does it",
@@ -196,32 +207,32 @@ class _Reader:
         left = value.matrix(self.graph, order, self._made(layer, "_in"))
         right = self.graph.constant(self._made(layer, "_weights"), np.ascontiguousarray(matrix))
         bias = layer.bias if np.any(layer.bias) else None
-        last = not limits_of(layer.output)
-        name = self._made(layer, "" if last else "_sum")
-        tensor = self.graph.product(left, right, name, shift=shift, bias=bias)
-        tensor = self._limit(layer, layer.output, tensor)
-        channels = matrix.shape[1]
-        found = np.arange(tensor.numbers).reshape(*outer, channels)
+        found = np.arange(left.rows * right.columns).reshape(*outer, right.columns)
         if layer.window is not None:
             found = np.moveaxis(found, -1, 1)
-        self.values[layer.outputs[0]] = IntegerValue(found, tensor)
+        limits = limits_of(layer.output)
+        name = self._made(layer, "_sum") if limits else self._last(layer, found)
+        tensor = self.graph.product(left, right, name, shift=shift, bias=bias)
+        self._limited(layer, limits, tensor, found)
 
-    def _limit(self, layer: Layer, output: Output | None, tensor: Tensor) -> Tensor:
-        """Add the functions that limit a result to the range of its activation."""
-        return self._limited(layer, limits_of(output), tensor)
+    def _limited(
+        self, layer: Layer, limits: list[tuple[str, int]], tensor: Tensor, order: Order
+    ) -> None:
+        """Add functions that limit a tensor to a range; their result, in `order`, is the layer's.
 
-    def _limited(self, layer: Layer, several: list[tuple[str, int]], tensor: Tensor) -> Tensor:
-        """Add functions with their bounds, as `range_limits` returns them."""
+        `limits` has the functions with their bounds, as `range_limits` returns them.
+        """
         graph = self.graph
-        for number, (function, bound) in enumerate(several):
-            name = self._made(layer, "" if number == len(several) - 1 else f"_{function}")
+        for number, (function, bound) in enumerate(limits):
+            last = number == len(limits) - 1
+            name = self._last(layer, order) if last else self._made(layer, f"_{function}")
             if function == "relu":
                 tensor = graph.pointwise("relu", tensor, name=name)
                 continue
             numbers = np.full((tensor.rows, tensor.columns), bound, np.int8)
             other = graph.constant(self._made(layer, f"_{function}_bound"), numbers)
             tensor = graph.pointwise(function, tensor, other, name=name)
-        return tensor
+        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
 
     # --- sums and products of tensors ---
 
@@ -231,9 +242,9 @@ class _Reader:
             raise LowerError("it is no sum of two tensors without zero points")
         shift, factors = factors_of(layer.multipliers)
         checked(layer.output)
-        first, second, order = self._pair(layer)
-        last = not limits_of(layer.output)
-        name = self._made(layer, "" if last else "_sum")
+        (first, second), order = self._operands(layer, 2)
+        limits = limits_of(layer.output)
+        name = self._made(layer, "_sum") if limits else self._last(layer, order)
         if factors in ((1, 1), (1, -1)):
             function = "add" if factors[1] == 1 else "sub"
             tensor = self.graph.pointwise(function, first, second, name=name, shift=shift)
@@ -248,17 +259,16 @@ class _Reader:
             tensor = self.graph.pointwise(
                 "mul_add", first, constants[0], second, constants[1], name=name, shift=shift
             )
-        tensor = self._limit(layer, layer.output, tensor)
-        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+        self._limited(layer, limits, tensor, order)
 
-    def _pair(self, layer: Layer) -> tuple[Tensor, Tensor, Order]:
-        """Return both operands of a layer as matrices in one order, and the order of the result.
+    def _operands(self, layer: Layer, count: int) -> tuple[list[Tensor], Order]:
+        """Return `count` operands of a layer as matrices in one order, and the result's order.
 
         The order is that of the first operand's tensor, if the operand has each of its numbers
         once; so this operand needs no gather.
         """
         shape = self.network.tensors[layer.outputs[0]].shape
-        values = [self._value(name) for name in layer.inputs]
+        values = [self._value(name) for name in layer.inputs[:count]]
         orders = [np.broadcast_to(value.order, shape).reshape(-1) for value in values]
         places = np.argsort(orders[0], kind="stable")
         tensor = values[0].tensor
@@ -266,27 +276,28 @@ class _Reader:
             places, rows = np.arange(orders[0].size), _matrix(shape)
         else:
             rows = tensor.rows, tensor.columns
-        first, second = (
+        operands = [
             value.matrix(self.graph, order[places].reshape(rows), self._made(layer, f"_in{side}"))
             for side, (value, order) in enumerate(zip(values, orders, strict=True))
-        )
+        ]
         found = np.empty(places.size, np.int64)
         found[places] = np.arange(places.size)
-        return first, second, found.reshape(shape)
+        return operands, found.reshape(shape)
 
     def products(self, layer: ProductLayer) -> None:
         """Add the product of two tensors: of matrices, or of elements."""
         if any(layer.zeros):
             raise LowerError("it has zero points", "macaw quantise makes symmetric models")
-        name = self._made(layer, "" if not limits_of(layer.output) else "_product")
+        limits = limits_of(layer.output)
         if layer.operator != "MatMul":
             shift = shift_of(layer.output, 1 << 14)
-            first, second, order = self._pair(layer)
+            (first, second), order = self._operands(layer, 2)
+            name = self._made(layer, "_product") if limits else self._last(layer, order)
             tensor = self.graph.pointwise("mul", first, second, name=name, shift=shift)
-            tensor = self._limit(layer, layer.output, tensor)
-            self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+            self._limited(layer, limits, tensor, order)
             return
         left, right = (self._value(x).order for x in layer.inputs)
+        right = right.reshape(-1, 1) if right.ndim == 1 else right
         if right.ndim > 2 and right.size != right.shape[-1] * right.shape[-2]:
             raise LowerError("a product of several pairs of matrices", "one pair is computed")
         shift = shift_of(layer.output, left.shape[-1] << 14)
@@ -296,25 +307,10 @@ class _Reader:
         b = self._value(layer.inputs[1]).matrix(
             self.graph, right.reshape(right.shape[-2:]), self._made(layer, "_in1")
         )
-        tensor = self._limit(layer, layer.output, self.graph.product(a, b, name, shift=shift))
         shape = self.network.tensors[layer.outputs[0]].shape
-        self.values[layer.outputs[0]] = in_order(shape, tensor)
-
-    def rescaled(self, layer: RescaleLayer) -> None:
-        """Add a product with a power of two, which converts a tensor to another scale."""
-        if layer.zero or self.network.tensors[layer.inputs[0]].dtype != "int8":
-            raise LowerError("its input is not of int8 without a zero point")
-        value = self._value(layer.inputs[0])
-        checked(layer.output)
-        shift, (factor,) = factors_of(tuple(np.unique(layer.output.multipliers).tolist()))
-        shape = self.network.tensors[layer.outputs[0]].shape
-        order = value.order.reshape(_matrix(shape))
-        source = value.matrix(self.graph, order, self._made(layer, "_in"))
-        numbers = np.full((source.rows, source.columns), factor, np.int8)
-        other = self.graph.constant(self._made(layer, "_factor"), numbers)
-        name = self._made(layer, "" if not limits_of(layer.output) else "_product")
-        tensor = self.graph.pointwise("mul", source, other, name=name, shift=shift)
-        self.values[layer.outputs[0]] = in_order(shape, self._limit(layer, layer.output, tensor))
+        order = np.arange(a.rows * b.columns).reshape(shape)
+        name = self._made(layer, "_product") if limits else self._last(layer, order)
+        self._limited(layer, limits, self.graph.product(a, b, name, shift=shift), order)
 
     def tables(self, layer: TableLayer) -> None:
         """Add a function of each element, if it is a product with a factor, limited to a range."""
@@ -324,19 +320,24 @@ class _Reader:
                 "its table is no product with a factor, limited to a range",
                 "circuits have no tables: Relu, Clip and products with constants are possible",
             )
-        (factor, shift), graph = found, self.graph
-        value = self._value(layer.inputs[0])
-        first, _, order = self._pair(replace(layer, inputs=layer.inputs[:1] * 2))
+        factor, shift = found
         limits = range_limits(int(layer.table.min()), int(layer.table.max()))
         if factor == 1 and not shift and not limits:
-            self.values[layer.outputs[0]] = value
+            self.values[layer.outputs[0]] = self._value(layer.inputs[0])
             return
+        (first,), order = self._operands(layer, 1)
         if factor != 1 or shift:
-            numbers = np.full((first.rows, first.columns), factor, np.int8)
-            other = graph.constant(self._made(layer, "_factor"), numbers)
-            name = self._made(layer, "_product" if limits else "")
-            first = graph.pointwise("mul", first, other, name=name, shift=shift)
-        self.values[layer.outputs[0]] = IntegerValue(order, self._limited(layer, limits, first))
+            name = self._made(layer, "_product") if limits else self._last(layer, order)
+            first = self._multiplied(layer, first, factor, shift, name)
+        self._limited(layer, limits, first, order)
+
+    def _multiplied(
+        self, layer: Layer, tensor: Tensor, factor: int, shift: int, name: str
+    ) -> Tensor:
+        """Add the product of a tensor and an integer, divided by 2 ** `shift`."""
+        numbers = np.full((tensor.rows, tensor.columns), factor, np.int8)
+        other = self.graph.constant(self._made(layer, "_factor"), numbers)
+        return self.graph.pointwise("mul", tensor, other, name=name, shift=shift)
 
     # --- pools and moved numbers ---
 
@@ -360,32 +361,50 @@ class _Reader:
             other = value.matrix(
                 self.graph, windows[:, number].reshape(rows), self._made(layer, f"_in{number}")
             )
-            suffix = "" if number == windows.shape[1] - 1 else f"_max{number}"
-            tensor = self.graph.pointwise("max", tensor, other, name=self._made(layer, suffix))
+            last = number == windows.shape[1] - 1
+            name = self._last(layer, order) if last else self._made(layer, f"_max{number}")
+            tensor = self.graph.pointwise("max", tensor, other, name=name)
         self.values[layer.outputs[0]] = IntegerValue(order, tensor)
 
     def _mean(self, layer: PoolLayer, value: IntegerValue, windows: Order, order: Order) -> None:
         """Add the means of windows; the result has the order `order`."""
-        shift = shift_of(layer.output, windows.shape[1] << 7)
+        hint = "means of 2, 4, 8, ... numbers are possible, if all have the same count"
+        shift = shift_of(layer.output, windows.shape[1] << 7, hint)
         left = value.matrix(self.graph, windows, self._made(layer, "_in"))
         ones = np.ones((windows.shape[1], 1), np.int8)
         right = self.graph.constant(self._made(layer, "_ones"), ones)
-        name = self._made(layer, "" if not limits_of(layer.output) else "_sum")
-        tensor = self.graph.product(left, right, name, shift=shift)
-        tensor = self._limit(layer, layer.output, tensor)
-        self.values[layer.outputs[0]] = IntegerValue(order, tensor)
+        limits = limits_of(layer.output)
+        name = self._made(layer, "_sum") if limits else self._last(layer, order)
+        self._limited(layer, limits, self.graph.product(left, right, name, shift=shift), order)
 
     def moves(self, layer: MoveLayer) -> None:
         """Change the order of a tensor as the node moves its elements."""
-        if layer.node.operator not in _MOVES or any(x is not None for x in layer.rescales):
+        if layer.node.operator not in _MOVES:
             raise LowerError("no task in int8 does it", f"moved by {', '.join(sorted(_MOVES))}")
-        value = self._value(layer.inputs[0])
+        value = self._rescaled(layer, layer.rescales[0])
         more = [self.network.constants.get(name) if name else None for name in layer.inputs[1:]]
         if any(name and array is None for name, array in zip(layer.inputs[1:], more, strict=True)):
             raise LowerError("its shape or indices depend on an input")
         (order,) = compute(layer.node, [value.order, *more])
         moved = IntegerValue(order.astype(np.int64), value.tensor, value.array)
         self.values[layer.outputs[0]] = moved
+
+    def _rescaled(self, layer: MoveLayer, rescale: Requantisation | None) -> IntegerValue:
+        """Return the operand of a layer that moves numbers, converted to the result's scale."""
+        value, shape = self._value(layer.inputs[0]), self.network.tensors[layer.inputs[0]].shape
+        if rescale is None:
+            return value
+        if any(layer.zeros):
+            raise LowerError("its input has a zero point", "macaw quantise makes symmetric models")
+        multipliers = np.unique(checked(rescale).multipliers).tolist()
+        if len(multipliers) != 1:
+            raise LowerError("its input has several scales")
+        shift, (factor,) = factors_of(tuple(multipliers))
+        order = value.order.reshape(_matrix(shape))
+        source = value.matrix(self.graph, order, self._made(layer, "_in"))
+        name = self._made(layer, "_rescaled")
+        tensor = self._multiplied(layer, source, factor, shift, name)
+        return in_order(shape, tensor)
 
 
 def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -459,7 +478,6 @@ _RULES: Mapping[type[Layer], Callable[[_Reader, Any], None]] = {
     SumLayer: _Reader.sums,
     ProductLayer: _Reader.products,
     TableLayer: _Reader.tables,
-    RescaleLayer: _Reader.rescaled,
     PoolLayer: _Reader.pools,
     MoveLayer: _Reader.moves,
 }

@@ -8,7 +8,6 @@ view, or segments for the dma.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +18,11 @@ from numpy.typing import NDArray
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Places, Tensor
-from macaw.lowering.fim.labels import free
+from macaw.lowering.fim.labels import symbol
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.onnx.values import Room, Value, check_room, element_of
 
 TASKS = 2000  # the greatest number of tasks of a graph
-_LONGEST = 60  # the greatest number of characters of a tensor's name
 _CHUNK = 1 << 20  # number of indices that are compared at once
 _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a cast
 
@@ -74,13 +72,7 @@ class Values:
 
         No tensor of the graph has this name yet, and it is no label of the program.
         """
-        base = re.sub(r"\W+", "_", onnx_name, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
-        base = base if free(base) else f"v{base}"
-        name, number = base, 1
-        while name in self.graph.tensors:
-            number += 1
-            name = f"{base}_{number}"
-        return name
+        return symbol(onnx_name, self.graph.tensors)
 
     def array(self, array: NDArray[Any], name: str = "") -> TaskValue:
         """Return an array as a constant value."""
