@@ -2,7 +2,8 @@
 
     python -m tests.lowering.fim.random_onnx --count 1000 --seed 0
 
-Each model is also compared with onnxruntime, in float64 without the islands' roundings.
+Each model is also compared with onnxruntime, in float64 without the islands' roundings. With
+`--format int8` each model is quantised first and compared with the definition of networks.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ import macaw
 from macaw.commands.lower_fim import budget
 from macaw.fim_lowering import RESIDENT
 from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS, NumberFormat
+from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_graph import read
+from macaw.lowering.onnx.pipeline import Plan, quantise_model
+from tests.lowering.fim.quantised_models import compared
 from tests.lowering.fim.random_models import random_model
 from tests.lowering.fim.running import modelled, numpy_type, with_bf16
 from tests.lowering.nnp.running import inputs_of
@@ -52,11 +56,14 @@ def checked(seed: int, form: NumberFormat = FORMATS[0], resident: float = RESIDE
     """Lower and run a random model; compare all bits of its results with the model of islands.
 
     `resident` is the argument of `macaw.lower_graph`. Check that the run takes at least the cycles
-    of the lower bound. For bf16 the device is `with_bf16`, and both engines run the program.
+    of the lower bound. For bf16 the device is `with_bf16`, and both engines run the program. For
+    int8 see `quantised`.
     """
     random = np.random.default_rng(seed)
     made = random_model(random)
     given = inputs_of(made, random)
+    if form.is_integer:
+        return quantised(made, given)
     try:
         device = with_bf16() if form.name == "bf16" else "base"
         found = macaw.lower_graph(made, number_format=form.name, device=device, resident=resident)
@@ -80,6 +87,15 @@ def checked(seed: int, form: NumberFormat = FORMATS[0], resident: float = RESIDE
     assert found.least_cycles <= run.cycles
     plan = found.plan
     return Outcome("", found.cycles, run.cycles, len(plan.prefetched), len(plan.holders))
+
+
+def quantised(made: Any, given: Mapping[str, NDArray[np.float32]]) -> Outcome:
+    """Quantise a model, as `macaw quantise` does, and compare its results with the definition."""
+    try:
+        found, run = compared(quantise_model(made, dict(given), Plan()).model, given)
+    except (macaw.InputError, LowerError) as error:
+        return Outcome(str(error))
+    return Outcome("", found.cycles, run.cycles)
 
 
 def compare_with_onnxruntime(

@@ -11,9 +11,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import macaw
-from macaw.lowering.onnx.pipeline import network_of
-from macaw.lowering.onnx.reference import evaluate
 from tests.lowering.fim.int8_device import DEVICE
+from tests.lowering.fim.quantised_models import compared
 
 pytestmark = pytest.mark.once
 Shapes = dict[str, tuple[int, ...]]
@@ -66,26 +65,14 @@ class Nodes:
 
 
 def check(model: onnx.ModelProto) -> macaw.GraphLowering:
-    """Lower and run a model; results, their names, and cycles must be the definition's and plan's.
-
-    The graph's inputs and outputs have the order of the model's.
-    """
-    network = network_of(model)
-    found = macaw.lower_graph(model, device=DEVICE)
+    """Lower and run a model; results and cycles must be those of the definition and the plan."""
     random = np.random.default_rng(1)
     given = {
-        name: random.normal(size=network.tensors[name].shape).astype(np.float32)
-        for name in network.inputs
+        x.name: random.normal(size=[d.dim_value for d in x.type.tensor_type.shape.dim])
+        for x in model.graph.input
     }
-    wanted = evaluate(network, given)
-    begins = {x.inputs[0]: x.outputs[0] for x in network.layers if x.operator == "QuantizeLinear"}
-    ends = {x.outputs[0]: x.inputs[0] for x in network.layers if x.operator == "DequantizeLinear"}
-    names = [tensor.name for tensor in found.graph.inputs]
-    inputs = {name: wanted[begins[x]] for name, x in zip(names, network.inputs, strict=True)}
-    run = macaw.run(found.assemble(), inputs)
+    found, run = compared(model, {name: x.astype(np.float32) for name, x in given.items()})
     assert run.cycles == found.cycles
-    for output, name in zip(run.outputs.values(), network.outputs, strict=True):
-        np.testing.assert_array_equal(output, wanted[ends[name]])
     return found
 
 
@@ -222,3 +209,18 @@ def test_shifts_that_circuits_do_not_have(power: int) -> None:
     with pytest.raises(macaw.InputError, match=rf"are divided by 2\*\*{power + 10}") as caught:
         macaw.lower_graph(unary(add, (3, 4), (3, 4), power), device=DEVICE)
     assert caught.value.hint == "0 to 31 are possible"
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_a_tensor_of_the_model_may_be_called_as_a_tensor_without_a_name(number: int) -> None:
+    """The graph makes a constant of the bias; its name comes from the product's."""
+    random = np.random.default_rng(number)
+    nodes = Nodes()
+    weights = nodes.real(nodes.constant(random.integers(-99, 99, (4, 6)).astype(np.int8)))
+    bias = nodes.real(
+        nodes.constant(random.integers(-999, 999, 6).astype(np.int32)), -10, dtype=np.int32
+    )
+    product = nodes.node("Gemm", [nodes.both("x"), weights, bias])
+    nodes.result(product, f"v{number}")
+    found = check(nodes.model({"x": (3, 4)}, {f"v{number}": (3, 6)}))
+    assert outputs(found) == [f"v{number}"]

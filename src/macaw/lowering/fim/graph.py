@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from macaw.isa.fim_circuit import FUNCTIONS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import graph_checks, task_values
+from macaw.lowering.fim.labels import symbol
 
 Places = NDArray[np.integer[Any]]  # indices of numbers in a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
@@ -178,7 +179,8 @@ class Graph:
         more: dict[str, Any] = {"groups": groups, **graph_checks.scaling(self.form, shift)}
         if bias is not None:
             row_of_bias = graph_checks.bias_row(self.form, b.name, b.data, bias)
-            more["bias"] = self.constant(f"v{len(self.tensors)}", row_of_bias)
+            bias_name = symbol(f"{name or f'v{len(self.tensors)}'}_bias", self.tensors)
+            more["bias"] = self.constant(bias_name, row_of_bias)
         if into is None:
             return self._task(PRODUCT, (a, b), a.rows, b.columns, name, **more)
         part = self.view(into, a.rows, b.columns, row * into.columns, name)
