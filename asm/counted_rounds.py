@@ -80,8 +80,9 @@ class CountedRounds:
     def _is_counted(self) -> bool:
         """Return whether every number of the later rounds grows by a constant step.
 
-        Each symbol that a round reads and sets must get its own old value plus a constant. No line
-        may set a symbol for whose value other bytes of the round wait until after the layout.
+        This is so under two conditions. Each symbol that a round reads and sets gets its own old
+        value plus a constant. No line sets a symbol for whose value other bytes of the round wait
+        until after the layout.
         """
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)

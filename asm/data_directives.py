@@ -353,7 +353,7 @@ def _view(context: StatementContext, statement: Statement) -> None:
 def _check_view(area: Area, offset: int, size: int, node: Node) -> None:
     """Raise `Mistake` at `node` unless the `size` bytes at `offset` are all inside of the area.
 
-    The area is complete: its size does not change any more.
+    The area is complete, so its size does not change any more.
     """
     if offset < 0:
         raise Mistake("the view begins before its section's data", node)

@@ -170,9 +170,10 @@ def _origin(program: Program) -> list[str]:
 def _is_fixed(program: Program) -> bool:
     """Return whether source text can reproduce the addresses of a program that another tool linked.
 
-    If the program has no parts from Macaw, all its sections must be in local or external memory. If
-    the program has parts from Macaw, the other tool must have added no sections in external memory.
-    There they would follow Macaw's tensors, and the assembler can place nothing after tensors.
+    For a program without parts from Macaw, it can if all sections are in local or external memory.
+    For a program with parts from Macaw, it can if the other tool has added no sections in external
+    memory. There they would follow Macaw's tensors, and the assembler can place nothing after
+    tensors.
     """
     if program.is_linked:
         external = {output.name for output in external_outputs()}

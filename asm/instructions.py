@@ -36,9 +36,10 @@ def place_statement(
 def words_after_layout(
     context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
 ) -> bytes:
-    """Append the words of a statement to the context's area after the layout, and return them.
+    """Append the words of a statement to the context's area, and return the area's bytes.
 
-    Raises the errors of `evaluate`.
+    This function is for the time after the layout, when all symbols have values. Raises the errors
+    of `evaluate`.
     """
     assert statement.head is not None
     rows = core_rows[statement.head.text]

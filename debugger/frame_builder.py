@@ -113,9 +113,9 @@ class FrameBuilder:
         self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
 
     def add_text(self, kind: str, lines: Sequence[str]) -> None:
-        """Add lines of the kind `kind` to the output panel, as an answer.
+        """Add lines of the kind `kind` to the output panel, which shows them from the first one.
 
-        The panel shows the answer from its first line, and keeps at most the first `LINES` lines.
+        The panel keeps at most the first `LINES` lines.
         """
         is_next = self._command == self._lines - 1  # the command has no output or answer
         self._answer = self._command if is_next else self._lines

@@ -1,4 +1,4 @@
-"""Shows registers that are declared as bytes as the numbers that these bytes contain."""
+"""Shows the numbers in registers whose declared type is bytes."""
 
 from __future__ import annotations
 

@@ -130,11 +130,12 @@ class Inspectable(Agent):
         return {}
 
     def number_type(self, units: tuple[int, ...], register: str) -> str:
-        """Return the type of the numbers in a register of a unit that is declared as bytes.
+        """Return the type of the numbers in `register`, whose declared type is bytes.
 
         The result is a name that `macaw.emu.bfloat16.element_type` takes. It is "" if the bytes are
-        not numbers, or if the units of the core have numbers of several types. `units` are the
-        indices of the unit, () for the whole core; `register` is the register's name in the state.
+        not numbers, or if the units of the core have numbers of several types. `register` is the
+        register's name in the state. `units` are the indices of the unit whose register is meant;
+        () stands for all units of the core.
         """
         return ""
 

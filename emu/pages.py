@@ -131,7 +131,7 @@ class Pages:
     def plain_range(self, offset: int) -> tuple[int, int]:
         """Return a range around `offset` whose bytes may be written through a view without `touch`.
 
-        The range is inside one page: its first offset, and the offset after the last one. It is
+        The result is (first offset, offset after the last one). The range is inside one page. It is
         empty if the word at `offset` may not be written in this way.
         """
         page = offset >> SHIFT

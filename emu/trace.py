@@ -109,11 +109,12 @@ class TraceBlock(Groups):
         until: int,
         begin: int = BEFORE,
     ) -> None:
-        """Report the uses of instruction `number`, and possibly its start and end.
+        """Report what instruction `number` uses, and possibly its start and end.
 
-        Each use has the first four arguments of `count_occurrence`. `begin` is the cycle in which
-        the instruction begins, or `BEFORE` if its start was reported earlier. `until` is the first
-        cycle after it, or 0 if it has not ended.
+        Each item of `uses` has the first four arguments of `count_occurrence`: an occurrence that
+        the instruction causes. `begin` is the cycle in which the instruction begins, or `BEFORE` if
+        its start was reported earlier. `until` is the first cycle after it, or 0 if it has not
+        ended.
         """
         origin = self.state.trace_origin
         if begin != BEFORE:

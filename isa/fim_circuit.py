@@ -152,11 +152,11 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """The work of one ALU operation: counts of products and results, levels of the adder tree."""
+    """The work of one ALU operation: the numbers of products, results and levels of additions."""
 
     products: int
     results: int
-    levels: int  # levels of the adder tree
+    levels: int  # the levels of the adder tree that adds the products; 0 if it adds none
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Arrangement:
     formats: tuple[str, ...] = FORMAT_NAMES  # the number formats that it can use
 
     def work(self, lanes: int) -> Work:
-        """Return the work of one ALU operation on columns of `lanes` numbers."""
+        """Return the work of one ALU operation whose operands are columns of `lanes` numbers."""
         match self.name:
             case "dot":
                 return Work(lanes, 1, lanes.bit_length() - 1)

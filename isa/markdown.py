@@ -173,10 +173,10 @@ def trace_file(cores: Sequence[Core]) -> str:
         f" the record are ours). {_reached(cores)}"
     )
     sheet.blocks.append(
-        "An instruction begins in the cycle in which it can execute: its wait for a transfer, another"
-        " core or a window before this cycle is not recorded. It ends when its result is ready; a"
-        " memory access ends when the memory has done it. In mark mode markers are not recorded; in"
-        " auto mode they are recorded like other instructions. Recording takes no cycle."
+        "An instruction begins in the cycle in which it can execute. If it waits before this cycle,"
+        " for a transfer, for another core or at a window, the wait is not recorded. An instruction"
+        " ends when its result is ready; a memory access ends when the memory has done it. In mark"
+        " mode markers are not recorded; in auto mode they are recorded like other instructions. Recording takes no cycle."
     )
     chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
     sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))

@@ -37,10 +37,10 @@ class Field:
 
     `place` gives the field's bits in the word: `"11:7"`. If there are several pieces, `place` also
     gives the bits of the value for each piece: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` says what
-    a source may write for the field. A field without a kind is a part of the opcode, whose value
-    each row fixes, or is reserved: then its name starts with `reserved` and its value is 0.
-    `relocations` has the ELF relocation numbers with which a linker completes the field, each with
-    the operator (`%hi`, or none) that asks for it.
+    a source may write for the field. A field without a kind is a part of the opcode or is reserved.
+    Each row fixes the values of the parts of its opcode. The name of a reserved field starts with
+    `reserved`, and its value is 0. `relocations` has the ELF relocation numbers with which a linker
+    completes the field, each with the operator (`%hi`, or none) that asks for it.
     """
 
     name: str

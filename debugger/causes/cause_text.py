@@ -106,7 +106,7 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 def _is_copied(cause: Cause) -> bool:
     """Return whether steps have only copied the value from an end of the search, such as an input.
 
-    If the value has several pieces, this must be true for each piece.
+    If the value has several pieces, return True only if this is true for each piece.
     """
     data = [item for item in cause.causes if not item.setting]
     if cause.ends:

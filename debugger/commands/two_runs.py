@@ -116,7 +116,7 @@ def _compare(context: Context, line: Line) -> Answer:
 def _equal(result: Equal, other: OtherRun, text: str, line: Line) -> Answer:
     """Return the answer for two runs without a difference.
 
-    Raises `CommandError` if no write to the memory was observed: then nothing was compared.
+    Raises `CommandError` if no write to the memory was observed, because then nothing was compared.
     """
     if not result.count and result.subject.kind == MEMORY:
         raise CommandError(

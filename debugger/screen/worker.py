@@ -105,7 +105,7 @@ class Worker:
         self._jobs.put(self._renew)
 
     def note(self, lines: Iterable[str]) -> None:
-        """Request that lines are added to the output panel, as an answer."""
+        """Request that the output panel shows lines, like the answer to a command."""
         rows = list(lines)
 
         def add() -> None:

@@ -159,7 +159,7 @@ class ChainOrigins(Origins):
     def pull(self, before: int, size: int) -> None:
         """Record that another core has read `size` bytes from NetOutQ.
 
-        `before` is the number of bytes that earlier reads took from the first vector.
+        `before` is the number of bytes of NetOutQ's first vector that earlier calls have recorded.
         """
         whole = self.timing.vector_bytes
         pieces = []

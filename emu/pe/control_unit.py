@@ -112,10 +112,11 @@ class ControlUnit:
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether the bus may send the first bytes of segment `segment` of a packet.
 
-        In the run, all steps of lane 0 before the segment's ld must have started, except lds whose
-        segments the bus has already sent. The loader must be free, and no step before the ld may
-        still use what the ld writes. The register file must have the operands of the ld, and the
-        weight queues must have room. Raises `Fault` if the bus may never send the segment.
+        It may under five conditions. In the run, all steps of lane 0 before the segment's ld have
+        started, except lds whose segments the bus has already sent. The loader is free, or works
+        for the run's buffer. No step before the ld still uses what the ld writes. The register file
+        has the operands of the ld. The weight queues have room. Raises `Fault` if the bus may never
+        send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:

@@ -78,7 +78,7 @@ class ExeDelivery(Delivery):
     def can_send(self, packet: Packet, number: int) -> bool:
         """Return whether the bus may send the first bytes of segment `number` of an exe.
 
-        All clusters must be able to take the segment, and no run may still write bytes of it.
+        It may if all clusters can take the segment, and if no run can still write bytes of it.
         """
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False

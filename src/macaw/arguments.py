@@ -111,23 +111,23 @@ def either(description: str, *kinds: Kind) -> Kind:
 
 
 def word(value: Any) -> str | None:
-    """Return None for a string, else a description of strings."""
+    """Return None if `value` is a string, else the description for the message."""
     return None if isinstance(value, str) else "a string"
 
 
 def flag(value: Any) -> str | None:
-    """Return None for True or False, else a description of these values."""
+    """Return None if `value` is True or False, else the description for the message."""
     return None if isinstance(value, bool) else "True or False"
 
 
 def number(value: Any) -> str | None:
-    """Return None for a real number, else a description of real numbers."""
+    """Return None if `value` is a real number, else the description for the message."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
 
 def integer(value: Any) -> str | None:
-    """Return None for an integer of Python or NumPy, else a description of integers."""
+    """Return None if `value` is a Python or NumPy integer, else the description for the message."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
@@ -175,7 +175,7 @@ def one_or_pair(least: int) -> Kind:
 
 
 def path(value: Any) -> str | None:
-    """Return None for the path of a file, else a description of paths."""
+    """Return None if `value` is the path of a file, else the description for the message."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -183,7 +183,7 @@ def path(value: Any) -> str | None:
 
 
 def function(value: Any) -> str | None:
-    """Return None for a function, else a description of functions."""
+    """Return None if `value` is a function, else the description for the message."""
     return None if callable(value) else "a function"
 
 
@@ -232,7 +232,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None if NumPy can make an array of numbers of a value, else a description of arrays.
+    """Return None if NumPy can make an array of numbers of `value`, else the description.
 
     A masked array is not accepted.
     """

@@ -145,9 +145,9 @@ class ReferenceScheduler:
         """Return whether a vector can enter a unit in cycle `cycle`.
 
         The vector entered the previous unit in cycle `time`. `depth` is the depth of that unit,
-        `before` the vector's rate there, and `rate` its rate in this unit. The vector's first
-        elements must have arrived in cycle `cycle`, and its last elements must arrive before this
-        unit needs them.
+        `before` the vector's rate there, and `rate` its rate in this unit. The vector can enter if
+        its first elements have arrived in cycle `cycle`, and if its last elements arrive before
+        this unit needs them.
         """
         return cycle >= time + depth and cycle + rate >= time + depth + before
 

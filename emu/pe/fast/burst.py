@@ -10,7 +10,7 @@ class Burst:
     end: int
 
     def has_beat(self, cycle: int) -> bool:
-        """Return whether the burst has a beat in `cycle`, which must be before `end`."""
+        """Return whether the burst has a beat in `cycle`, for a cycle before `end`."""
         return cycle >= self.first
 
     def last_beat(self, now: int) -> int:

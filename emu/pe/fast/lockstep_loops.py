@@ -211,9 +211,9 @@ def repeats(
     """Return whether all of `iterations` have the same steps, except for bases and targets.
 
     `steps` are the steps of one iteration of the sequence in `buffer`, and `initial` has the
-    operands of iteration 0. All iterations must use the same accumulators and read the same entries
-    of the output queue. The targets of all moves must be different entries, outside of the blocks
-    that are read.
+    operands of iteration 0. Return True only if two more conditions are met. All iterations use the
+    same accumulators and read the same entries of the output queue. The targets of all moves are
+    different entries of this queue, outside of the blocks that are read.
     """
     blocks_read, targets = 0, [np.zeros(0, np.int64)]
     for step in steps:

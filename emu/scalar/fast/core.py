@@ -124,8 +124,8 @@ class TranslatingCore(ScalarCore):
         """Return whether borders may be among the instructions of a block with the times `times`.
 
         Such a block reports its passes at its end, so the records are then written after the
-        passes. So the records must not change the code, and the passes up to cycle `limit` must not
-        access the memory to which the records go.
+        passes. Return True only if the records do not change the code, and if the passes up to
+        cycle `limit` do not access the memory to which the records go.
         """
         begin, end = self.trace.area
         if begin >= end:
@@ -139,7 +139,7 @@ class TranslatingCore(ScalarCore):
         """Return whether records may be written after instructions that follow their border.
 
         That is so if there is no area for records, or if the area is in external memory and has no
-        code. The instructions must not access the area.
+        code. The caller ensures that the instructions do not access the area.
         """
         begin, end = self.trace.area
         if begin >= end:

@@ -1,4 +1,4 @@
-"""Writes the lines in a block's text that count for the trace, up to and across borders.
+"""Writes the lines of a block that count its instructions and uses for the trace.
 
 A block whose passes all take the same time needs none of these lines where borders are allowed
 among its passes: it reports the passes at the end (`macaw.emu.scalar.fast.passes`).
@@ -35,7 +35,7 @@ class Round(NamedTuple):
 
 
 class Counting:
-    """Writes the lines that count in the text of a block that begins at `start`.
+    """Writes the lines that count instructions and uses, for the block that begins at `start`.
 
     `macaw.emu.scalar.fast.translation.Translator` writes the other lines.
     """
@@ -98,7 +98,7 @@ class Counting:
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Return the lines at the start of a counting function."""
+        """Return the lines at the start of a counting function, which set its first values."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 

@@ -256,7 +256,7 @@ def _message(item: bytes | Refusal) -> dict[str, Any]:
 
 
 def internal_error(error: Exception) -> Refusal:
-    """Print an internal error of the server to standard error, and return it as an answer.
+    """Print an internal error of the server to standard error; return the answer to the editor.
 
     The session continues.
     """

@@ -43,8 +43,9 @@ class Linkage:
     """The names that connect a layer's subroutine with a network's program.
 
     `entry` is the name of the subroutine. `x` and `y` are the symbols of its activations and
-    results. `memory` is the symbol of the memory in each on-chip unit that all layers share.
-    `shapes` has the shapes of x and y, if they differ from the product's shapes.
+    results. `memory` is the symbol of the space for tiles in each on-chip unit: all layers use the
+    same space, one layer after the other. `shapes` has the shapes of x and y, if they differ from
+    the product's shapes.
     """
 
     entry: str
@@ -52,7 +53,7 @@ class Linkage:
     y: str
     memory: str
     weights: str  # the symbol of the tensor from which weights are read, if there is one
-    second: str  # the symbol of the second tensor of a pair, if there is one
+    second: str  # the symbol of the image's odd rows, if two tensors form the image (`paired`)
     shapes: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 

@@ -78,7 +78,7 @@ def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
     `orders` has shape (count, lanes). All weights are assumed to differ. An order moves weights if
     their sequence changes and at least two weights leave their lanes. One weight is not enough: it
     may be zero, and then it only changes places with a zero of the padding. If `filled` is 1, the
-    weight must leave its lane.
+    order moves the weight if the weight leaves its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

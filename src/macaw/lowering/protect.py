@@ -1,4 +1,4 @@
-"""Stores weights in a secret random order, separate from that order (seed 002 ¶105-¶113).
+"""Reorders weights by secret random orders, which are stored separately (seed 002 ¶105-¶113).
 
 A layer's weights have shape (nodes, inputs). The inputs of a node are cut into blocks of as many
 lanes as a vector register has, padded with zeros. Each block is stored in its own order: the weight
@@ -123,7 +123,10 @@ class Layout:
 
     @cached_property
     def most(self) -> NDArray[np.intp]:
-        """The most lanes that contain weights, for each order and block: (orders, blocks)."""
+        """The number of lanes with weights, for each order and block: shape (orders, blocks).
+
+        If several layers use an order, the number is that of the layer in which it is largest.
+        """
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
@@ -259,8 +262,8 @@ def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[We
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
     """Return the original weights for stored weights, in their original shapes.
 
-    Raises `LowerError` if the padding would contain numbers other than zero: then the orders are
-    not those of these weights.
+    Raises `LowerError` if the padding would contain numbers other than zero, because then the
+    orders are not those of these weights.
     """
     arrays = []
     for layer, array in enumerate(stored):

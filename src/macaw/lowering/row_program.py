@@ -218,9 +218,10 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def shifts_products(plan: ProductPlan) -> bool:
-    """Return whether the exes with weights have other offsets in the last list than in the others.
+    """Return whether the `product` exes have other offsets in the second list than in the first.
 
-    They do if only the last list has the packet that loads the factors of results.
+    They do if only the second list has the packet that loads the factors of results: this packet is
+    before the exes. An offset counts from the start of the list.
     """
     is_last = list_names(plan)[1] in finishing_lists(plan)
     return factor_bytes(plan) > 0 and is_last and not loads_factors(plan, last=False)

@@ -104,18 +104,20 @@ class Job:
 
 @dataclass(frozen=True)
 class Recording:
-    """The result of a job.
+    """What `run_job` has recorded of the run of a job.
 
-    `failure` says why the program did not exit; it is empty if the program exited.
+    `failure` says why the program did not exit; it is empty if the program exited. `layers` has the
+    cycle in which each layer of a network begins, by the layer's number; the number after the last
+    layer has the cycle in which all layers are done.
     """
 
     cycles: int  # of the run
     records: Mapping[str, tuple[Record, ...]]  # by core, in the order of their first instructions
     waits: Mapping[str, tuple[Wait, ...]]  # by core, its waits for other cores
     begun: Mapping[str, int]  # by core, instructions started
-    lost: Mapping[str, int]  # by core, records without room
+    lost: Mapping[str, int]  # by core, the number of records for which the spill area had no room
     failure: str = ""
-    layers: Mapping[int, int] = field(default_factory=dict)  # of a network: first cycles by number
+    layers: Mapping[int, int] = field(default_factory=dict)
     exit_code: int = 0
 
 
@@ -201,10 +203,9 @@ def run_job(job: Job) -> Recording:
 
 
 def _log_layers(device: Device, program: Program) -> dict[int, int]:
-    """Return a dictionary to which a run will add the cycle in which each layer begins.
+    """Return a dictionary to which a run will add the cycles of `Recording.layers`.
 
-    The keys are numbers of layers. The number after the last layer gets the cycle in which all
-    layers are done. The dictionary stays empty for a program without a network.
+    The dictionary stays empty for a program without a network.
     """
     log: dict[int, int] = {}
     control = device.order[0]

@@ -49,10 +49,7 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return sorted intervals that cover the same cycles as `intervals`, and do not touch.
-
-    The results are not empty.
-    """
+    """Return the cycles of `intervals` as sorted intervals, none empty, with gaps between them."""
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:

@@ -191,7 +191,7 @@ class Track:
             self.makers[name] = (*self.makers.get(name, ()), (low, high, steps))
 
     def expect(self, options: Sequence[Option]) -> None:
-        """Append the options of the next steps, so that their constants can be copied early."""
+        """Append options of later steps to `coming`. Their constants can then be copied early."""
         self.coming += options
         self.has_constants |= any(option.constants for option in options)
 

@@ -441,9 +441,9 @@ def depthwise_job(
 def _divides(whole: Depthwise, shares: int, groups: int, banks: int) -> bool:
     """Return whether the result can be divided into `shares` shares.
 
-    All shares must have equal numbers of rows. In each share, the pixels must have the same
-    distances from the share's first pixel. The `banks` banks must be enough for `groups` banks for
-    each share.
+    It can under three conditions. All shares have equal numbers of rows. In each share, the pixels
+    have the same distances from the share's first pixel. The `banks` banks are enough for `groups`
+    banks for each share.
     """
     if whole.output.rows % shares or shares * groups > banks:
         return False

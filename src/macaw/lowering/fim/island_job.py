@@ -338,7 +338,7 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
-_MANY = 4  # the most starts of a program that are all simulated
+_MANY = 4  # `predict` simulates all starts of a job if it has at most so many
 
 
 def queue_wait(
@@ -357,8 +357,8 @@ def queue_wait(
 def predict(job: Job, config: Configuration) -> Cycles:
     """Predict the cycles of a job, without cp's instructions, if nothing else uses the device.
 
-    Of more than `_MANY` starts, only the first two and the last are simulated. The starts between
-    them take as long as the second.
+    If the job starts the island more than `_MANY` times, only the first two starts and the last are
+    simulated. Each start between them is assumed to take as long as the second.
     """
     banks = BankTiming(config)
     islands = {job.island: banks}

@@ -21,7 +21,8 @@ _LONGEST = 60  # the greatest number of characters of an ONNX name's symbol
 def free(name: str) -> bool:
     """Return whether a tensor may have this name.
 
-    It must be an ASCII identifier, and must not look like a label that programs define themselves.
+    It may if the name is an ASCII identifier, and does not look like a label that programs define
+    themselves.
     """
     return _NAME.fullmatch(name) is not None and _OWN.fullmatch(name) is None
 

@@ -189,10 +189,11 @@ class RescaleLayer(Layer):
 
 @dataclass(frozen=True)
 class FrameLayer(Layer):
-    """An image in a frame of elements `value`, which are also put between the pixels.
+    """Puts a frame around an image, and rows and columns between its pixels.
 
-    `before` and `after` are the rows and columns of the frame. The distance from a pixel to the
-    next becomes `steps` (rows, columns).
+    All new elements are `value`. `before` has the numbers of rows above the image and of columns
+    on its left, `after` those below it and on its right. `steps` is the distance from a pixel to
+    the next in the result, in (rows, columns); with (1, 1) nothing is put between the pixels.
     """
 
     steps: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Views: the real values of a graph that are integers with a scale, read by DequantizeLinear."""
+"""Views: real values of a graph that are stored as integers with a scale and a zero point."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | 
 
 
 def target_of(graph: Graph, quantisers: Sequence[Node], readers: int) -> Target | None:
-    """Return the integers that all readers of a value make of it.
+    """Return the integers to which all readers of a value quantise it.
 
-    Return None if a reader makes other integers or none, or if `single_quantisation` returns None.
-    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all nodes
-    that read it.
+    Return None if a reader does not quantise the value, if two readers make different integers, or
+    if `single_quantisation` returns None. `quantisers` are the QuantizeLinear nodes that read the
+    value; `readers` is the number of all nodes that read it.
     """
     if not quantisers or len(quantisers) != readers:
         return None
