@@ -103,3 +103,70 @@ def test_origins_of_a_number(source: Path) -> None:
     assert sum(line.startswith("y[2:4] y[") for line in several) == 2
     sums = run.execute("why fim[0].rz.i32[0,3]").lines
     assert f"fim[0,0].rz[12] = {SQUARES[3]}: fim[0] rz <- rop * iosa[0]" in sums[0]
+
+
+BUFFER = """          mmr   b0_low, y
+          mmr   b0_high, y + 32
+"""
+HOST = """
+        .device "int8.toml"
+        .input  a, int8, 32, at=island0
+        .output y, int8, 32, at=island0
+        .output seen, int32, 2
+        .core   cp
+        la      s0, a
+        la      s2, y
+        li      t1, 0x20008180          # the mode registers of island 0
+        li      t0, 2
+        sw      t0, 0(t1)               # op: mul
+        li      t0, 1
+        sw      t0, 4(t1)               # arrange: dot
+        li      t0, 3
+        sw      t0, 16(t1)              # format: int8
+        li      t0, SHIFT
+        sw      t0, 28(t1)              # rz_shift
+        fim.send 2, s0, zero            # rop <- iosa[0]
+        li      s3, 20
+dots:   fim.send 6, s0, zero            # rz <- rop * iosa[0]
+        addi    s3, s3, -1
+        bnez    s3, dots
+        la      t2, seen
+        lw      t0, 20(t1)              # rz_slot
+        sw      t0, 0(t2)
+        lw      t0, 28(t1)
+        sw      t0, 4(t2)
+        sw      zero, 20(t1)
+        fim.send 4, s2, zero            # iosa[1] <- rz
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_the_host_computes_in_int8(source: Path, engine: str) -> None:
+    """fim.send with the mode registers that the host stores; rz_slot advances past 15."""
+    host = source.with_name("host.s")
+    host.write_text(HOST.replace("SHIFT", "12"))
+    run = macaw.run(macaw.assemble(host), a=X, engine=engine)
+    number = round(int(SQUARES.sum()) / 2**12)
+    assert 0 < number < 127
+    assert run.outputs["y"].tolist() == [number] * 20 + [0] * 12
+    assert run.outputs["seen"].tolist() == [20, 12]
+    assert run.counters["fim[0]"]["overflows"] == 0
+    host.write_text(HOST.replace("SHIFT", "32"))
+    with pytest.raises(
+        macaw.RunError, match=r"the register rz_shift of fim\[0\] takes 0 to 31, not 32"
+    ):
+        macaw.run(macaw.assemble(host), a=X, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_push_moves_numbers_of_int8(source: Path, engine: str) -> None:
+    """A push scales, rounds and limits the sums of the slice, as operation 4 does."""
+    pushed = SOURCE.replace("iosa[1] <- rz", "push rz")
+    pushed = pushed.replace("          act   0", BUFFER + "          act   0")
+    source.write_text(pushed)
+    run = macaw.run(macaw.assemble(source), a=X, engine=engine)
+    np.testing.assert_array_equal(run.outputs["y"], RESULTS)
+    assert run.counters["fim[0]"]["overflows"] == np.count_nonzero(np.rint(SQUARES / 32) > 127)
