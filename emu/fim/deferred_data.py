@@ -188,8 +188,8 @@ class DeferredData(CircuitData):
         """Add fp16 dot products of a group to Rz, if possible. Return whether they were added.
 
         `register` has the operands from registers, of shape (banks, words, 32); `mode` is the mode
-        of the products. All words must fill the same slots, and no number may be too large for
-        fp16.
+        of the products. It is possible only if all words fill the same slots, and if no number is
+        too large for fp16.
         """
         slots = group.slots[0]
         alike = all(other == slots for other in group.slots)

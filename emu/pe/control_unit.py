@@ -256,9 +256,9 @@ class ControlUnit:
     def _in_order(self, run: Run, op: Op) -> bool:
         """Return whether the earlier steps that `op` must wait for because of its unit have ended.
 
-        `AFTER` maps some units to another unit: earlier steps of the run on that other unit must
-        have ended. A mac of a run with weights also waits until the run's weights are at the head
-        of the weight queue.
+        `AFTER` maps some units to another unit. An `op` of these units waits for the earlier steps
+        of the run on that other unit. A mac of a run with weights also waits until the run's
+        weights are at the head of the weight queue.
         """
         for other in run["ops"]:
             if other is op:

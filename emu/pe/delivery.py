@@ -45,8 +45,8 @@ class ConfigDelivery(Delivery):
     def can_send(self, packet: Packet, number: int) -> bool:
         """Return whether the bus may send the first bytes of segment `number` of a config.
 
-        The bus must not send scales or a table while a run may still store results into the
-        memory that holds this segment.
+        It may not send scales or a table while a run can still store results into the memory that
+        holds this segment.
         """
         segment = packet["segments"][number]
         return not number or not self.controls.may_still_write(packet["order"], segment)

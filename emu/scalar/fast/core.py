@@ -184,8 +184,8 @@ class TranslatingCore(ScalarCore):
         """Note that the block at `pc` left the next instruction to the interpreter.
 
         Before the block, `before` instructions were executed. Return `LEFT` if the trace has not
-        reached a border: then the interpreter must execute this instruction now. Otherwise return
-        `DONE`.
+        reached a border, else `DONE`. After `LEFT`, the interpreter must execute this instruction
+        now.
         """
         self.counting.note_exit(pc, self.retired - before)
         trace = self.trace

@@ -34,8 +34,8 @@ class IntegerValue:
         """Return a tensor of the graph with the numbers `order`, a matrix of indices.
 
         It is a constant, the tensor itself, a view of it, or a gather, which is added to the graph
-        with the name `name`. The index `ZERO` stands for 0: then the numbers are first copied into
-        a tensor with one more row. Raises `LowerError`.
+        with the name `name`. The index `ZERO` stands for 0. If `order` has this index, the numbers
+        are first copied into a tensor with one more row. Raises `LowerError`.
         """
         rows, columns = order.shape
         if self.array is not None:

@@ -158,8 +158,9 @@ def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
 def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a sum, mean, maximum or minimum over axes. Move the elements first if necessary.
 
-    The axes that vc reduces must be adjacent on the device, in the order of the model. Return
-    False, without new layers, if the axes are not constant or the input is no tensor.
+    Unless these axes are adjacent on the device and in the order of the model, the elements are
+    moved, because vc can reduce no other axes. Return False, without new layers, if the axes are
+    not constant or the input is no tensor.
     """
     (result,), source = layer.outputs, layer.inputs[0]
     named = layer.inputs[1] if len(layer.inputs) > 1 else ""
