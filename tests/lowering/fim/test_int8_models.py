@@ -125,10 +125,12 @@ def quantised(seed: int) -> onnx.ModelProto:
     return quantise_model(model, {"x": data.astype(np.float32)}, Plan()).model
 
 
-def check(model: onnx.ModelProto, seed: int, device=DEVICE) -> macaw.GraphLowering:
+def check(
+    model: onnx.ModelProto, seed: int, device=DEVICE, resident: float = 0.5
+) -> macaw.GraphLowering:
     """Lower and run a model; the result and the cycles must be those of definition and plan."""
     network = network_of(model)
-    found = macaw.lower_graph(model, device=device)
+    found = macaw.lower_graph(model, device=device, resident=resident)
     x = np.random.default_rng(seed + 1).normal(size=network.tensors["x"].shape)
     wanted = evaluate(network, {"x": x.astype(np.float32)})
     (end,) = (layer for layer in network.layers if layer.operator == "DequantizeLinear")
@@ -145,6 +147,20 @@ def check(model: onnx.ModelProto, seed: int, device=DEVICE) -> macaw.GraphLoweri
 @pytest.mark.parametrize("seed", range(tries(16)))
 def test_random_models(seed: int) -> None:
     check(quantised(seed), seed)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_constants_that_do_not_stay(seed: int) -> None:
+    assert check(quantised(seed), seed, resident=0).cycles > check(quantised(seed), seed).cycles
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize("preset", ["hbm2_pim", "ddr4_dimm"])
+def test_timings_of_drams(preset: str, seed: int) -> None:
+    """Presets with the timing of a DRAM, whose islands get int8 as a further format."""
+    plain = macaw.configuration(preset)
+    names = [name for name in plain if name.startswith("fim.island.") and name.endswith(".formats")]
+    check(quantised(seed), seed, plain.changed({name: f"{plain[name]} int8" for name in names}))
 
 
 def test_a_quantised_model_has_the_format_int8_by_default() -> None:
