@@ -77,7 +77,9 @@ def test_the_benchmark_has_a_column_for_each_mapping() -> None:
 def test_recorded_steps_of_each_mapping_follow_from_the_passes() -> None:
     """docs/benchmarks.md: a pass more of each product costs at most its 10 cycles.
 
-    A step has two products for each gate, and other work can hide a part of these cycles.
+    A step has two products for each gate, and other work can hide a part of these cycles. The time
+    of one step alone is that of its start and end, too, so a layer of one step is left out. The end
+    of a run adds less than half a cycle to each step.
     """
     recorded = results.read(RESULTS)
     figures = recorded["deepbench"].figures if "deepbench" in recorded else ()
@@ -85,10 +87,10 @@ def test_recorded_steps_of_each_mapping_follow_from_the_passes() -> None:
     for layer in LAYERS:
         row = f"{layer.kind} {layer.hidden}/{layer.steps}"
         for mapping in ("rows", "columns"):
-            if (row, f"by {mapping}") not in found:
+            if layer.steps == 1 or (row, f"by {mapping}") not in found:
                 continue  # results of a benchmark before it had these columns
             more = passes(layer.hidden, mapping) - passes(layer.hidden, "tiles")
-            cost = found[row, f"by {mapping}"] - found[row, "ours"]
+            cost = round(found[row, f"by {mapping}"] - found[row, "ours"])
             assert (cost > 0) == (more > 0), (row, mapping)
             assert 0 <= cost <= 2 * len(GATES[layer.kind]) * more * 10, (row, mapping)
 
