@@ -112,6 +112,8 @@ def test_segments_overlap_and_spread_ones_keep_what_was_there():
         (lambda g, a, b: g.result(Graph().tensor("a", 3, 4)), "a is of another graph"),
         (lambda g, a, b: g.tensor("a", 1, 1), "two tensors are called a"),
         (lambda g, a, b: Graph().product(a, b), "a is of another graph"),
+        (lambda g, a, b: into_own(Graph(), a, b), "a is of another graph"),
+        (lambda g, a, b: g.product(a, b, into=Graph().tensor("c", 3, 5)), "c is of another graph"),
     ],
 )
 def test_what_is_refused(make, message):
@@ -119,6 +121,11 @@ def test_what_is_refused(make, message):
     a, b = graph.tensor("a", 3, 4), graph.tensor("b", 4, 5)
     with pytest.raises(LowerError, match=message):
         make(graph, a, b)
+
+
+def into_own(graph, a, b):
+    """Add a product of tensors of another graph that writes into a tensor of `graph`."""
+    return graph.product(a, b, into=graph.tensor("c", 3, 5))
 
 
 def left_side(*numbers, rows=4, columns=6):

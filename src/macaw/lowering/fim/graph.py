@@ -183,6 +183,8 @@ class Graph:
             more["bias"] = self.constant(bias_name, row_of_bias)
         if into is None:
             return self._task(PRODUCT, (a, b), a.rows, b.columns, name, **more)
+        self._own(a)
+        self._own(b)
         part = self.view(into, a.rows, b.columns, row * into.columns, name)
         self.tasks.append(Task(PRODUCT, (a, b), part, **more))
         return part
@@ -217,9 +219,9 @@ class Graph:
             raise LowerError(
                 f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"
             )
+        self._own(a)
         if (rows, columns, offset, name) == (a.rows, a.columns, 0, ""):
             return a
-        self._own(a)
         name = name or f"v{len(self.tensors)}"
         if a.data is not None:
             part = a.data.reshape(-1)[offset : offset + rows * columns]
