@@ -68,7 +68,7 @@ class Debuggee:
         self.output = Output(on_output)
         self.device = self.build_device(engine)
         # By the number of a layer: the cycle in which the run has started the layer. The number
-        # after that of the last layer stands for the end of the last layer.
+        # after that of the last layer is the end of the last layer.
         self.layer_starts: dict[int, int] = {}
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
 

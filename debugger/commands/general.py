@@ -93,7 +93,7 @@ def _source(context: Context, line: Line) -> Answer:
     try:
         lines = context.files.read_text(path).splitlines()
     except CommandError as error:
-        return answers.error(str(error), hint=error.hint)  # -x runs a line that nobody has typed
+        return answers.error(str(error), hint=error.hint)  # the user did not type a line of -x
     check_version(lines, path)
     replies: list[Answer] = []
     for number, answer in context.run_lines(lines, path):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.numerics import fits, round_half_even_shift, saturate
-from macaw.isa.fim_circuit import DOT, FUNCTION_NAMES, OUTER
+from macaw.isa.fim_circuit import DOT, FUNCTION_NAMES
 
 Bytes = NDArray[np.uint8]
 Sums = NDArray[Any]  # of the type int32
@@ -24,14 +24,12 @@ def results(function: int, arrange: int, left: Bytes, right: Bytes) -> Sums:
     """Return the results of an operation on the columns `left` and `right`, of shape (..., 32).
 
     `function` and `arrange` are the numbers that `mmr` writes. The results have shape (..., n).
-    They are exact, because 32 products of int8 numbers need only 20 bits. There is no tensor.
+    They are exact, because 32 products of int8 numbers need only 20 bits. In int8 the arrangements
+    are elementwise and dot.
     """
     x, y = left.view(np.int8).astype(SUM), right.view(np.int8).astype(SUM)
     if arrange == DOT:
         return np.asarray(np.einsum("...i,...i->...", x, y))[..., None]
-    if arrange == OUTER:
-        products = x[..., :, None] * y[..., None, :]
-        return np.asarray(products.reshape(*products.shape[:-2], -1))
     return np.asarray(_lanes(FUNCTION_NAMES[function], x, y))
 
 

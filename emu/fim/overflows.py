@@ -26,7 +26,7 @@ Mask = NDArray[np.bool_]
 _CAN_OVERFLOW = frozenset(map(FUNCTION_NAMES.index, ("add", "sub", "mul", "div", "vssqr")))
 _DIV = FUNCTION_NAMES.index("div")
 _SQUARE = FUNCTION_NAMES.index("vssqr")
-LIMITED = -1  # stands in the record for the format of numbers that were limited to int8
+LIMITED = -1  # in place of a format, for numbers that were limited to int8
 
 
 class Overflows:

@@ -109,7 +109,7 @@ class FeedStream:
             loading.fill_dense(packet, stream.first + number, data, starts)
 
     def _calls(self, begun: int, now: int) -> Iterator[BusCall]:
-        """Yield what the bus called before cycle `now` for the first `begun` segments.
+        """Yield the calls that the bus made before cycle `now` for the first `begun` segments.
 
         If the group splits, each part repeats these calls.
         """

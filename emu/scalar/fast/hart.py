@@ -206,7 +206,7 @@ class FastHart(Hart, TranslatingCore):
             at = border
 
     def _count_run(self, run: Run, begin: int, at: int, end: int, cost: int) -> None:
-        """Count the instructions `at` to `end` - 1 of a run that has begun in cycle `begin`.
+        """Count the instructions `at` to `end` - 1 of a run that started in cycle `begin`.
 
         The last of them ends `cost` device cycles later.
         """

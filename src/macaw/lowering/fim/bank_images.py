@@ -39,7 +39,7 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Stands for constants that an island has in its banks. Their first row does not matter.
+    """Constants that an island has in its banks, without their first row.
 
     It has no data: two of these objects are the same object if they stand for the same constants.
     """
