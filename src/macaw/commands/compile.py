@@ -54,7 +54,7 @@ def _cores() -> Sequence[str]:
 @click.option(
     "--core",
     type=LazyChoice(_cores),
-    help="Compile a floating-point model for this core alone; for fim also a quantised one.",
+    help="Compile a floating-point model for this core alone, or a quantised one for islands.",
 )
 @lower_fim.format_option
 @lower_fim.dynamic_option
