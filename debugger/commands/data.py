@@ -40,33 +40,31 @@ def _set(context: Context, line: Line) -> Answer:
 
 @command("dump E FILE", "data", "write a value to a .npy file")
 def _dump(context: Context, line: Line) -> Answer:
-    array = _numbers(context, line)
+    array = _as_array(line, evaluate(context, line))
+    if array.dtype.kind not in "biuf":
+        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
     path, dtype = line.get("FILE") or "", element_type(expression(context, line))
     context.files.write_array(path, array)
     written = f", as {array.dtype}" if dtype == BFLOAT16 else ""
     return answers.message(f"{_kind(array, dtype)}{written} to {path}")
 
 
-def _numbers(context: Context, line: Line) -> NDArray[Any]:
+def _as_array(line: Line, value: Any) -> NDArray[Any]:
     """Return the value of the operand `E` as an array.
 
-    Raises `CommandError` if the value is neither a number nor an array.
+    Raises `CommandError` if it is a list whose rows have different lengths.
     """
-    value = evaluate(context, line)
     try:
-        array = np.asarray(value)
-    except ValueError:  # the rows of the list have different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
-    return array
+        return np.asarray(value)
+    except ValueError:
+        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E")) from None
 
 
 @command("load E FILE", "data", "set a value from a .npy file")
 def _load(context: Context, line: Line) -> Answer:
     array = context.files.read_array(line.get("FILE") or "")
     target = expression(context, line)
-    old, dtype = np.asarray(target.value()), element_type(target)
+    old, dtype = _as_array(line, target.value()), element_type(target)
     if old.shape != array.shape:
         raise CommandError(f"{line.get('E')} is {_kind(old, dtype)}, the file holds {_kind(array)}")
     if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
@@ -86,7 +84,7 @@ def _load(context: Context, line: Line) -> Answer:
 def _diff(context: Context, line: Line) -> Answer:
     golden = context.files.read_array(line.get("FILE") or "")
     target = expression(context, line)
-    array, dtype = np.asarray(target.value()), element_type(target)
+    array, dtype = _as_array(line, target.value()), element_type(target)
     if array.ndim == 1 and array.size == golden.size:
         golden = golden.reshape(array.shape)  # the type view `hidden.i8` is flat
     if array.shape != golden.shape:

@@ -85,6 +85,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("npy", npy("}").replace(b"NUMPY\x01\0", b"NUMPY\x01\1"), "refused"),
     ("debugger", "calls.s fast\nprint 1e999\nwatch a0 if a0 < 1e999\nrun", "accepted"),
     ("debugger", "calls.s fast\ncd \0", "refused"),  # no folder has a null character in its name
+    # rows of different lengths
+    ("debugger", "stuck.s\nr\ndif fim[0].blocks y.npy\nload fim[0].blocks y.npy", "both"),
     ("debugger", "calls.s fast\nfi\x10", "refused"),  # a control character in a message
     ("debugger", f"calls.s fast\nlist calls.s:{'9' * 5000}", "refused"),  # all of it in one
     (
