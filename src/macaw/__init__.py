@@ -168,10 +168,10 @@ def __dir__() -> list[str]:
 
 
 def _add_html() -> None:
-    """Add the method that notebooks call to those classes of `_DISPLAYED` that are loaded.
+    """Give `_repr_html_`, the method that notebooks call, to the classes of `_DISPLAYED`.
 
-    The modules of these classes cannot add the method themselves, because they must not import the
-    notebook.
+    Only classes whose modules are loaded get it now. Their modules cannot define the method,
+    because they must not import the notebook.
     """
     for module, name in _DISPLAYED.items():
         displayed = getattr(sys.modules.get(module), name, None)

@@ -46,8 +46,8 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 def _source(value: object) -> str | None:
     """Return None for a path or a correct `Source`, else a text that describes such values.
 
-    A `Source` is correct if its members have the right types. The function is a kind, as
-    `macaw.arguments` explains.
+    This is a check for `macaw.arguments`, which puts the text into the error message. A `Source` is
+    correct if its members have the right types.
     """
     from macaw.asm.source import Source
 
@@ -89,7 +89,8 @@ def assemble(
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
     folders in which the assembler looks for files of `.include`. The result's `warnings` are the
     assembler's warnings. With a `record`, `macaw.asm.listing.text(program, record)` returns the
-    listing. With `gnu`, statements before the first `.core` of a source belong to cp's part.
+    listing. With `gnu`, statements before the first `.core` of a source belong to cp, the control
+    processor.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
     `ConfigError` for an invalid device.
@@ -138,7 +139,8 @@ def assemble_object(
     """Assemble an object for a linker, as `macaw asm -c` does.
 
     The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
-    linker finds it in another object. The object has no default program of cp. `save_object` writes
+    linker finds it in another object. If the sources have no code for cp, the control processor,
+    the object has none either, whereas `assemble` adds cp's default program. `save_object` writes
     the object to a file; `linker_script` and `c_header` return texts with its addresses.
     """
     from macaw.asm import assembler
@@ -166,9 +168,10 @@ def is_object(path: FilePath) -> bool:
 def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file.
 
-    If a source is missing at its path, but is in the folder of the ELF file, the program has the
-    path in that folder instead. Raises `InputError` if the file cannot be read or is no ELF file,
-    `ElfError` if it is no program for Macaw.
+    The ELF file names the source files. If such a name leads to no file from the current folder,
+    but does from the folder of the ELF file, the program gets the path there, so that a debugger
+    finds the source. Raises `InputError` if the file cannot be read or is no ELF file, `ElfError`
+    if it is no program for Macaw.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable
@@ -240,9 +243,9 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
-    """Return the program in a pipe: an ELF file, or a source.
+    """Return the program in a pipe, which has an ELF file or a source.
 
-    A pipe can be read only once.
+    The function reads the pipe once and then decides, because a pipe cannot be read again.
     """
     from macaw.asm import elf
     from macaw.asm.source import Source
@@ -274,10 +277,11 @@ def save(
 ) -> None:
     """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    With `lines`, an ELF file also contains the source lines, and the names, types and addresses of
-    arrays in parts, with which a debugger shows them. `memory`, one of `macaw.asm.images.MEMORIES`,
-    limits an image to this memory. Raises `InputError` for a file that cannot be written, an
-    unknown format and an unknown memory. Raises `ElfError` for a program that ELF cannot represent.
+    With `lines`, an ELF file also contains data for debuggers: the source lines, and the names,
+    types and addresses of the arrays that are divided into parts. `memory`, one of
+    `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file that
+    cannot be written, an unknown format and an unknown memory. Raises `ElfError` for a program that
+    ELF cannot represent.
     """
     from macaw.asm import elf, images
 
@@ -324,7 +328,7 @@ def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = Non
 
     The header has macros for the device's instructions and addresses. With an object, the header
     also has the addresses of the object's program. The default `device` is the object's device, or
-    else `DEFAULT_DEVICE`. Raises `ConfigError`.
+    else `DEFAULT_DEVICE`. Raises `ConfigError` for an invalid device.
     """
     from macaw.asm import c_header
 

@@ -58,7 +58,8 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     """Return pairs (name in messages, value) for the value of a parameter.
 
-    A parameter `*name` gives several pairs.
+    A parameter `*rows` with the value (4, 8) gives ("rows[0]", 4) and ("rows[1]", 8). A parameter
+    `**options` gives a pair for each keyword.
     """
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
@@ -94,7 +95,7 @@ def python_numbers(value: Any) -> Any:
 
 
 def anything(_value: Any) -> None:
-    """Return None for any value: the kind of arguments that the function itself checks."""
+    """Return None for any value: the kind of an argument that `check_arguments` does not check."""
 
 
 def optional(kind: Kind) -> Kind:
@@ -105,7 +106,7 @@ def optional(kind: Kind) -> Kind:
 def either(description: str, *kinds: Kind) -> Kind:
     """Return a kind that accepts a value of any of the `kinds`.
 
-    `description` says which values these are.
+    `description` names these values in error messages.
     """
     return lambda value: None if any(kind(value) is None for kind in kinds) else description
 
@@ -208,7 +209,7 @@ def instance(description: str, home: str) -> Kind:
 def sequence(kind: Kind, description: str) -> Kind:
     """Return a kind that accepts a collection of values of `kind`, but not a string.
 
-    `description` says which values these are.
+    `description` names such collections in error messages.
     """
 
     def several(value: Any) -> str | None:
@@ -221,7 +222,7 @@ def sequence(kind: Kind, description: str) -> Kind:
 def mapping(kind: Kind, description: str) -> Kind:
     """Return a kind that accepts a mapping from names to values of `kind`.
 
-    `description` says which values these are.
+    `description` names such mappings in error messages.
     """
 
     def by_name(value: Any) -> str | None:
@@ -232,7 +233,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None if NumPy can make an array of numbers of `value`, else the description.
+    """Return None if NumPy can convert `value` to an array of numbers, else the description.
 
     A masked array is not accepted.
     """

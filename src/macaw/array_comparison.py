@@ -74,9 +74,10 @@ def reference_differences(
 
 @dataclass(frozen=True)
 class _Errors:
-    """The errors of an output against its reference, as arrays of the output's shape.
+    """Each element's error against the reference (`sizes`), its allowed error and its unit.
 
-    If two numbers differ and one of them is not finite, the error is infinite.
+    The arrays have the output's shape. `units` has the units that `Tolerance` explains. If two
+    numbers differ and one of them is not finite, the error is infinite.
     """
 
     sizes: NDArray[Any]  # the error of each element, at least 0
@@ -84,10 +85,10 @@ class _Errors:
     units: NDArray[np.float64]  # the unit of the tolerance for each element
 
     def text(self, place: int, tolerance: Tolerance) -> str:
-        """Return the error of the element with flat index `place`, as the end of a line.
+        """Return an element's error as the end of a line: `, error 3 (1.5 units), allowed 2`.
 
-        The text has the error also in units if `tolerance` allows units, and the allowed error if
-        `tolerance` allows any.
+        `place` is the element's flat index. The text has the units only if `tolerance` allows
+        errors in units, and the allowed error only if `tolerance` allows any errors.
         """
         size = self.sizes.reshape(-1)[place]
         text = f", error {_number(size)}"

@@ -188,11 +188,12 @@ def make_interpreter(
 
 
 def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
-    """Return names for two runs that the debugger compares.
+    """Return names for two runs that the debugger compares: (first run, other run).
 
     The first run has the name of the first file of `sources`. `differing` are the values of the
-    options that are only for the other run; the first one that is not empty names the other run. If
-    both names are the same, they are "this" and "other".
+    options that only the other run has, such as a second device file. The first of them that is not
+    empty gives the other run its name. If both names would be the same, they are "this" and
+    "other".
     """
     other = next((Path(x).name for x in differing if x), "other")
     this = Path(sources[0]).name if sources else "this"
@@ -322,7 +323,7 @@ def _read_line(interpreter: Interpreter) -> str:
 
 
 def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
-    """Execute `lines`, then show the screen until the user leaves.
+    """Execute the command lines `lines`, then show the screen until the user leaves.
 
     The screen's layout and the history of lines are stored in `state_folder`.
     """

@@ -59,10 +59,11 @@ class Run:
     """The result of a run.
 
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
-    axis, they have one more leading axis. `cycles` and `counters` are sums over all items,
-    except that a peak counter is the maximum. `stdout` and `stderr` are the texts of all items,
-    one after the other. `exit_code` is the first exit code of an item that is not 0, else 0.
-    `device` is the device of the last item in its final state.
+    axis, they have one more leading axis, of length `items`. `cycles` and `counters` are sums over
+    all items, except that a peak counter is the maximum. `stdout` and `stderr` are the texts of all
+    items, one after the other. `exit_code` is the first exit code of an item that is not 0, else 0.
+    `unwritten` names the outputs to which certainly no item wrote. `device` is the device of the
+    last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]

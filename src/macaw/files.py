@@ -87,7 +87,7 @@ def refuse_overwriting(
 ) -> None:
     """Raise `InputError` with `hint` if an output is the same file as an input.
 
-    The two may have different names.
+    Two different paths can be the same file, for example if one is a link.
     """
     inputs = list(inputs)
     for output in outputs:
@@ -97,7 +97,10 @@ def refuse_overwriting(
 
 
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
-    """Raise `InputError` if two outputs are the same file, which may not exist yet."""
+    """Raise `InputError` if the paths of two outputs are the same file.
+
+    The file does not need to exist.
+    """
     try:
         same = Path(one).resolve() == Path(other).resolve()
     except (OSError, RuntimeError, ValueError):
@@ -134,9 +137,9 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all files with their contents. If one cannot be written, raise `InputError`.
+    """Replace each file (path, bytes) of `contents`; raise `InputError` if one cannot be written.
 
-    Then no file is replaced.
+    After such an error no file is replaced.
     """
     with contextlib.ExitStack() as stack:
         for path, data in contents:

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 class GraphMeasurement:
     """The result of running a lowered graph in the emulator.
 
-    `cycles` is the length of the whole run, `dma` the number of cycles in which the dma worked or
-    waited for banks. `error` is the largest relative error of all outputs: the difference of an
-    element from its value in float64, divided by the largest absolute value of the output. `steps`
-    has the island, start and end of each step. `outputs` has the arrays by name.
+    `cycles` is the length of the whole run. `dma` is the number of cycles in which the DMA engine
+    worked or waited for memory banks. `error` is the largest relative error of all outputs: the
+    difference of an element from its value in float64, divided by the largest absolute value of the
+    output. A step is the work that an island does without interruption for one or more tasks of the
+    graph; `steps` has the island, start and end of each. `outputs` has the arrays by name.
     """
 
     cycles: int
@@ -57,8 +58,9 @@ class GraphMeasurement:
 class GraphLowering:
     """A lowered graph: its plan, its source and files, and the reasons for the plan.
 
-    If `dynamic`, cp assigns steps to islands at run time. The plan then shows the steps of
-    a static assignment.
+    The plan divides the graph into steps, and assigns each step to an island. If `dynamic`, the
+    control processor assigns the steps at run time instead; the plan then shows a possible static
+    assignment.
     """
 
     name: str
@@ -90,12 +92,12 @@ class GraphLowering:
 
     @property
     def resident_bytes(self) -> int:
-        """The number of bytes of constants that stay in the banks of all islands."""
+        """The sum over all islands of the bytes of constants that stay in the island's banks."""
         return residency.resident_bytes(self.plan.steps)
 
     @property
     def dma(self) -> int:
-        """The predicted number of cycles in which the dma works or waits for banks."""
+        """The predicted number of cycles in which the DMA engine works or waits for banks."""
         steps, actions = self.plan.steps, self.plan.actions
         copies = sum(row.end - row.begin for row in actions if row.kind in COPIES)
         return copies + sum(row.option.bring for row in steps if row.option.island is None)
@@ -105,9 +107,9 @@ class GraphLowering:
         return explain.steps(self.plan)
 
     def numbered_steps(self) -> dict[int, Step]:
-        """Return the steps by their numbers in the source.
+        """Return the steps by the numbers that their labels have in the source.
 
-        In a dynamic program, each island that could do a step has its own number for the step.
+        In a dynamic program, a step has a number for each island that could execute it.
         """
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
@@ -143,10 +145,10 @@ class GraphLowering:
         return layer_lowering.assemble_lowered(self.program, self.name)
 
     def random_inputs(self, seed: int) -> dict[str, NDArray[Any]]:
-        """Return random numbers from -1 to 1, rounded to the graph's number format, for all inputs.
+        """Return random inputs: an array by the name of each input. `seed` determines the numbers.
 
-        In int8 they are all integers from -128 to 127.
-        The result has an array by the name of each input. `seed` determines the numbers.
+        In int8 they are all integers from -128 to 127. Otherwise they are numbers from -1 to 1,
+        rounded to the graph's number format.
         """
         random = np.random.default_rng(seed)
         form = FORMATS[self.graph.form]

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """A step that an island executed, with its cycles.
+    """A step of a lowered graph that an island executed.
 
-    `number` is part of the step's label in the source.
+    `number` is the number in the step's label in the source. The step's first instruction began in
+    cycle `begin`, and its last one ended in cycle `end`.
     """
 
     number: int
@@ -29,9 +30,9 @@ class MeasuredStep:
 
 
 class StepRecorder:
-    """Records the steps of a run.
+    """Records which island executed which step of a lowered graph, and when.
 
-    Pass `begin` as `on_start` to `execution.run`, then read `steps`.
+    Pass the method `begin` as `on_start` to `execution.run`, then read `steps`.
     """
 
     def __init__(self, program: Program) -> None:

@@ -37,15 +37,17 @@ _FORMAT = arguments.optional(arguments.word)
 def tiled(
     matrix: ArrayLike, *, layout: str, side: str, number_format: str | None = None
 ) -> NDArray[Any]:
-    """Return the numbers of a matrix in tiles, as the directive `.tiles` arranges them.
+    """Return the numbers of a matrix in tiles, as the directive `.tiles` arranges them in memory.
 
     The result has shape (columns of memory, lanes) and the type of `matrix`. `layout` is the name
-    of an arrangement. `side` says what the matrix is: the operand `a` or `b`, or the result `c`.
+    of an arrangement that `.tiles` knows. `side` is the part of the matrix in a product c = a · b:
+    "a", "b" or "c". Raises `InputError` if the arguments do not fit each other, or a name is
+    unknown.
+
     `number_format` is fp16, fp32, bf16 or int8. By default the type of `matrix` gives it: float16
     is fp16, float32 is fp32, int8 is int8, and bfloat16 of the package ml_dtypes or the type `V2`
-    is bf16. With
-    `number_format="bf16"`, `matrix` can also be a float32 array of bf16 numbers, such as
-    `round_bfloat16` returns; the tiles then have 16 lanes. Raises `InputError`.
+    is bf16. With `number_format="bf16"`, `matrix` can also be a float32 array of bf16 numbers, such
+    as `round_bfloat16` returns; the tiles then have 16 lanes.
     """
     array = np.asarray(matrix)
     form, elements = _elements(array, layout, side, number_format)
@@ -73,9 +75,10 @@ def untiled(
 ) -> NDArray[Any]:
     """Return the matrix of `shape` (rows, columns) from its tiles in the order of memory.
 
-    With side `c`, the tiles are results that a program has stored from Rz. `number_format` is as in
-    `tiled`: an output of the type bfloat16 is a float32 array, so its tiles need "bf16". Raises
-    `InputError` if `columns` does not have as many elements as the tiles.
+    `layout` and `side` are those of `tiled`. With side "c", the tiles are results that a program
+    has stored from the result register Rz. `number_format` is as in `tiled`: an output of the type
+    bfloat16 is a float32 array, so its tiles need "bf16". Raises `InputError` if `columns` does not
+    have as many elements as the tiles.
     """
     array, shape = np.asarray(columns), arguments.python_numbers(shape)
     form, elements = _elements(array, layout, side, number_format)
@@ -89,9 +92,10 @@ def untiled(
 def _elements(
     array: NDArray[Any], layout: str, side: str, number_format: str | None
 ) -> tuple[NumberFormat, NDArray[Any]]:
-    """Return the number format of an array, and the array's elements as in memory.
+    """Return the number format of an array, and the array's elements with the bits that memory has.
 
-    Raises `InputError` if a name is unknown, or if the array has no numbers of this format.
+    Raises `InputError` if the layout, side or number format is unknown, or if the array does not
+    have numbers of the format.
     """
     form = _format(array, number_format)
     for what, word, words in (("layout", layout, ARRANGEMENT_NAMES), ("side", side, SIDES)):
@@ -133,7 +137,10 @@ def _format(array: NDArray[Any], name: str | None) -> NumberFormat:
 
 
 def _numbers(data: bytes, form: NumberFormat, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return elements in the bytes of memory as numbers of the type `dtype`."""
+    """Return the elements that the bytes `data` of memory contain, as numbers of the type `dtype`.
+
+    The elements have the number format `form`.
+    """
     elements = np.frombuffer(data, bfloat16.element_type(form.dtype))
     if bfloat16.is_stored_in(dtype):
         return elements.view(dtype).copy()

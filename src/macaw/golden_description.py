@@ -54,7 +54,11 @@ class Reference:
 
 @dataclass(frozen=True)
 class GoldenTest:
-    """The description of a golden test, from the golden.toml of its folder. Paths are absolute."""
+    """The description of a golden test, from the golden.toml of its folder. Paths are absolute.
+
+    After `max_cycles` cycles a run is stopped. A run that exits after more than `most_cycles`
+    cycles fails the test as too slow. `record` names the results that are recorded and compared.
+    """
 
     folder: Path
     sources: tuple[Path, ...]

@@ -51,7 +51,7 @@ class Result:
 class Differences:
     """How a result differs from the recording and from the references, as lines of text.
 
-    If a test records nothing, `references` also says whether the run did not exit with code 0.
+    If a test records nothing and its run does not exit with code 0, a line of `references` says so.
     """
 
     recording: tuple[str, ...] = ()
@@ -81,9 +81,9 @@ class Outcome:
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield each golden folder in `paths` and below once, in order.
+    """Yield each folder with a golden.toml at or below one of the `paths`, once and in order.
 
-    Raises `InputError` for a path that does not exist or has no golden folder.
+    Raises `InputError` for a path that does not exist, or that has no golden.toml at or below it.
     """
     visited: set[Path] = set()
     for path in paths:
@@ -110,7 +110,8 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 def files_of(folder: Path) -> list[Path]:
     """Return the files of a golden folder that no report may overwrite.
 
-    The list is shorter if golden.toml is wrong and does not say which files the test reads.
+    If golden.toml is wrong, the list has only golden.toml and the recording, because the program,
+    the inputs and the references are not known.
     """
     files = [folder / DESCRIPTION_FILE, *(folder / EXPECTED_FOLDER).glob("*")]
     try:
@@ -287,9 +288,10 @@ def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[A
 
 
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record without cores whose values are all zero.
+    """Return the record without the registers and counters of cores whose values are all zero.
 
-    So a recording also fits a device that has got a new kind of core.
+    Then a recording still fits if the device later gets a further kind of core, which the program
+    does not use.
     """
     shortened = dict(record)
     for part in ("registers", "counters"):
@@ -304,7 +306,7 @@ def _is_idle(values: object) -> bool:
 
 
 def _json_round_trip(record: dict[str, Any]) -> Any:
-    """Return the record after conversion to JSON and back."""
+    """Return the record as it would be after writing it to run.json and reading it again."""
     return json.loads(json.dumps(record))
 
 
@@ -349,9 +351,10 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
 
 
 def compare_references(golden: GoldenTest, result: Result) -> Iterator[str]:
-    """Yield as lines how `result` differs from references, and by how much it is too slow.
+    """Yield lines that say how outputs differ from their references.
 
-    Raises `InputError` for a reference that cannot be read.
+    If the run took more cycles than `most_cycles`, a first line says how many more. Raises
+    `InputError` for a reference that cannot be read.
     """
     most, cycles = golden.most_cycles, result.cycles
     if most is not None and cycles is not None and cycles > most:

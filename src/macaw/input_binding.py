@@ -25,7 +25,11 @@ from macaw.phrases import did_you_mean, plural
 
 @dataclass(frozen=True)
 class Binding:
-    """The checked inputs of a program."""
+    """The checked inputs of a program.
+
+    `arrays` has the inputs by name. Those in `batched` have a batch axis, of length `items`;
+    without such inputs `items` is None.
+    """
 
     arrays: Mapping[str, NDArray[Any]]  # by name
     batched: frozenset[str]  # names of the inputs with a batch axis
@@ -96,9 +100,10 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
-    """Return the end of a hint: a folder whose golden test has files for the missing inputs.
+    """Return `, or `macaw run FOLDER` ...` for a folder whose golden test has the missing inputs.
 
-    The folder is that of a source. The text is empty if there is no such folder.
+    The caller appends this text to a hint. FOLDER is the folder of one of the program's sources.
+    The text is empty if no such folder has the inputs.
     """
     for folder in sorted({Path(name).parent for name in program.source_files}):
         with suppress(InputError):

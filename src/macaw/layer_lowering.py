@@ -37,7 +37,10 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 class Measurement:
     """The result of running a lowered operation in the emulator.
 
-    `cycles` is the length of the whole run. `equal` is true if all outputs equal NumPy's.
+    `cycles` is the length of the whole run. `external_bytes` is the number of bytes that the DMA
+    engine moved from and to external memory, and `dma` the cycles in which it worked. `rows` is the
+    number of cycles of the row of the PE array that worked longest. `equal` is true if all outputs
+    equal NumPy's.
     """
 
     cycles: int
@@ -73,7 +76,11 @@ class Lowering:
         return self.choice.selection.cost
 
     def reasons(self) -> list[str]:
-        """Return lines that say why this mapping and this split were chosen."""
+        """Return lines that say why this mapping and this split were chosen.
+
+        The mapping says which data stay in the PE array, the split how rows and clusters of PEs
+        divide the work.
+        """
         return self.choice.reasons()
 
     @check_arguments(path=arguments.path)
@@ -254,8 +261,10 @@ def lower(
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
     are divided by 2**shift and saturated to the element type. `density` is the share of activations
-    that are not zero. Without `mapping` and `split`, the cost model chooses the cheapest mapping
-    and split. The names of the files begin with `name`.
+    that are not zero. `mapping` ("input", "weight" or "output") says which data stay in the PE
+    array, `split` (a letter from "a" to "i", docs/lowering.md) how its rows and clusters divide the
+    work. Without them, the cost model chooses the cheapest mapping and split. The names of the
+    files begin with `name`.
 
     Raises `InputError` for an operation that cannot be lowered, `ConfigError` for an invalid
     device.

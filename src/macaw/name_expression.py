@@ -19,7 +19,7 @@ MOST_NESTED = 100  # parentheses and `not`s around a word
 
 
 def parse(text: str) -> Predicate:
-    """Return a function from a name to whether the expression `text` chooses this name.
+    """Return a function that takes a name and returns whether the expression `text` chooses it.
 
     An empty expression chooses all names. Raises `InputError` with the column of a mistake.
     """

@@ -45,8 +45,10 @@ def network_folder(sources: Sequence[str]) -> Path | None:
 def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     """Return the network that these sources compute, from the net.json beside them.
 
-    Returns None if there is no net.json, and for a network of nnp alone, because cp begins none of
-    its layers. Raises `InputError` if net.json is wrong.
+    The network lets a debugger find the layers, each of which the control processor starts. Returns
+    None if there is no net.json, and also if the matrix-vector processor alone computes the
+    network, because the control processor then starts no layer. Raises `InputError` if net.json is
+    wrong.
     """
     folder = network_folder(sources)
     if folder is None:
@@ -72,9 +74,10 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 
 
 def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
-    """Return the tensors that are columns of another tensor, by their symbols.
+    """Return the tensors that are some columns of another tensor, by their symbols.
 
-    A value has the symbol of the other tensor, the first column, and the number of columns.
+    Each value has three members: the symbol of the other tensor, the first column, and the number
+    of columns.
 
     Raises `TypeError`, `ValueError` or `KeyError` if the description has a wrong form.
     """

@@ -24,8 +24,9 @@ def quantised_vectors(
 ) -> Quantised:
     """Quantise native vectors, shape (..., N); return their codes, exponents and values.
 
-    `values` are numbers in the host format without NaN. The returned values are in the host format,
-    too. With `is_matrix`, the quantiser is that of matrices, otherwise that of vectors.
+    `values` are numbers in the host format without NaN. The returned values are the quantised
+    numbers, in the host format too. The device has one quantiser for matrices and another one for
+    vectors; `is_matrix` selects that of matrices.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

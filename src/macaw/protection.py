@@ -39,8 +39,10 @@ FORMAT = 1  # version of the note beside the orders
 class Protection:
     """The shuffled weights of a network, one array for each layer, and their orders.
 
-    `order` is a uint8 array of shape (orders, blocks, lanes). The weight of input lane i of a block
-    is in lane order[..., i] of the stored block.
+    `order` is a uint8 array of shape (orders, blocks, lanes). A block is `lanes` consecutive
+    weights of a node. The weight that was in lane i of a block is in lane order[..., i] of the
+    shuffled block. `distinct` is the base-2 logarithm of the number of different arrangements of
+    these weights; if lanes have equal weights, it is smaller than `bits`.
     """
 
     weights: tuple[Weights, ...]
@@ -104,10 +106,10 @@ def protect(
     """Return the weights of a network, shuffled in random orders.
 
     Each array of `weights` is a layer and has shape (nodes, inputs). `scope` says which nodes share
-    an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the number of weights in
-    a block, by default that of a vector register for the widest type in `weights`. The orders come
-    from the operating system's random generator; a `seed` is only for tests. Raises `InputError`
-    for weights or a scope that cannot be used.
+    an order: net, layer, group:N (N nodes of a layer) or node. A node's weights are shuffled in
+    blocks of `lanes` weights. By default a block has as many weights as a vector register has lanes
+    for the widest type in `weights`. The orders come from the operating system's random generator;
+    a `seed` is only for tests. Raises `InputError` for weights or a scope that cannot be used.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():

@@ -90,8 +90,9 @@ def _counter_table(
     """Return a table of the counters `names` of the kind of cores to which `core` belongs.
 
     `counts` has the counters by core. If `width` has enough columns, each core has its own column;
-    else the table has only the sums. Meanings are shown if there is room. On a narrow screen, units
-    are left out first, then names are wrapped. Numbers are always shown.
+    else the table has only the sums. If there is room, the table also has a column with the
+    counters' meanings. On a narrow screen, it first leaves out the units, then wraps names. It
+    always shows the numbers.
     """
     from rich.table import Table
 
@@ -192,7 +193,10 @@ def _item_note(error: RunError) -> str:
 
 
 def _file_address(error: RunError) -> int | None:
-    """Return the address in the program file of the instruction at which the program stopped."""
+    """Return the address in the program file of the instruction at which the program stopped.
+
+    The program may have copied its code, so the address in the device can be another one.
+    """
     program, stop = error.device.program, error.stop
     core = error.device.cores.get(stop.core)
     if core is None or stop.address is None or program is None:
@@ -235,7 +239,7 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
     """Return a hint such as `0x00010008 is main+0x8`, or an empty text without a symbol.
 
     `address` is the address of an instruction in the device's memory, `at` the address of the same
-    instruction in the program file.
+    instruction in the program file. They differ if the program has copied its code.
     """
     match = None if at is None else program.symbol_at(at)
     if match is None:

@@ -214,9 +214,10 @@ def _is_screen() -> bool:
 def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
     """Serve one gdb at a port, or at standard input and output if `port` is `PIPE`.
 
-    `load` returns an interpreter for the program. At standard input and output, gdb has sent its
-    first packet already, and waits only a short time until the packet is acknowledged. So the
-    program is loaded after that.
+    `load` loads the program and returns an interpreter for it. For a port, the function calls
+    `load` before it waits for gdb. A gdb at standard input and output has already sent its first
+    packet, and waits only a short time for the acknowledgement. So the function then acknowledges
+    the packet first, and calls `load` after that.
     """
     from macaw.debugger.gdb import server
 

@@ -63,9 +63,10 @@ class LazyChoice(_Type):
 
 
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
-    """Return the pairs as a dictionary. Raises `click.BadParameter` if a name occurs twice.
+    """Return the pairs (name, value) as a dictionary.
 
-    The message calls an empty name `unnamed`.
+    Raises `click.BadParameter` if a name occurs twice. If this name is empty, the message has the
+    text `unnamed` in place of it.
     """
     values: dict[str, T] = {}
     for name, value in pairs:
@@ -417,7 +418,7 @@ _OTHER_FILES = {
 def descriptions(sources: Iterable[str]) -> list[str]:
     """Return the paths of golden.toml and net.json in the folders of `sources`.
 
-    These files describe programs; some of them may not exist.
+    These files describe programs. The function returns their paths even if the files do not exist.
     """
     from macaw.golden_description import DESCRIPTION_FILE
     from macaw.network_description import NETWORK_FILE
@@ -428,7 +429,7 @@ def descriptions(sources: Iterable[str]) -> list[str]:
 
 
 def refuse_other_files(sources: Iterable[str]) -> None:
-    """Raise `InputError` for a file whose name ends as one that is no program, such as `.onnx`.
+    """Raise `InputError` for a file whose ending shows that it is no program, such as `.onnx`.
 
     The hint says what the user can do with a file of this type.
     """
@@ -449,9 +450,11 @@ data_option = click.option(
 
 
 def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the arrays of --data, by name or as a single array, and the paths of the files.
+    """Return the arrays that the words of --data name, and the paths of their files.
 
-    Raises `click.UsageError` if the words of the option are wrong.
+    One word without a name, such as `x.npy`, gives a single array; words such as `x=x.npy` give a
+    dictionary of arrays by name. Raises `click.UsageError` for words of another form, and for a
+    name that occurs twice.
     """
     from macaw import files
 

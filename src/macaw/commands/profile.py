@@ -48,7 +48,7 @@ def _sizes(
 ) -> dict[str, int]:
     """Return the options N and CORE=N as a dictionary of numbers by core.
 
-    An N without a core is for all other cores and has the key "".
+    A word N without a core is for all cores that no other word names; its key is "".
     """
     return collect(map(_core_and_size, values), "N")
 

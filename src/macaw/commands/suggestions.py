@@ -38,7 +38,7 @@ def engines(_ctx: click.Context, _parameter: click.Parameter, start: str) -> lis
 
 
 def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """Return those names of sections that begin with `start`, in the command line's ELF file."""
+    """Return the sections of the ELF file on the command line whose names begin with `start`."""
     from macaw import api
     from macaw.isa.errors import MacawError
 

@@ -176,7 +176,8 @@ def command(
 def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
     """Return the values of `rows`, pairs (setting, values), by setting.
 
-    Raises `click.UsageError` for a setting that occurs twice, and for a range such as `4..8`.
+    Raises `click.UsageError` for a setting that occurs twice, and for a value such as `4..8`,
+    because values must be listed one by one.
     """
     swept: dict[str, Any] = {}
     for name, values in rows:

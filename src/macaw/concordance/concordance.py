@@ -38,7 +38,12 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Difference:
-    """The first element in which two results differ, and the instruction that wrote the element."""
+    """The first element in which two results differ, and the instruction that wrote the element.
+
+    `values` has pairs such as ("in the emulator", "0.5"): where a value comes from, and the value.
+    `count` is the number of elements of the tensor that differ. `origin` is the first place in the
+    program whose result differs.
+    """
 
     tensor: str
     index: tuple[int, ...]
@@ -59,7 +64,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Concordance:
-    """A program of nnp, its data-flow graph, and the software that is generated from the graph."""
+    """A program of nnp, its data-flow graph, and the software that is generated from the graph.
+
+    A chain is a sequence of instructions from a read to a write, through which vectors pass one
+    after another. `chains` are those that the program executes, in this order.
+    """
 
     program: Program
     config: Configuration  # the device

@@ -1,8 +1,9 @@
 """Finds the first chain whose result differs between the emulator and the generated file.
 
-A generated file has one function for each kind of instruction. This module records the results of
-these functions in the order of the calls, and compares them with the values that the emulator's
-chains write.
+A chain is a sequence of instructions from a read to a write, through which vectors pass one after
+another. A generated file has one function for each kind of instruction. This module records the
+results of these functions in the order of the calls, and compares them with the values that the
+emulator writes at the ends of chains.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from macaw.lowering.concord.layer import LOOPING, operations_of
 class Deviation:
     """The first chain whose result differs between the emulator and the software.
 
-    `element` is an index into the elements that the chain writes in one iteration.
+    `place` is the chain's last instruction that affects the result. `element` is the index of the
+    first different element, counted in the elements that the chain writes in one iteration;
+    `emulator` and `software` are its two values.
     """
 
     place: SourceInstruction  # the chain's last instruction that affects the result
@@ -70,10 +73,10 @@ def find_deviation(
 def _record_results(
     layer: LayerTensors, target: str, text: str, data: Arrays
 ) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
-    """Run the file `text` and return the last operation of each chain, by the chain's number.
+    """Run the file `text` and return the result of each chain, by the chain's number.
 
-    An operation is given as (source instruction, result). Returns None if the text does not have
-    the form of a generated file.
+    A value of the dictionary is (source instruction, result) of the chain's last operation. Returns
+    None if the text does not have the form of a generated file.
     """
     calls = [
         (node, chain)

@@ -163,12 +163,13 @@ class LayerTensors:
             placed.append((name, start, raw))
 
     def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
-        """Return the arrays for the program's `.input`s, by name.
+        """Return the arrays for the inputs that the program declares with `.input`, by name.
 
-        An input at netin gets the tensors of the layer that NetInQ carries, from `tensors`. An
-        input that is no tensor of the layer gets its array in `data`. All others get zeros: the
-        caller writes the layer's tensors into memory. Raises `InputError` if the tensors do not fit
-        into the inputs at netin.
+        Inputs declared with `at=netin` enter the processor through its queue NetInQ. They get the
+        layer's tensors in this queue, with values from `tensors`. An input that is no tensor of the
+        layer gets its array in `data`. All other inputs get zeros here, because the caller writes
+        these tensors into memory. Raises `InputError` if the tensors do not fit into the inputs at
+        netin.
         """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)

@@ -142,7 +142,10 @@ class Answers:
         ]
 
     def prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder:
-        """Return the range and the text of the name at a position. Raises `Refusal`."""
+        """Return the range and the text of the name at a position.
+
+        Raises `Refusal` if no name that can be changed is at the position.
+        """
         try:
             name, span = self._document.name_at(*self._at(params.position))
         except RenameError as error:

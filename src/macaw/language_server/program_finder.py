@@ -41,7 +41,11 @@ def includes(text: str) -> tuple[str, ...]:
 
 
 def determines_programs(path: Path) -> bool:
-    """Return whether a change of this file can move other files from one program to another."""
+    """Return whether a file can decide which files are assembled together.
+
+    A golden.toml can, because it names a program's sources, and a source, because it includes other
+    files.
+    """
     return path.name == DESCRIPTION_FILE or path.suffix in SOURCE_ENDINGS
 
 

@@ -107,9 +107,10 @@ class Peer:
     # --- a message ---
 
     def _handle(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
-        """Handle a message, which may be wrong (a `Refusal`).
+        """Handle a message. If the message could not be read, `item` is the `Refusal` to send.
 
-        Returns the task that will answer the message; None if the message needs no further answer.
+        If a task will answer the message later, the method returns the task. Otherwise it returns
+        None: it has sent the answer already, or the message needs none.
         """
         try:
             message = _message(item)

@@ -33,7 +33,8 @@ class LoadedProgram:
     """A program with the texts that its files have at one moment.
 
     `key` identifies the program. `open_files` are the open files of that moment, by path.
-    `recordings` has what runs over older texts of the program have recorded.
+    `recordings` has what the assembler recorded in runs over older texts of the program, so that it
+    can reuse the results for unchanged lines.
     """
 
     def __init__(
