@@ -139,7 +139,7 @@ def assemble_object(
     """Assemble an object for a linker, as `macaw asm -c` does.
 
     The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
-    linker finds it in another object. If the sources have no code for cp, the control processor,
+    linker finds it in another object. If the sources have no code for cp, the command processor,
     the object has none either, whereas `assemble` adds cp's default program. `save_object` writes
     the object to a file; `linker_script` and `c_header` return texts with its addresses.
     """

@@ -59,7 +59,7 @@ class GraphLowering:
     """A lowered graph: its plan, its source and files, and the reasons for the plan.
 
     The plan divides the graph into steps, and assigns each step to an island. If `dynamic`, the
-    control processor assigns the steps at run time instead; the plan then shows a possible static
+    command processor assigns the steps at run time instead; the plan then shows a possible static
     assignment.
     """
 

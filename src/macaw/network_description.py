@@ -45,9 +45,9 @@ def network_folder(sources: Sequence[str]) -> Path | None:
 def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     """Return the network that these sources compute, from the net.json beside them.
 
-    The network lets a debugger find the layers, each of which the control processor starts. Returns
+    The network lets a debugger find the layers, each of which the command processor starts. Returns
     None if there is no net.json, and also if the matrix-vector processor alone computes the
-    network, because the control processor then starts no layer. Raises `InputError` if net.json is
+    network, because the command processor then starts no layer. Raises `InputError` if net.json is
     wrong.
     """
     folder = network_folder(sources)

@@ -38,18 +38,19 @@ Plan = TypeVar("Plan", bound=ProductPlan)
 
 
 def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
-    """Return the partition of a product by a split, over at most `size` (rows, clusters)."""
+    """Return how `split` divides a product among at most `size` (rows, clusters) of the array."""
     return partition(split, *size, (product.m, product.n, product.k))
 
 
 def _partitions(
     product: Product, config: Configuration, split: str, size: tuple[int, int], aligns: bool
 ) -> list[Partition]:
-    """Return the partitions to try for a split and size; with `aligns`, also an aligned one.
+    """Return the partitions to try for a split and a size (rows, clusters).
 
-    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition, fewer of
-    these rows cross the border of a beat: the length of a part of N is a multiple of the greatest
-    common divisor of `pe.pes` and the number of results in 16 bytes.
+    With `aligns`, an aligned partition follows if it differs from the first. The dma moves the
+    outputs of a cluster in pieces of a few bytes, and a piece that crosses the border of a beat
+    takes longer. In an aligned partition fewer pieces do: the number of outputs of a part is a
+    multiple of the greatest common divisor of `pe.pes` and the number of results in 16 bytes.
     """
     part = array_partition(product, split, size)
     if not aligns:
@@ -88,14 +89,15 @@ def plans(
     limit: float,
     aligns: bool,
 ) -> Iterator[ProductPlan]:
-    """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
+    """Yield plans that fit the device, for a mapping and a split.
 
-    All of them fit the device. For the weight stationary mapping, they are the plans with the
-    lowest estimates, at most `TRIES`. For the other mappings, the rows of activations in a tile are
-    grouped in several ways, and for each way the two plans with the longest tiles of k that fit are
-    yielded. For the input stationary mapping, plans with a loop over the rows follow. Plans that
-    probably take more than `limit` cycles may be left out. `density` is the share of activations
-    that are not zero. With `aligns`, plans of an aligned partition follow (`_partitions`).
+    They use at most `size` (rows, clusters) of the array. For the weight stationary mapping, they
+    are the plans with the lowest estimates, at most `TRIES`. For the other mappings, the function
+    tries several numbers of rows of activations in a tile; for each number it yields the two plans
+    with the most inputs (k) in a tile. For the input stationary mapping, plans with a loop over the
+    rows follow. `density` is the share of activations that are not zero. Plans that probably take
+    more than `limit` cycles may be left out. With `aligns`, plans of an aligned partition follow
+    (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)
@@ -109,10 +111,11 @@ def _product_plans(
     density: float,
     limit: float,
 ) -> Iterator[ProductPlan]:
-    """Yield plans that fit the device, for a mapping and a partition.
+    """Yield plans of a matrix product that fit the device, for a mapping and a partition.
 
-    Weight stationary plans are ranked by estimates for the `density` of nonzero activations, and
-    those that probably take more than `limit` cycles are left out.
+    Weight stationary plans come in the order of their estimates, for which `density` is the share
+    of activations that are not zero. Those that probably take more than `limit` cycles are left
+    out.
     """
     if mapping is WEIGHT:
         yield from _stationary_plans(product, config, part, density, limit)
@@ -133,9 +136,10 @@ def _product_plans(
 
 
 def _loop_plans(product: Product, config: Configuration, part: Partition) -> Iterator[ProductPlan]:
-    """Yield input stationary plans with a loop over the rows of a tile, for at most `TRIES` tiles.
+    """Yield input stationary plans that multiply the rows of a tile in a loop, at most `TRIES`.
 
-    For each number of rows, the inputs are divided into as few tiles as fit the input buffer.
+    Each plan has another number of rows of activations in a tile. The inputs (k) are divided into
+    as few tiles as the input buffer allows.
     """
     outputs, length = even_tile(part.length("N"), config["pe.pes"]), part.length("K")
     count = 0
@@ -155,8 +159,8 @@ def _stationary_plans(
 ) -> Iterator[ProductPlan]:
     """Yield the weight stationary plans with the lowest estimated cycles, at most `TRIES`.
 
-    The estimates are for the `density` of nonzero activations. Plans whose estimate is much greater
-    than `limit` are left out.
+    `density` is the share of activations that are not zero. Plans whose estimate is much greater
+    than `limit` cycles are left out.
     """
     grid = row_grid(config, part)
     guesses = row_estimates(product, config, part, grid, density)
@@ -174,8 +178,8 @@ def _least(
     """Yield the plans with the lowest estimated cycles, at most `TRIES`.
 
     `guesses` has the estimates of possible plans; those above `LATER` times `limit` are left out.
-    `fitting` returns the plan with a given index in `guesses`, or None if that plan does not fit
-    the device.
+    `fitting` takes an index in `guesses`. It returns the plan with this estimate, or None if the
+    plan does not fit the device.
     """
     count = 0
     for index in np.argsort(guesses, kind="stable"):
@@ -200,8 +204,8 @@ def _image_plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a convolution that fit the device; the parameters are those of `plans`.
 
-    Image plans are only for the layout `hwc`, and plans with sliding windows only for depthwise
-    convolutions. A convolution 1 × 1 may also be computed as a matrix product.
+    There are plans with slabs (`ImagePlan`) for the layout `hwc`, plans with sliding windows for
+    depthwise convolutions, and plans of a matrix product for a 1 × 1 convolution.
     """
     if product.matrix is not None and mapping is WEIGHT:
         yield from plans(product.matrix, config, mapping, split, size, density, limit, aligns)
@@ -244,9 +248,10 @@ def _plans_of_image(
 def _sliding_plans(
     product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
 ) -> Iterator[ImagePlan]:
-    """Yield plans with sliding windows, one for each tile width (`_tallest` chooses the rows).
+    """Yield plans with sliding windows, one for each number of output columns in a tile.
 
-    There are none if the dma alone would take more than `limit` cycles.
+    Each tile has as many rows as fit (`_tallest`). There are no plans if the dma alone would take
+    more than `limit` cycles.
     """
     if product.layout == "hwc":  # the dma moves strips element by element
         moved = product.m * product.kernel[0] * product.width * product.channels
@@ -291,7 +296,8 @@ def _tallest(
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
     """Return the pairs (groups, members) to try for a tile of a part.
 
-    A tile has `groups` groups of rows of activations, with `members` rows in each group.
+    A tile has `groups` groups of `members` rows of activations. Each member of a group has its own
+    accumulator in a PE, so `members` is at most the number of accumulators.
     """
     length = part.length("M")
     most = min(length, ACCUMULATORS)
@@ -304,7 +310,10 @@ def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
 
 
 def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
-    """Yield the lengths of k to try for tiles with `rows` rows of activations, longest first."""
+    """Yield the numbers of inputs (k) to try for tiles with `rows` rows of activations.
+
+    The largest number is the first; it is limited by the input buffer.
+    """
     block = config["pe.input_buffer"] // BLOCKS
     length, last = part.length("K"), 0
     most = min(length, BLOCKS // rows * block)

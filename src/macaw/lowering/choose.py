@@ -68,7 +68,10 @@ class Choice:
         return lines
 
     def prediction(self) -> str:
-        """Return a line of text: the predicted cycles and bytes, and the cores that limit them."""
+        """Return a line of text: the predicted cycles and bytes, and what the iterations wait for.
+
+        They wait for the rows of the array, the dma or cp.
+        """
         price = self.selection.cost
         return (
             f"{price.cycles:,} cycles, {price.traffic.external:,} bytes outside predicted;"
@@ -96,12 +99,12 @@ def choose(
 ) -> Choice:
     """Return the plan with the least predicted cycles. Raises `LowerError` if none fits.
 
-    The result also has the other candidates. The setting `lower.preferred.OPERATION` names the
-    preferred mapping, which is selected if it takes at most 2% more cycles than the best one.
-    `product` must be a result of its method `validated`. `density` is the share of activations that
-    are not zero. A `mapping` or `split` restricts the search. A `split` is over all rows and
-    clusters of the device. Without `split`, plans may also use half of the rows or clusters, a
-    quarter, and so on.
+    The result also has the best plan of each other mapping and split. The setting
+    `lower.preferred.OPERATION` names the preferred mapping, which is selected if it takes at most
+    2% more cycles than the best one. `product` must come from `Product.validated`. `density` is the
+    share of activations that are not zero. A `mapping` or `split` restricts the search. With
+    `split`, a plan uses all rows and clusters of the array, if there is work for all. Without it,
+    plans may also use half of the rows or clusters, a quarter, and so on.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:
@@ -152,9 +155,9 @@ def _cheapest(
     """Return the candidate of a mapping and split with the least predicted cost; None if none fits.
 
     `density` is the share of activations that are not zero. With `halves`, the function also tries
-    partitions with aligned outputs, and plans for half of the rows and for half of the clusters.
-    From each of these that takes fewer cycles, the function halves the rows or clusters again.
-    Fewer rows and clusters need fewer transfers, and fewer additions of sums.
+    partitions with aligned outputs (`candidates._partitions`), and plans for half of the rows or
+    half of the clusters, because they need fewer transfers and fewer additions of sums. If such a
+    plan takes fewer cycles, the function halves its rows or clusters again.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)
@@ -178,13 +181,14 @@ def _cheapest(
 
 
 def _balanced(candidate: Candidate, density: float) -> Candidate:
-    """Return a candidate with the same plan and balancing if that pays, else `candidate`.
+    """Return the candidate with balancing if that pays, else `candidate` itself.
 
-    Balancing pays if the predicted cycles without it are at least `PAYS` times those with it, for
-    this `density`. Only the PEs of design 5b can balance.
+    With balancing, a PE moves work to a neighbour that has less work. It pays if the predicted
+    cycles without it are at least `PAYS` times the cycles with it, for this share `density` of
+    activations that are not zero. Only the PEs of design 5b can balance.
 
-    Balancing is not possible for floating-point sums, because it changes the order of additions.
-    Windows that slide over dense strips have nothing to balance.
+    Floating-point sums cannot be balanced, because balancing changes the order of additions. Plans
+    with sliding windows (`plan.dense`) are not balanced, because all their PEs have the same work.
     """
     plan = candidate.plan
     floating = np.dtype(plan.types.sum).kind == "f"
@@ -209,8 +213,8 @@ def _cheapest_of(
     """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
     Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
-    probably cost more than `best` are left out. With `aligns`, partitions with aligned outputs are
-    tried, too.
+    probably cost more than `best` are left out. With `aligns`, the function also tries partitions
+    with aligned outputs (`candidates._partitions`).
     """
     if best is not None and least_cycles(product, config, split, size, density) >= best.cost.cycles:
         return best

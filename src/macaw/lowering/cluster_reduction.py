@@ -2,14 +2,15 @@
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
 rows (seed 000 ¶85). This module is for plans whose sums wait in the output queues of the PEs. A
-queue has one entry for each position of the tile, that is, for each group of rows of activations.
+queue has one entry for each position of the tile: for a convolution, a position of the output
+image, and for a matrix product, a row of activations.
 
-One exe computes the totals of as many positions as its segments allow: each iteration of its
-sequence loads the sums of one position, and moves their total to the output queue. All exes of a
-list have the same number of positions. So the last exe may begin at positions that the one before
-it has finished already; it stores the same totals there again. If a sequence has too few
-instructions for an iteration's loads, an exe computes the total of one position, and another exe
-moves it out.
+An exe is a packet that starts an instruction sequence in the PEs. It computes the totals of as many
+positions as its segments of data allow: each iteration of the sequence loads the sums of one
+position, and moves their total to the output queue. All exes of a list have the same number of
+positions. So the last exe may begin at positions that the one before it has finished already; it
+stores the same totals there again. If a sequence has too few instructions for an iteration's loads,
+an exe computes the total of one position, and another exe moves it out.
 """
 
 from __future__ import annotations
@@ -36,27 +37,38 @@ _MOVE = "spu nonsf, src=0, dst=0"
 
 
 def cluster_summands(plan: ProductPlan) -> int:
-    """Return the number of partial sums that a PE adds to one total of the clusters of its row."""
+    """Return how many partial sums cluster 0 of a row adds to one total: those of all its clusters.
+
+    If sums start with a bias or earlier partial sums, these count as one more. The result is 1 if
+    clusters do not compute parts of the same sums.
+    """
     return plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
 
 
 def row_summands(plan: ProductPlan) -> int:
-    """Return the number of partial sums that a PE adds to one total of the rows."""
+    """Return how many partial sums row 0 adds to one total: those of all rows.
+
+    The result is 1 if rows do not compute parts of the same sums.
+    """
     return plan.partition.rows if plan.reduces_rows else 1
 
 
 def most_summands(plan: ProductPlan) -> int:
-    """Return the largest number of partial sums that a PE adds to one total."""
+    """Return the larger of `cluster_summands` and `row_summands`."""
     return max(cluster_summands(plan), row_summands(plan))
 
 
 def adds_in_loops(plan: ProductPlan) -> bool:
-    """Return whether each exe adds the sums of several positions, in a loop."""
+    """Return whether each exe packet adds the sums of several positions, in a loop.
+
+    If not, the loads of one position already fill the sequence, so an exe adds those of one
+    position.
+    """
     return most_summands(plan) < SEQUENCE_LENGTH  # with the instruction that moves the total
 
 
 def positions_of_exe(plan: ProductPlan, summands: int) -> int:
-    """Return the number of positions of each exe that adds `summands` sums to a total."""
+    """Return for how many positions one exe packet adds `summands` sums each to a total."""
     if not adds_in_loops(plan):
         return 1
     # the last block of the output queue receives the partial sums
@@ -66,7 +78,7 @@ def positions_of_exe(plan: ProductPlan, summands: int) -> int:
 
 
 def _first_positions(plan: ProductPlan, summands: int) -> list[int]:
-    """Return the first position of each exe that adds `summands` sums to a total."""
+    """Return the first position of each of the exe packets that add `summands` sums to a total."""
     many = positions_of_exe(plan, summands)
     return [min(first, plan.positions - many) for first in range(0, plan.positions, many)]
 
@@ -84,9 +96,9 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
 
 
 def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
-    """Return the sequences that add sums, and the sequence that finishes and stores the sums.
+    """Return the sequences that add sums, and the sequence that turns the totals into results.
 
-    `steps` says what the last sequence does with the sums before it stores them.
+    `steps` has the instructions of the last sequence before it stores the results.
     """
     sequences = []
     if plan.reduces_clusters:
@@ -102,7 +114,11 @@ def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
 
 
 def _adding(plan: ProductPlan, name: str, buffer: int, summands: int) -> Sequence:
-    """Return the sequence that adds `summands` sums to one total."""
+    """Return the sequence that adds `summands` sums to one total.
+
+    It is called `name` and is for the instruction buffer `buffer`: JOIN adds the sums of clusters,
+    MERGE those of rows.
+    """
     what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a position"
     if not adds_in_loops(plan):
         return Sequence(name, buffer, ["ld psums"], what=what, options=(f".loop inner={summands}",))
@@ -115,8 +131,9 @@ def _adding(plan: ProductPlan, name: str, buffer: int, summands: int) -> Sequenc
 def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     """Return the sequences that activate, requantise and store the sums of all positions.
 
-    If clusters or rows have to add their sums, the first sequence only stores raw sums. `what` is
-    the comment of the final sequence, `raw` the comment of a sequence that stores raw sums.
+    If clusters or rows have to add their sums, the first sequence only stores raw sums, those
+    before activation and requantisation, and further sequences add them. `what` is the comment of
+    the final sequence, `raw` the comment of a sequence that stores raw sums.
     """
     steps = finish(plan, [0])
     body = [*steps.body, "st base=0"]
@@ -127,19 +144,19 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 
 
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the packet lists that execute the sequence that finishes sums.
+    """Return the names of the packet lists that turn sums into results.
 
-    These are the lists of the iterations, unless only rows add their sums. If rows add their sums,
-    the list `merge`, in which row 0 adds them, is the last one.
+    These are the lists of the iterations. If row 0 adds the sums of all rows, its list `merge`
+    follows; if then no clusters add sums, `merge` is the only list.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names
 
 
 def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:
-    """Return the numbers of bytes of the lists of `iteration_lists`, without their end marks.
+    """Return the number of bytes of each list that `iteration_lists` returns, without its end mark.
 
-    `own` is the number of bytes of a list without the exes that add sums of clusters.
+    `own` is the number of bytes of a list without the exe packets that add sums of clusters.
     """
     more, last = list_names(plan)
     raws = {more: True, last: plan.reduces_rows}
@@ -159,11 +176,10 @@ def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:
 def iteration_lists(
     plan: ProductPlan, exes: Callable[[str, bool], Iterable[Exe]], what: str
 ) -> list[Packets]:
-    """Return the packet lists of the iterations.
+    """Return the packet lists of the iterations, and the list `merge` if row 0 adds the rows' sums.
 
-    If the plan adds over rows, also return the list in which row 0 adds the rows' sums. `exes`
-    takes a list's name and whether its sums are stored as raw sums, and returns the list's exes.
-    `what` is the comment of the iterations' list if all iterations have the same list.
+    `exes` takes a list's name and whether the list stores raw sums, and returns the list's exe
+    packets. `what` is the comment of the iterations' list if all iterations have the same list.
     """
     more, last = list_names(plan)
     result = []
@@ -178,18 +194,19 @@ def iteration_lists(
 
 
 def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
-    """Yield the exes with which cluster 0 adds the sums of all clusters of its row.
+    """Yield the exe packets with which cluster 0 adds the sums of all clusters of its row.
 
-    With `raw`, the total is stored as a raw sum, else as a result.
+    With `raw`, the packets store the totals as raw sums, else as results.
     """
     for first in _first_positions(plan, cluster_summands(plan)):
         yield from _cluster_exes(plan, first, raw)
 
 
 def _cluster_exes(plan: ProductPlan, first: int, raw: bool) -> Iterator[Exe]:
-    """Yield the exes with which cluster 0 adds the clusters' sums from position `first` on.
+    """Yield the exe packets that add the clusters' sums of some positions, from `first` on.
 
-    With `raw`, the totals are stored as raw sums, else as results.
+    There are as many positions as one packet can take (`positions_of_exe`). Cluster 0 adds. With
+    `raw`, the packets store the totals as raw sums, else as results.
     """
     data = list[str]()
     for place in range(first, first + positions_of_exe(plan, cluster_summands(plan))):
@@ -200,13 +217,16 @@ def _cluster_exes(plan: ProductPlan, first: int, raw: bool) -> Iterator[Exe]:
 
 
 def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
-    """Yield the exes with which row 0 adds the sums of all rows."""
+    """Yield the exe packets with which row 0 adds the sums of all rows."""
     for first in _first_positions(plan, row_summands(plan)):
         yield from _row_exes(plan, first)
 
 
 def _row_exes(plan: ProductPlan, first: int) -> Iterator[Exe]:
-    """Yield the exes with which row 0 adds the rows' sums from position `first` on."""
+    """Yield the exe packets that add the rows' sums of some positions, from `first` on.
+
+    There are as many positions as one packet can take (`positions_of_exe`). Row 0 adds.
+    """
     places = range(first, first + positions_of_exe(plan, row_summands(plan)))
     rows = range(plan.partition.rows)
     data = [f"psums gathered[{p}, {place}] sliced" for place in places for p in rows]
@@ -217,10 +237,12 @@ def _row_exes(plan: ProductPlan, first: int) -> Iterator[Exe]:
 def _exes(
     plan: ProductPlan, buffer: int, first: int, data: Iterable[str], to: str, raw: bool
 ) -> Iterator[Exe]:
-    """Yield the exes that add sums by the sequence in `buffer`, from position `first` on.
+    """Yield the exe packets that add the sums of some positions, from `first` on.
 
-    `data` has their segments, and `to` selects their clusters. With `raw`, the totals are stored as
-    raw sums, else as results.
+    They start the sequence in instruction buffer `buffer` with the segments `data` (the sums). `to`
+    selects the clusters that execute it. With `raw`, the packets store the totals as raw sums, else
+    as results. There are two packets, one to add and one to store, if a sequence has no room for a
+    loop (`adds_in_loops`).
     """
     flag = "shift" if raw else "last"
     size = Types.size(plan.types.sum if raw else plan.types.result)

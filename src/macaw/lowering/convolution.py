@@ -23,8 +23,9 @@ class Convolution(Product):
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows. Pairs such as
-    `stride` are (vertical, horizontal). With `turned`, x and y have a single row. The plan then
-    treats each element of this row as a separate row, because the bytes in memory are the same.
+    `stride` are (vertical, horizontal). With `turned`, rows and columns are exchanged: x and y have
+    a single row in the user's model, and the plan treats each element of this row as a separate
+    row. The bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
     channels of other groups. `weights` contains these zeros, but most plans neither store nor
@@ -74,7 +75,10 @@ class Convolution(Product):
 
     @property
     def image_pitches(self) -> tuple[int, int]:
-        """The distances from an image to the next one, in elements: in the framed x, and in y."""
+        """The distances, in elements, from an image to the next one: in the framed x, and in y.
+
+        The framed x has zeros as padding around each image.
+        """
         height, width = self.padded
         return height * width * self.channels, self.m * self.columns * self.y_pitch
 
@@ -85,7 +89,11 @@ class Convolution(Product):
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of an output's nonzero weights before each channel: shape (outputs, k + 1)."""
+        """For each output and c from 0 to k, the number of nonzero weights for channels below c.
+
+        The shape is (outputs, k + 1). Plans compute from it how many weights a range of channels
+        has.
+        """
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
         return before
@@ -105,9 +113,9 @@ class Convolution(Product):
         )
 
     def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Return the distances to the next row, column and channel of an image in a memory layout.
+        """Return the distances to the next row, column and channel in a memory layout, in elements.
 
-        `image` is (height, width, channels). The distances are in elements.
+        `layout` is `hwc` or `cwh`, `image` is the image's size (height, width, channels).
         """
         height, width, channels = image
         return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
@@ -119,7 +127,7 @@ class Convolution(Product):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of the image with its frame of zeros, in its memory layout."""
+        """The shape of the image with its padding of zeros, in its memory layout."""
         sides = (*self.padded, self.channels)
         return (self.image_count, *(sides if self.layout == "hwc" else sides[::-1]))
 
@@ -138,7 +146,7 @@ class Convolution(Product):
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The distances, in elements of the framed image, to the next row, column and channel."""
+        """The distances to the next row, column and channel in the padded image, in elements."""
         return self.pitches(self.layout, (*self.padded, self.channels))
 
     @property
@@ -194,7 +202,7 @@ class PointwiseProduct(Product):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of the image of the necessary pixels."""
+        """The shape of the image that has only the pixels that the stride does not leave out."""
         assert self.image is not None
         return self.m, self.image.channels
 
@@ -206,7 +214,7 @@ class PointwiseProduct(Product):
 
     @property
     def form(self) -> str:
-        """The way in which a plan computes the convolution, for reports."""
+        """The way in which a plan computes the convolution, as text for reports."""
         return ", as a matrix product"
 
     def describe(self) -> str:
@@ -282,7 +290,7 @@ def convolution(
 def _turned(product: Convolution) -> Convolution:
     """Return a convolution with rows and columns exchanged.
 
-    If the image has one row or one column, its bytes in memory stay the same.
+    This does not change the bytes of an image that has a single row or a single column.
     """
     return replace(
         product,

@@ -57,7 +57,13 @@ CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes that a program moves, by purpose."""
+    """The bytes that a program moves, by purpose.
+
+    `program` is for packets and sequences. `copies` is for copies of x that add or leave out
+    pixels, and for zeros as padding. `sums_in` and `sums_out` are for biases and partial sums from
+    and to external memory. `between` is for copies from one on-chip unit, or half of a unit, to
+    another.
+    """
 
     program: int  # packets and sequences, copied into both halves
     copies: int  # copies of x into a frame of zeros, or of its necessary pixels; zeros of paddings
@@ -90,7 +96,11 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Cost:
-    """The bytes and cycles that a plan's program takes."""
+    """The predicted bytes and cycles of a plan's program.
+
+    `cycles` is the length of the whole program. `rows`, `dma` and `cp` are the cycles in which the
+    rows of the array, the dma and the command processor work.
+    """
 
     traffic: Traffic  # the bytes
     cycles: int  # device cycles of the whole program
@@ -161,7 +171,11 @@ def traffic(plan: ProductPlan) -> Traffic:
 
 
 def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Traffic:
-    """Return the bytes that a program with `program` bytes of lists and sequences moves."""
+    """Return the bytes that a plan's program moves, by purpose.
+
+    `moves` has the transfers of an iteration; `program` is the number of bytes of the packet lists
+    and sequences.
+    """
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
     weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
@@ -201,9 +215,9 @@ class TransferShape:
 
 
 def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
-    """Return the shapes of transfers, each with its number of transfers.
+    """Group transfers by their shape: return each shape with the number of its transfers.
 
-    Each item of `transfers` occurs `times` times, with different addresses.
+    Each item of `transfers` stands for `times` transfers, which differ in their addresses.
     """
     kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
     return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
@@ -257,7 +271,9 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 def _step_loads(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> Iterator[TransferShape]:
-    """Yield the shapes of the transfers that load an iteration's data, with activations of `moves`.
+    """Yield the shapes of the transfers that load the data of one iteration.
+
+    `moves` has the shapes of those that load activations.
 
     `first` says whether the iteration starts new sums, `last` whether it ends sums, `entering`
     whether it loads new activations.
@@ -278,7 +294,10 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
+
+    `entering`, `first` and `last` are the iteration's kind (`_iteration_kinds`).
+    """
     control = IterationCycles.of(plan.config)
     shapes = list(_step_loads(plan, moves, entering, first, last))
     if last:
@@ -294,7 +313,10 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles after an iteration in which sums are moved on chip and added."""
+    """Return the cycles between two iterations in which sums are moved on chip and added.
+
+    `last` says whether the earlier iteration has the last tile of k.
+    """
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
@@ -315,8 +337,10 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
     """Yield the kinds of iterations, each as (share, entering, first, last).
 
     `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
-    their first part, which some iterations skip (`row_program.has_entry_part`). `first` and `last`
-    say whether the iteration has the first and the last tile of k. Other functions use these names.
+    their first part, which for example loads activations, and which some iterations skip
+    (`row_program.has_entry_part`). `first` says whether the iteration has the first tile of inputs
+    (k) and so starts new sums; `last` whether it has the last one and so completes the sums. Other
+    functions use these names.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
@@ -334,8 +358,8 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 def _entries(plan: ProductPlan) -> float:
     """Return the number of weights of the PE with the most weights, averaged over tiles.
 
-    If the plan balances, the result is the number of loads that this PE multiplies for a dense row
-    of activations.
+    If the plan moves work from PE to PE (`balance`), the result is the number of weights that this
+    PE then multiplies if no activation is zero.
     """
     counts = plan.weight_counts
     if not plan.balance:
@@ -351,9 +375,11 @@ def _entries(plan: ProductPlan) -> float:
 def _row_cycles(
     plan: ProductPlan, entries: float, density: float, entering: bool, first: bool, last: bool
 ) -> float:
-    """Return the cycles of a row's packet list, from the bus and accumulator times of its exes.
+    """Return the cycles that a row of the array takes for the packet list of one iteration.
 
-    `entries` is the number of weights of a PE, `density` the share of nonzero activations.
+    They follow from the times at which each exe packet uses the bus and the accumulators. `entries`
+    is the number of weights of a PE, `density` the share of activations that are not zero.
+    `_iteration_kinds` explains `entering`, `first` and `last`.
     """
     config = plan.config
     width = config["dist.bus_bytes"]
@@ -450,7 +476,7 @@ def _stationary_cycles(
 
 
 def _payload(plan: ProductPlan, exe: Exe) -> float:
-    """Return the number of bytes that an exe sends over the bus."""
+    """Return the number of bytes that an exe packet sends over the bus to the PEs."""
     tile, operand = plan.tile, Types.size(plan.types.activation)
     total = 1.0
     for item in exe.data:
@@ -467,10 +493,10 @@ def _payload(plan: ProductPlan, exe: Exe) -> float:
 
 
 def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> float:
-    """Return the cycle in which the stores of an exe end.
+    """Return the cycle in which the PEs have stored the sums or results of an exe packet.
 
-    `moves_end` is the cycle in which its sums have left the accumulators; `units` is the cycle in
-    which the earlier stores end.
+    `moves_end` is the cycle in which the sums have left the accumulators; `units` is the cycle in
+    which the earlier packets' stores end.
     """
     config, members = plan.config, plan.tile.members
     special = 0.0

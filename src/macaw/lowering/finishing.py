@@ -1,8 +1,9 @@
 """Describes how sums become results: the special-function unit's steps, and their factors.
 
-Factors are scales (a float32 for each output), a table of 256 entries, or both. They are segments
-of the config packet of the sequence that finishes sums, so a list that finishes sums has that
-packet. The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
+Factors are scales (a float32 for each output), a table of 256 entries, or both. A config packet
+stores an instruction sequence in the PEs. The config packet of the sequence that turns sums into
+results has the factors as segments, so each packet list that does this has the config packet, too.
+The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ _NAMES = {row.dtype: row.name for row in ELEMENT_TYPES}  # of element types, by 
 
 @dataclass(frozen=True)
 class Finish:
-    """The end of a sequence that stores results: its options, and its spu instructions `body`.
+    """The end of a sequence, which turns sums into results before they are stored.
 
-    `data` has the segments of the sequence's config packet.
+    `header` has the operands of its `.seq` line, and `options` its further lines, such as `.types`.
+    `body` has its instructions for the special-function unit (spu). `data` has the segments of the
+    packet that stores the sequence in the PEs.
     """
 
     header: str
@@ -36,7 +39,10 @@ class Finish:
 
 
 def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
-    """Return the steps that turn the sums in `blocks` of the output queue into results."""
+    """Return the instructions that turn sums in the output queue into results.
+
+    `blocks` are the numbers of the queue's blocks with these sums.
+    """
     options, data = tuple[str, ...](), tuple[str, ...]()
     words = type_words(plan, activations=plan.types.result) if plan.product.requantises else []
     if plan.product.scales is not None:
@@ -64,32 +70,32 @@ def type_words(plan: ProductPlan, **dtypes: str) -> list[str]:
 
 
 def factor_slots(plan: ProductPlan) -> int:
-    """Return the number of PEs of a row that finish sums."""
+    """Return the number of PEs of a row that turn sums into results."""
     return plan.summing_clusters * plan.pes
 
 
 def table_offset(plan: ProductPlan) -> int:
-    """Return the offset in bytes of the table in a row's factors."""
+    """Return the offset of the table in the factors of a row: the bytes of the scales before it."""
     if plan.product.scales is None:
         return 0
     return -(-factor_slots(plan) * SCALE_BYTES // DATA_ALIGN) * DATA_ALIGN
 
 
 def factor_bytes(plan: ProductPlan) -> int:
-    """Return the size in bytes of the factors of a row for one tile of outputs."""
+    """Return the number of bytes of factors (scales and table) of a row for one tile of outputs."""
     if plan.product.table is not None:
         return table_offset(plan) + ENTRIES
     return factor_slots(plan) * SCALE_BYTES if plan.product.scales is not None else 0
 
 
 def config_size(plan: ProductPlan) -> int:
-    """Return the size in bytes of the packet that configures the sequence that finishes sums."""
+    """Return the bytes of the packet that stores the sequence that turns sums into results."""
     segments = (plan.product.scales is not None) + (plan.product.table is not None)
     return PACKET.size + (1 + segments) * SEGMENT.size
 
 
 def factors(plan: ProductPlan) -> NDArray[np.uint8]:
-    """Return the factors of all tiles of outputs: bytes of shape (n tiles, rows, factor bytes)."""
+    """Return the factors of all tiles of outputs, as bytes: (n tiles, rows, bytes of a row)."""
     product, tile, part = plan.product, plan.tile, plan.partition
     tiles, rows, size = plan.count("N"), part.rows, factor_bytes(plan)
     scales = np.zeros((tiles, rows, plan.summing_clusters, plan.pes), "<f4")

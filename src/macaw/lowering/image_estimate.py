@@ -30,10 +30,11 @@ from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 
 @dataclass(frozen=True)
 class TileGrid:
-    """Tiles of a convolution, as arrays of equal shape: their rows, columns and input channels.
+    """Tiles of a convolution that an estimate compares, as arrays of equal shape.
 
-    All tiles have `n` output channels, and take a part of size `taps` (height, width) of the
-    kernel.
+    `groups` has each tile's rows, `columns` its columns of output positions, and `k` its input
+    channels. All tiles have `n` output channels, and take a part of size `taps` (height, width) of
+    the kernel.
     """
 
     groups: Numbers  # rows of output positions
@@ -49,7 +50,7 @@ class TileGrid:
 
 
 def kernel_cuts(product: Convolution, config: Configuration) -> list[tuple[int, int]]:
-    """Return the sizes (height, width) of parts of a kernel to try, if it does not fit the device.
+    """Return the sizes (height, width) to try for the parts of a kernel that does not fit the PEs.
 
     There are at most three widths, the largest that fit, and at most three heights for each.
     """
@@ -70,9 +71,9 @@ def tile_grid(
 ) -> TileGrid:
     """Return the tiles to try for the part of a convolution that one cluster computes.
 
-    `taps` is the size of the kernel's part that a tile takes; None means the whole kernel.
-    For each number of columns and of channels, there are two tiles: the highest tile that fits the
-    buffers, and a tile of about half this height.
+    `taps` is the size of the kernel's part that a tile takes; None means the whole kernel. For each
+    number of columns and of channels, there are two tiles: the one with the most rows that fit the
+    buffers, and one with about half as many rows.
     """
     n, taps = even_tile(part.length("N"), config["pe.pes"]), taps or product.kernel
     length = part.length("K")
@@ -109,9 +110,10 @@ def estimates(
 
 @dataclass(frozen=True)
 class _Estimate(TileEstimate):
-    """The numbers from which the cycles of a grid's tiles are estimated.
+    """The numbers from which the cycles of a convolution's tiles are estimated.
 
-    An array has one number for each tile of the grid.
+    Each array has one number for each tile of `grid`. The slab of a tile is the part of the padded
+    image that the tile needs.
     """
 
     product: Convolution
@@ -136,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> ImagePlan:
-        """The plan of any one tile, for numbers that are the same in all plans."""
+        """A plan with any tile of the grid, for those numbers that are the same in all plans."""
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 
@@ -189,12 +191,18 @@ class _Estimate(TileEstimate):
 
     @property
     def slabs(self) -> int:
-        """The number of slabs that a row of the array uses in one iteration."""
+        """The number of different slabs that a row of the array uses in an iteration.
+
+        It is 1 if all clusters of the row use the same slab.
+        """
         return 1 if self.some.shares_activations else self.part.clusters
 
     @property
     def slab_share(self) -> float:
-        """The share of iterations that load a slab."""
+        """The share of iterations that load a slab.
+
+        It is less than 1 if the PEs keep a slab for several tiles of outputs.
+        """
         return 1 / self.tiles_n if self.some.holds_activations else 1.0
 
     @cached_property
@@ -206,12 +214,12 @@ class _Estimate(TileEstimate):
 
     @property
     def sum_bytes(self) -> int:
-        """The bytes of the sums of one position."""
+        """The bytes of the sums of one output position, all PEs of a row together."""
         return self.some.summing_clusters * self.some.pes * self.some.sum_size
 
     @property
     def moved_sums(self) -> Reals:
-        """The cycles in which partial sums of all rows are copied to the units' other half."""
+        """The dma's cycles to copy all partial sums to the other half of the on-chip units."""
         return self.outputs * self.sum_bytes * self.part.rows / self.bus
 
     # Rows
@@ -265,9 +273,9 @@ class _Estimate(TileEstimate):
         return transfers, transfers * (self.start + 1) + beats
 
     def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
-        """Return the number of transfers in an iteration that loads slabs, and their beats.
+        """Return the transfers of an iteration that loads slabs, and their bus cycles (beats).
 
-        The beats are averaged over all iterations, also those that load no slabs.
+        The beats are a mean over all iterations, including those that load no slabs.
         """
         product, part, size, bus = self.product, self.part, self.size, self.bus
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
@@ -294,7 +302,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cannot_fit(self) -> NDArray[np.bool_]:
-        """A mask of the tiles that are too large for a queue, a buffer or half of a unit."""
+        """A mask of the tiles that are too large for a queue, a buffer or half of a memory unit."""
         config, outputs, reduces = self.config, self.outputs, self.some.reduces_clusters
         blocks = BLOCKS - (self.several | (self.product.bias is not None)) * (not reduces)
         queue = blocks * (config["pe.output_queue"] // BLOCKS)

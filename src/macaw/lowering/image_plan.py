@@ -4,10 +4,11 @@ A tile is `groups` rows × `columns` columns of output positions. A cluster comp
 channels of these positions from `tile.k` input channels. The PEs store the part of the padded image
 that the tile needs (the slab), channel after channel.
 
-Each iteration of the sequence computes one position (seed 000 ¶112, ¶122, ¶131). The weights stay
-in the queue (rq), and the base of mac advances in the slab. At the loopback the sum moves to the
-output queue. In a depthwise convolution, each output depends on one channel only: weights of other
-channels are zero and not stored.
+Each iteration of the instruction sequence computes one position (seed 000 ¶112, ¶122, ¶131). The
+weights stay in the queue (`state=rq`), and the address of the first activation for `mac`, its base,
+advances in the slab. At the end of an iteration the sum moves to the output queue. In a depthwise
+convolution, each output depends on one channel only: weights of other channels are zero and not
+stored.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class ImagePlan(ProductPlan):
     def kernel_parts(self) -> list[tuple[int, int]]:
         """The first row and column of each part of the kernel.
 
-        All parts have the same size. If necessary, the last parts begin earlier and overlap other
-        parts.
+        A kernel that is too large for the PEs is cut into parts of the same size. If necessary, the
+        last parts begin earlier and overlap other parts.
         """
         starts = [
             [min(first, length - part) for first in range(0, length, part)]
@@ -74,7 +75,10 @@ class ImagePlan(ProductPlan):
         return [(row, column) for row in starts[0] for column in starts[1]]
 
     def own_taps(self, index: int) -> tuple[slice, slice]:
-        """Return the kernel's rows and columns of part `index` that no earlier part contains."""
+        """Return the rows and columns of the kernel that belong to part `index` alone.
+
+        Parts may overlap; then the earlier part has the weights that are in both.
+        """
         rows, columns = (
             -(-length // part) for length, part in zip(self.product.kernel, self.taps, strict=True)
         )
@@ -88,17 +92,17 @@ class ImagePlan(ProductPlan):
 
     @property
     def pads_in_unit(self) -> bool:
-        """Whether the zeros of the padding are made in the units, not taken from a copy of x."""
+        """Whether the on-chip units add the padding of zeros, so that x needs no padded copy."""
         return self.product.copies_input
 
     @property
     def copies_input(self) -> bool:
-        """Whether the dma first copies x into a frame of zeros."""
+        """Whether the dma first makes a copy of x with its padding of zeros."""
         return self.product.copies_input and not self.pads_in_unit
 
     @property
     def source_size(self) -> tuple[int, int]:
-        """The (height, width) of the image that units load parts of: x, or its framed copy."""
+        """The (height, width) of the image from which slabs are loaded: x, or its padded copy."""
         product = self.product
         return (product.height, product.width) if self.pads_in_unit else product.padded
 
@@ -141,15 +145,18 @@ class ImagePlan(ProductPlan):
 
     @property
     def loops(self) -> tuple[int, int]:
-        """The number of rounds of the inner loop over positions, and of the outer loop."""
+        """How often the inner and the outer loop of the instruction sequence run.
+
+        Together they run over the positions of a tile, row by row or column by column.
+        """
         sides = self.tile.columns, self.tile.groups
         return sides[::-1] if self.by_columns else sides
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """The two increments of mac's base: for each position, and after each inner loop.
+        """How far the operand `base` of `mac` moves in the slab, in elements.
 
-        They are in elements of the slab.
+        The first number is for each position, the second one is added after each inner loop.
         """
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
@@ -178,10 +185,10 @@ class ImagePlan(ProductPlan):
 
     @property
     def input_offsets(self) -> list[int]:
-        """The offsets in x, in elements, of the tiles of k; empty if the kernel is not cut.
+        """The offsets of the tiles of k in x, in elements: for each part of the kernel, all tiles.
 
-        The list is also empty if the padding is made in the units. For each part of the kernel
-        there are offsets of all tiles of channels.
+        The list is empty if the kernel is not cut, or if the on-chip units add the padding, because
+        cp then computes the offsets.
         """
         parts = self.kernel_parts
         if len(parts) == 1 or self.pads_in_unit:
@@ -227,7 +234,10 @@ class ImagePlan(ProductPlan):
 
     @property
     def bias_bytes(self) -> int:
-        """The bytes of a row's start sums for one output position, all PEs together."""
+        """The bytes with which the sums of one output position start, for all PEs of a row.
+
+        They are biases or partial sums.
+        """
         return self.summing_clusters * self.pes * self.sum_size
 
     @property
@@ -242,7 +252,10 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def start_positions(self) -> int:
-        """The number of output positions with different start sums; a bias is the same for all."""
+        """The number of output positions whose sums start with different values.
+
+        It is 1 if they start with a bias, which is the same for all positions.
+        """
         return self.tile.outputs if self.returns_sums else 1
 
     @property
@@ -257,18 +270,22 @@ class ImagePlan(ProductPlan):
 
     @property
     def in_accumulators(self) -> bool:
-        """Whether sums stay in the accumulators: never, because each loopback moves its sum out."""
+        """Whether sums stay in the accumulators from iteration to iteration of the array: never.
+
+        At the end of a position its sum moves to the output queue.
+        """
         return False
 
     @property
     def products(self) -> int:
-        """The number of exes with weights in a packet list. A single exe computes the tile."""
+        """The number of packets in a list that multiply by weights: 1, for the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """The number of segments before the weights: one for the slab, unless the PEs already have
-        it.
+        """The number of data segments before the weights in the packet that multiplies.
+
+        It is 1, for the slab, or 0 if the PEs already have the slab.
         """
         return 0 if self.holds_activations else 1
 
@@ -291,12 +308,15 @@ class ImagePlan(ProductPlan):
 
     @property
     def partial_bytes(self) -> int:
-        """The bytes of the partial sums of a row in one iteration."""
+        """The bytes of the partial sums of one row of the array in an iteration."""
         return self.tile.outputs * self.bias_bytes
 
     @property
     def start_bytes(self) -> int:
-        """The bytes of the start sums of a row in one iteration."""
+        """The bytes with which the sums of one row of the array start in an iteration.
+
+        These are the biases, or partial sums of an earlier iteration.
+        """
         return self.start_positions * self.bias_bytes
 
     # Weights
@@ -305,8 +325,9 @@ class ImagePlan(ProductPlan):
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of the table by which cp loads them.
 
-        The shape is (n tiles, k tiles, rows, slots, elements). The elements are those of the first
-        rows of a slab, as many rows as a part of the kernel has.
+        The shape is (n tiles, k tiles, rows, PEs of a row, elements). A PE's weights are laid out
+        like the first rows of its slab, as many rows as a part of the kernel has, with zeros
+        between the rows of the kernel.
         """
         tile, (rows, clusters), tiles = self.tile, self.weight_owners, self.input_tiles
         height, width = self.taps
@@ -328,7 +349,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def weight_counts(self) -> NDArray[np.int64]:
-        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots)."""
+        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, PEs of a row)."""
         parts = len(self.kernel_parts)
         if parts == 1:
             return super().weight_counts
@@ -341,17 +362,18 @@ class ImagePlan(ProductPlan):
         return kept[key]
 
     def _taps_before(self, index: int) -> NDArray[np.int64]:
-        """Return `weights_before` for those weights of part `index` that no earlier part has."""
+        """Return `Convolution.weights_before`, counting only the weights of `own_taps(index)`."""
         before = np.zeros((self.product.n, self.product.k + 1), np.int64)
         taps = self.product.kernels[:, *self.own_taps(index)]
         np.cumsum(np.count_nonzero(taps, axis=(1, 2)), axis=1, out=before[:, 1:])
         return before
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return the biases with which sums start, in shape (n tiles, start rows, slots).
+        """Return the biases with which sums start, in shape (n tiles, start rows, PEs of a row).
 
-        Without a bias the first axis has length 1 and all numbers are zero. If rows compute parts
-        of the same sums, only row 0 has the biases, and the others have zeros.
+        There is one start row for each row of the array, or one for all if all start with the same
+        sums. Without a bias the first axis has length 1 and all numbers are zero. If rows compute
+        parts of the same sums, only row 0 has the biases, and the others have zeros.
         """
         bias = self.product.bias
         shape = (1 if bias is None else self.count("N"), self.start_rows)

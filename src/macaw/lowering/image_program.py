@@ -75,7 +75,7 @@ def _arrays(plan: ImagePlan) -> list[Array]:
 
 
 def start_array(plan: ImagePlan) -> Array:
-    """Return the array in the on-chip unit for the start sums of a tile."""
+    """Return the on-chip array for the biases or partial sums with which a tile starts."""
     what = "what sums begin with: (output position, PE)"
     if plan.start_positions == 1:
         what = "what the sums of all output positions begin with: (1, PE)"
@@ -131,15 +131,18 @@ def _list_sizes(plan: ImagePlan) -> list[int]:
 
 
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration. With `raw`, they store raw sums, else results."""
+    """Return the exe packets of an iteration, which start instruction sequences in the PEs.
+
+    With `raw`, they store raw sums, else results.
+    """
     added = cluster_reduction_exes(plan, raw) if plan.reduces_clusters else ()
     return [*_own_exes(plan, name, raw), *added]
 
 
 def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration without the exes that add the sums of clusters.
+    """Return the exe packets of an iteration, but not those that add the sums of clusters.
 
-    With `raw`, or if clusters add their sums, these exes store raw sums, else results.
+    With `raw`, or if clusters add their sums, these packets store raw sums, else results.
     """
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
@@ -175,7 +178,7 @@ def out_words(plan: ImagePlan, target: str) -> str:
 
 @input_copies.register
 def _padding(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers that copy x into its frame of zeros.
+    """Return the transfers that copy x into an area of zeros, which become its padding.
 
     There is one transfer for each image, or one for each of its channels if channels are the
     outermost dimension.
@@ -333,8 +336,9 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
     """Return the transfers of the bias into the on-chip units.
 
-    There is one transfer for each row of the array, or a multicast to all rows. If partial sums
-    return, the transfer writes the bias once for each output position.
+    There is one transfer for each row of the array, or a multicast to all rows. If later iterations
+    load partial sums, which differ by output position, the transfer writes the bias once for each
+    position.
     """
     grid = TransferGrid(plan.start_rows, 1, plan.partition.rows)
     return [

@@ -95,8 +95,8 @@ def layer_subroutine(
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
     It is one file of a network's program; other files define the symbols of `linkage`. Weights,
-    bias and factors are in files as for `layer_source`. Layers of the same shape share code, which
-    is in files that they include. `heading` has the comments at the source's start.
+    bias and factors are in files as for `layer_source`. Layers of the same shape share code: their
+    sources include the same files. `heading` has the comments at the source's start.
     """
     out = Listing()
     out.extend(heading)
@@ -121,7 +121,8 @@ def layer_subroutine(
 def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
     """Return the lines that are equal in the sources of all layers with the shape of a plan.
 
-    They use the symbol of the memory in `linkage` and the record in `code`.
+    They contain the symbol of the space for tiles (`linkage.memory`) and the layer's record of
+    numbers (`code.parameters`).
     """
     out, data = Listing(), Listing()
     name = plan.mapping.name.capitalize()
@@ -139,10 +140,10 @@ def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
 def _included_data(
     out: Listing, plan: ProductPlan, name: str, *, shared: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """Write the directives that include files in external memory; return the arrays by file name.
+    """Write directives that include .npy files in external memory; return the arrays by file name.
 
-    With `shared`, the source is that of a layer of a network, and a macro writes the label of the
-    start sums.
+    If `shared`, the source is that of a layer of a network. It then calls the macro `bias`, which
+    writes the label of the start sums.
     """
     files: dict[str, NDArray[Any]] = {}
     rounds = plan.weight_rounds
@@ -169,7 +170,11 @@ def _included_data(
 
 
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
-    """Write directives for external memory: `zero_sums` bytes of zeros, copies of x, and sums."""
+    """Write the directives that reserve external memory for the work of a plan.
+
+    It has `zero_sums` bytes of zeros, a padded or smaller copy of x, and partial sums, if the plan
+    needs them.
+    """
     slabs = padded_slabs(plan)
     zeros = slabs.line if slabs is not None else 0
     out.mark("memory")

@@ -15,7 +15,8 @@ WIDTH = 98  # width of comments
 class Listing:
     """The lines of an assembly source that is being written.
 
-    Marks divide the lines into sections; the name of a section says what its lines describe.
+    `mark` begins a section with a name, such as "memory". Sections with the same name in several
+    sources can later become one macro (`macro_library`).
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""Writes sections that sources have in common, apart from their numbers, as macros.
+"""Replaces sections of several sources that differ only in numbers by calls of one macro.
 
-The shapes of a network's layers differ in few things: the sizes of arrays, how often a loop runs,
+The sources of a network's layers differ in few things: the sizes of arrays, how often a loop runs,
 strides of transfers. Sections (`Listing.mark`) with the same name and the same statements become
-one macro. Its parameters are those numbers, segments and lists of indices that differ.
+one macro. Its parameters are what differs: numbers, data segments of packets, and lists of indices.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ _GAP = "\0"  # in place of an atom
 class _Form:
     """Sections that have the same statements, except for their atoms and comments.
 
-    Atoms are segments of a packet, indices of a repetition, and numbers.
+    Atoms are the pieces that may differ: segments of a packet, indices of a repetition, and
+    numbers. `statements` has a gap in place of each atom. `atoms` and `comments` have one tuple for
+    each section. `macro` is the macro's name; it is empty if a macro would save no lines.
     """
 
     name: str  # the name of the sections
@@ -48,7 +50,7 @@ class _Form:
 
     @property
     def of_half(self) -> bool:
-        """Whether the lines have a parameter for the half of the on-chip units."""
+        """Whether the statements depend on which half of the on-chip units they are for."""
         return any(r"\h" in statement for statement in self.statements)
 
     @property
@@ -149,7 +151,7 @@ def _common(form: _Form) -> set[str]:
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return three tuples: statements with gaps in place of their atoms, atoms, and comments.
+    """Return three tuples: the statements of `lines` with gaps in place of atoms, atoms, comments.
 
     Each statement has one comment, which may be empty. A line that is only a comment is left out.
     """

@@ -15,7 +15,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mapping:
-    """A loop order. The operand without the innermost loop's dimension stays where it is."""
+    """A loop order over the dimensions M, N and K, the outermost loop first.
+
+    The operand that the innermost loop's dimension does not index stays where it is: activations
+    (M, K), weights (N, K) or sums (M, N).
+    """
 
     name: str
     order: tuple[str, str, str]  # the dimensions of the loops, from outer to inner

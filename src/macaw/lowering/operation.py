@@ -83,7 +83,10 @@ class Product:
     """A matrix product O = f(I · Wᵀ + bias) with I (m, k), weights W (n, k) and O (m, n).
 
     W has one row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). With
-    `vector`, m is 1 and the tensors have one dimension.
+    `vector`, m is 1 and the tensors have one dimension. `shift` or `scales` requantise the sums,
+    and `table` then maps the results. If `reads_weights`, the weights come from a tensor at run
+    time. `columns_of` is (first column, number of columns) if the results are columns of a wider
+    tensor y.
     """
 
     m: int
@@ -117,14 +120,17 @@ class Product:
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of an output's nonzero weights before each input, of shape (n, k + 1)."""
+        """For each output and each c from 0 to k, the number of nonzero weights for inputs below c.
+
+        The shape is (n, k + 1).
+        """
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
         return before
 
     @cached_property
     def weight_counts(self) -> dict[Hashable, NDArray[np.int64]]:
-        """A cache in which plans store the numbers of nonzero weights in tiles, by tiling."""
+        """A cache for plans: the numbers of nonzero weights in tiles, by the sizes of the tiles."""
         return {}
 
     @property
@@ -138,10 +144,10 @@ class Product:
         return int(self.weights.shape[1])
 
     def functions(self, config: Configuration) -> tuple[str, ...]:
-        """Return the functions of spu that turn sums into results, in their order.
+        """Return the names of the functions that turn sums into results, in their order.
 
-        Sigmoid and tanh of integers also requantise, so no separate function requantises after
-        them.
+        They are those of the special-function unit (spu). Sigmoid and tanh of integers also
+        requantise, so no separate function requantises after them.
         """
         names = ["activation"] if self.activation != "none" else []
         whole = np.dtype(self.types(config).sum).kind == "i"
@@ -170,12 +176,12 @@ class Product:
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of the copy of x that the dma makes in external memory."""
+        """The shape of the copy of x that the dma makes in external memory, if `copies_input`."""
         return self.shapes[0]
 
     @property
     def form(self) -> str:
-        """The way in which a plan computes the operation, for reports; empty for the usual way."""
+        """The way in which a plan computes the operation, as text for reports; may be empty."""
         return ""
 
     def describe(self) -> str:

@@ -35,7 +35,10 @@ def start_of(extent: int, part: int, index: int) -> int:
 
 @dataclass(frozen=True)
 class Partition:
-    """A split of m × n × k over `rows` rows and `clusters` clusters of the array."""
+    """A split of m × n × k over `rows` rows and `clusters` clusters of the array.
+
+    `extents` is (m, n, k). If N is divided, each part has a multiple of `grain` outputs.
+    """
 
     split: str
     rows: int
@@ -45,7 +48,7 @@ class Partition:
 
     @cached_property
     def dims(self) -> tuple[str, str]:
-        """The two dimensions that p and q divide."""
+        """The dimensions that the rows p and the clusters q divide: two of "M", "N" and "K"."""
         return SPLITS[self.split]
 
     def extent(self, dim: str) -> int:
@@ -58,7 +61,7 @@ class Partition:
         return (self.rows if first == dim else 1) * (self.clusters if second == dim else 1)
 
     def length(self, dim: str) -> int:
-        """Return the number of elements of a part in a dimension."""
+        """Return the number of elements of a part in a dimension; all parts have the same."""
         return self._lengths[dim]
 
     @cached_property
@@ -95,10 +98,10 @@ class Partition:
 def partition(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int], grain: int = 1
 ) -> Partition:
-    """Return the partition of a product by a split; all its rows and clusters get work (¶171).
+    """Return the partition of a product by a split, over at most (`rows`, `clusters`).
 
-    `extents` are the lengths of M, N and K. If N is divided, a part has a multiple of
-    `grain` elements, or all of N.
+    Rows and clusters that would get no work are left out (¶171). `extents` are the lengths of M, N
+    and K. If N is divided, a part has a multiple of `grain` elements, or all of N.
     """
     whole = Partition(split, rows, clusters, extents, grain)
     first, second = whole.dims

@@ -23,8 +23,8 @@ _PARTS = 8  # words of 16 bits: 128 random bits for each number
 def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
     """Return `count` random numbers from 0 to `below` - 1; `below` is at most 2**47.
 
-    Each number is the remainder of 128 random bits. So the probabilities of two numbers differ at
-    most by a factor of 1 + 2**-81.
+    Each number is the remainder of a number of 128 random bits. So the probabilities of two numbers
+    differ at most by a factor of 1 + 2**-81.
     """
     parts = np.frombuffer(source(2 * _PARTS * count), ">u2").reshape(count, _PARTS)
     numbers = np.zeros(count, np.int64)
@@ -50,11 +50,11 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
     """Return random permutations for a block of `lanes` lanes, in an array of shape (count, lanes).
 
-    `filled` has the numbers of weights that layers have in the block. There are several numbers if
-    layers of different fan-in share the block. Only the first max(`filled`) lanes are permuted; the
-    zeros after them keep their lanes. A permutation is drawn again until `moves` is true for each
-    number of `filled`, so all valid permutations have the same probability. If the block has a
-    single weight, it changes places with a random zero. The random bits come from `source`.
+    `filled` says how many of the block's first lanes have weights; the others have zeros. It has
+    several numbers if layers of different fan-in share the block. Only the first max(`filled`)
+    lanes are permuted. A permutation is drawn again until `moves` is true for each number of
+    `filled`, so all valid permutations have the same probability. If the block has a single weight,
+    it changes places with a random zero. The random bits come from `source`.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
@@ -73,12 +73,12 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
 
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
-    """Return whether each order moves the first `filled` weights, in an array of shape (count,).
+    """Return whether each order moves a block's weights, in an array of shape (count,).
 
-    `orders` has shape (count, lanes). All weights are assumed to differ. An order moves weights if
-    their sequence changes and at least two weights leave their lanes. One weight is not enough: it
-    may be zero, and then it only changes places with a zero of the padding. If `filled` is 1, the
-    order moves the weight if the weight leaves its lane.
+    `orders` has shape (count, lanes); the weights are in the first `filled` lanes. All weights are
+    assumed to differ. An order moves them if their sequence changes and at least two of them leave
+    their lanes. One is not enough: it may be zero, and then it only changes places with a zero of
+    the padding. If `filled` is 1, it is enough that the weight leaves its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

@@ -48,8 +48,9 @@ class Tile:
 class ProductPlan:
     """The plan of a product on a device: its mapping, split and tile.
 
-    With `balance`, PEs of a cluster give loads to their left neighbours (seed 000 ¶98-102). All
-    other numbers follow from these fields.
+    `partition` is the division of the product among rows and clusters. With `balance`, a PE of a
+    cluster can give work to its left neighbour (seed 000 ¶98-102). `computed` stores numbers that
+    follow from the other fields.
     """
 
     product: Product
@@ -70,7 +71,7 @@ class ProductPlan:
 
     @cached_property
     def slots(self) -> int:
-        """The number of PEs of a row, counted over the clusters that take part."""
+        """The number of PEs of a row of the array, in the clusters that take part."""
         return self.partition.clusters * self.pes
 
     @cached_property
@@ -80,7 +81,7 @@ class ProductPlan:
 
     @property
     def operand_types(self) -> tuple[str, str]:
-        """The element types of the numbers in weight queues and of the numbers in input buffers."""
+        """The element types of the numbers in the PEs' weight queues and in their input buffers."""
         return self.types.weight, self.types.activation
 
     def count(self, dim: str) -> int:
@@ -89,7 +90,10 @@ class ProductPlan:
 
     @property
     def input_tiles(self) -> int:
-        """The number of tiles of a part in dimension K for one part of the kernel."""
+        """The number of tiles into which dimension K of a part is divided.
+
+        If the kernel of a convolution is cut, it is the number for one part of the kernel.
+        """
         return -(-self.partition.length("K") // self.tile.k)
 
     @property
@@ -135,27 +139,36 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension that selects inputs: "N" if each output reads its own inputs, else "K"."""
+        """The dimension by which inputs are selected: "K", or "N" for a depthwise convolution.
+
+        In a depthwise convolution each output reads its own inputs.
+        """
         return "K"
 
     @property
     def input_offsets(self) -> list[int]:
-        """The offsets in x, in elements, of the tiles of k; empty if cp computes them."""
+        """The offsets of the tiles of k in x, in elements; empty if cp computes them."""
         return []
 
     @property
     def products(self) -> int:
-        """The number of exes with weights in a packet list."""
+        """The number of packets in a packet list that multiply by weights."""
         return self.tile.groups
 
     @property
     def weight_segment(self) -> int:
-        """The number of segments of an exe before its weights."""
+        """The number of data segments before the weights in a packet that multiplies.
+
+        Those segments are activations, one for each row, unless the PEs already have them.
+        """
         return 0 if self.holds_activations else self.tile.members
 
     @property
     def variant(self) -> str:
-        """The name of the mapping's variant, for reports; empty if there is only one variant."""
+        """The name of the variant of the mapping, such as a loop over rows, as text for reports.
+
+        It is empty if there is only one variant.
+        """
         return self.product.form + (", balanced" if self.balance else "")
 
     @property
@@ -165,7 +178,7 @@ class ProductPlan:
 
     @property
     def header(self) -> str:
-        """The options of the sequence that turns sums into results."""
+        """The operands of `.seq` for the sequence that turns sums into results."""
         product, words = self.product, ""
         if product.activation != "none":
             words += f", activation={product.activation}"
@@ -175,14 +188,17 @@ class ProductPlan:
 
     @property
     def mac_options(self) -> str:
-        """The options of the instruction `mac` in the text of a sequence."""
+        """The operands of the instruction `mac` in the text of a sequence."""
         return ", balance" if self.balance else ""
 
     # What stays where
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of the input buffer that the inputs of one row of a tile take."""
+        """The number of blocks of the input buffer for the inputs of one row of activations.
+
+        A block is one of the sixteen equal parts of the buffer.
+        """
         return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
 
     @property
@@ -212,12 +228,15 @@ class ProductPlan:
 
     @cached_property
     def returns_sums(self) -> bool:
-        """Whether partial sums are stored and return to the array in a later iteration."""
+        """Whether partial sums are stored, and loaded again in a later iteration."""
         return self.count("K") > 1 and not self.in_accumulators
 
     @property
     def keeps_sums_on_chip(self) -> bool:
-        """Whether partial sums are copied to the units' other half, for the next iteration."""
+        """Whether partial sums stay on chip for the next iteration.
+
+        Then the dma copies them to the other half of the on-chip units.
+        """
         return self.returns_sums and self.count(self.mapping.inner) == 1
 
     @cached_property
@@ -227,9 +246,9 @@ class ProductPlan:
 
     @property
     def adds_start_sums(self) -> bool:
-        """Whether the exes with weights add the start sums.
+        """Whether the packets that multiply also add the bias or the earlier partial sums.
 
-        If not, there are no start sums, or the reduction of clusters adds them.
+        They do not if there are none, or if the addition of the clusters' sums adds them.
         """
         return self.has_start_sums and not self.reduces_clusters
 
@@ -248,7 +267,7 @@ class ProductPlan:
 
     @property
     def by_columns(self) -> bool:
-        """Whether results are stored in the order of PEs instead of the order of positions."""
+        """Whether results are stored by PE, each with all positions, instead of by position."""
         return False
 
     @property
@@ -273,23 +292,26 @@ class ProductPlan:
 
     @property
     def start_rows(self) -> int:
-        """The number of rows with separate start sums; 1 if a multicast brings them to all rows."""
+        """The number of rows with separate biases or partial sums to start with.
+
+        It is 1 if a multicast brings the same ones to all rows.
+        """
         away = self.returns_sums and not self.keeps_sums_on_chip
         return self.partition.rows if self.partition.dims[0] != "M" or away else 1
 
     @property
     def partial_bytes(self) -> int:
-        """The bytes of the partial sums of a row in one iteration."""
+        """The bytes of the partial sums of one row of the array in an iteration."""
         return self.tile.groups * self.summing_clusters * self.pes * self.lanes * self.sum_size
 
     @property
     def start_positions(self) -> int:
-        """The number of positions with different start sums."""
+        """The number of positions whose sums start with different values."""
         return self.positions
 
     @property
     def start_bytes(self) -> int:
-        """The bytes of the start sums of a row in one iteration."""
+        """The bytes with which the sums of one row of the array start in an iteration."""
         return self.partial_bytes
 
     @property
@@ -299,7 +321,10 @@ class ProductPlan:
 
     @property
     def summing_clusters(self) -> int:
-        """The number of clusters of a row that have sums after the reduction."""
+        """The number of clusters of a row that have sums after the clusters' sums have been added.
+
+        It is 1 if clusters compute parts of the same sums, because cluster 0 gets the totals.
+        """
         return 1 if self.reduces_clusters else self.partition.clusters
 
     @property
@@ -316,9 +341,9 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The number of rows with separate weights, and of clusters in a row with separate weights.
+        """The number of rows, and of clusters in a row, that have different weights.
 
-        If all rows (or all clusters of a row) share their weights, the number is 1.
+        The numbers are 1 if all rows (or all clusters of a row) use the same weights.
         """
         rows = 1 if self.rows_share_weights else self.partition.rows
         return rows, 1 if self.shares_weights else self.partition.clusters
@@ -327,9 +352,10 @@ class ProductPlan:
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of the table by which cp loads them.
 
-        The shape is (n tiles, k tiles, rows, slots, k). There are zeros for slots without an
-        output, and for inputs that another part or tile contains. Rows that share weights have one
-        common entry, and so have clusters that share weights.
+        The shape is (n tiles, k tiles, rows, PEs of a row, k). There are zeros for PEs without an
+        output. If parts or tiles overlap in K, the later one has zeros for the inputs that an
+        earlier one has. If all rows use the same weights, the axis of rows has length 1. If all
+        clusters of a row do, the axis of PEs has those of one cluster.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)
@@ -342,7 +368,7 @@ class ProductPlan:
 
     @property
     def weight_counts(self) -> NDArray[np.int64]:
-        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots).
+        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, PEs of a row).
 
         Plans with the same tiles of weights share this array.
         """
@@ -353,9 +379,10 @@ class ProductPlan:
         return kept[key]
 
     def count_weights(self, before: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of nonzero weights, in shape (n tiles, input tiles, rows, slots).
+        """Return the numbers of nonzero weights: (n tiles, input tiles, rows, PEs of a row).
 
-        `before` has shape (outputs, k + 1): the number of an output's weights before each input.
+        `before` has, for each output and each input, the number of nonzero weights for earlier
+        inputs; its shape is (outputs, k + 1).
         """
         tile, part, (rows, clusters) = self.tile, self.partition, self.weight_owners
         shape = (self.count("N"), self.input_tiles, rows, clusters, self.pes)
@@ -374,7 +401,7 @@ class ProductPlan:
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The number of bytes of each round of weights, an array (n tiles, k tiles, rows).
+        """The bytes of weights that a row loads for a tile, in shape (n tiles, k tiles, rows).
 
         The axes count tiles in dimensions N and K, and rows of the PE array.
         """
@@ -383,14 +410,14 @@ class ProductPlan:
 
     @cached_property
     def mean_weight_bytes(self) -> float:
-        """The mean number of bytes of a round of weights."""
+        """The mean number of bytes of weights that a row of the array loads for a tile."""
         return float(self.weight_bytes.mean())
 
     def _rounds(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-        """Yield the indices of each round of weights.
+        """Yield one tuple for each tile of weights that a cluster loads.
 
-        They are row, cluster, n tile, first output, k tile, first input and first own input. Own
-        inputs are those that no earlier part or tile contains.
+        It has the row, cluster, n tile, first output, k tile, first input and first own input. Own
+        inputs are those that no earlier part or tile contains; the weights of the others are zero.
         """
         rows, clusters = self.weight_owners
         part, tile = self.partition, self.tile
@@ -411,9 +438,9 @@ class ProductPlan:
     def start_sums(self) -> NDArray[np.generic]:
         """Return the sums with which a tile starts: the bias, or zeros.
 
-        The shape is (n tiles, start rows, groups, summing clusters · PEs, accumulators). Without a
-        bias the first axis has length 1. If rows compute parts of the same sums, only row 0 has the
-        bias.
+        The shape is (n tiles, start rows, groups, summing clusters · PEs, accumulators), see
+        `start_rows` and `summing_clusters`. Without a bias the first axis has length 1. If rows
+        compute parts of the same sums, only row 0 has the bias.
         """
         tiles = 1 if self.product.bias is None else self.count("N")
         shape = (

@@ -77,7 +77,14 @@ _WAITS = 11  # the waits and the swap between two iterations, without the instru
 
 @dataclass(frozen=True)
 class IterationCycles:
-    """The device cycles of cp's code in a program for the array, by its parts."""
+    """The device cycles of cp's code in a program for the array, by its parts.
+
+    `step` is for an iteration without its loops, `transfer` for a round of a loop over transfers,
+    `slab` for a round of the loop over padded slabs, and `patch` for writing the bytes of weights
+    into one packet. `store` is the time from a dispatch to the first transfer of the load. `turn`
+    is the time from the end of an iteration's work to the next dispatch. `begin` is for the code
+    before the first load and after the last store.
+    """
 
     step: float  # dispatch, step, load and store without their loops
     store: float  # from the dispatch to the first transfer of the load

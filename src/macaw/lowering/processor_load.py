@@ -18,10 +18,10 @@ from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
 def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
-    """Return the parts of the subroutine `load` by name, in their order.
+    """Return the parts of cp's subroutine `load` by name, in their order.
 
-    The subroutine starts the transfers of the next iteration's tile. If `shared`, the code does not
-    depend on the numbers of tiles.
+    The subroutine starts the transfers of the next iteration's tile. If `shared`, layers with
+    different numbers of tiles can use the code, so it does not depend on these numbers.
     """
     tile, choice, place = Listing(), Listing(), Listing()
     sums, factors, held, activations, rows = (Listing() for _ in range(5))
@@ -78,9 +78,10 @@ def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
 
 
 def _image_start(out: Listing, plan: ProductPlan, shared: bool) -> None:
-    """Write code that computes where a tile of an image begins: its row in t3, its column in s6.
+    """Write cp's code that computes where a tile of an image begins.
 
-    If `shared`, the code does not depend on the numbers of tiles.
+    The row is in t3, the column in s6. If `shared`, the code does not depend on the numbers of
+    tiles.
     """
     index = INDEX["M"]
     if plan.images > 1:
@@ -141,7 +142,11 @@ def _choose_list(out: Listing, plan: ProductPlan) -> None:
 
 
 def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
-    """Write code that computes the offset of the tile's outputs, which `store` uses."""
+    """Write cp's code that computes where the tile's outputs begin in y.
+
+    The subroutine `store` later uses this offset. If the tile has partial sums to store, the offset
+    is their place instead.
+    """
     out.block(
         f"""
         li t0, Y_ROW
@@ -169,7 +174,10 @@ def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
 
 
 def _load_sums(out: Listing, plan: ProductPlan) -> None:
-    """Write code that loads the start sums: a bias at k = 0, afterwards partial sums."""
+    """Write cp's code that loads the values with which sums start.
+
+    These are a bias for the first tile of inputs (k = 0), and afterwards partial sums.
+    """
     away = plan.returns_sums and not plan.keeps_sums_on_chip
     out.block(f"bnez s4, {'4f' if away else '6f'}")
     if plan.columns:
@@ -197,9 +205,10 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
 
 
 def _load_factors(out: Listing, plan: ProductPlan) -> None:
-    """Write code that loads the factors of the tile's outputs.
+    """Write cp's code that loads the factors (scales, table) of the tile's outputs.
 
-    If only the lists that store results use factors, the code loads none for other iterations.
+    If packet lists that store partial sums use no factors, the code loads none for their
+    iterations.
     """
     if list_names(plan)[0] not in finishing_lists(plan):
         out.block("li t0, RESULTS\nlw t1, STORE(s8)\nbne t0, t1, 6f # raw sums stay")
@@ -210,10 +219,11 @@ def _load_factors(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Write code that starts `count` transfers; a word of the frame has the address of their table.
+    """Write cp's code that starts `count` transfers of one table.
 
-    `transfers` is the name of this word, `label` the label of the code's loop. The code sets the
-    source address of each transfer to its value for the first tile (BASE) plus the offset in a2.
+    The word `transfers` of cp's data about a half has the table's address; `label` is the label of
+    the code's loop. The code sets the source address of each transfer to its value for the first
+    tile (BASE) plus the offset in a2.
     """
     out.block(
         f"""

@@ -66,9 +66,9 @@ def code_parts(
 ) -> dict[str, Listing]:
     """Return the parts of cp's code by name, in their order. The code is a program or a subroutine.
 
-    If `shared`, the code is a subroutine that does not depend on the number of tiles. Its entry is
-    its first line. The subroutine does not change s10. Its caller must have loaded packets and
-    sequences into the on-chip units; no transfer and no row may be active, and half 0 must be the
+    If `shared`, the code is a subroutine that layers with different numbers of tiles can use. Its
+    entry is its first line, and it does not change s10. The caller ensures three conditions. The
+    on-chip units have the packets and sequences. No transfer and no row is active. Half 0 is the
     half that does not feed the rows. If `reports`, the code writes how many iterations are left
     (`macaw.lowering.progress`).
     """
@@ -98,7 +98,7 @@ def code_parts(
 
 
 def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
-    """Return the values of the constants that differ from plan to plan, with a comment, by name."""
+    """Return the constants of cp's code that depend on the plan: (value, comment) by name."""
     mask = (1 << plan.partition.rows) - 1
     first = registry.core("pe").number
     multicast = (plan.partition.rows - 1) * FURTHER_UNIT
@@ -129,7 +129,7 @@ def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
 
 
 def write_fixed_constants(out: Listing) -> None:
-    """Write the constants that all plans have."""
+    """Write the constants of cp's code that are the same for all plans."""
     out.put(f".equ UNIT, {UNIT:#x}", "from a unit to the next")
     out.put(f".equ PONG, {PONG:#x}", "from a unit's half 0 to its half 1")
     out.comment("Words of a frame; words of a transfer.")
@@ -202,7 +202,10 @@ _LEAVE_SUBROUTINE = """
 
 
 def _move_sums(out: Listing, plan: ProductPlan) -> None:
-    """Write code that moves sums from half to half or to row 0 after an iteration, if needed."""
+    """Write code that moves partial sums on chip after an iteration, if the plan needs that.
+
+    They go to the other half of a unit for the next iteration, or to row 0, which adds them.
+    """
     if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
     if plan.reduces_rows:
@@ -257,9 +260,10 @@ def _first_transfers(transfers: Sequence[Transfer]) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write code that moves sums on chip if the frame's word STORE has the value `store`.
+    """Write code that moves sums on chip if the word STORE of cp's data has the value `store`.
 
-    `transfer` is the name of the frame's word that has the address of the transfer.
+    STORE says what happens to the sums of a half. `transfer` is the name of the word that has the
+    address of the transfer.
     """
     out.block(
         f"""

@@ -16,11 +16,11 @@ ALL_LEFT = (1 << 31) - 1  # before the first iteration
 
 
 def iterations_left(plan: ProductPlan) -> list[int] | None:
-    """Return a limit for each row of results of an image.
+    """Return a limit for each row of results of an image, to tell when the row is complete.
 
     While the program runs, cp writes the number of iterations that are left. A row is in memory as
-    soon as that number is at most the row's limit. Return None if the results are not an image
-    (rows, columns, channels).
+    soon as that number is not larger than the row's limit. Return None if the results are not an
+    image (rows, columns, channels).
     """
     product = plan.product
     image = product.image if isinstance(product, PointwiseProduct) else product

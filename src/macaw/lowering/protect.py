@@ -105,7 +105,7 @@ class Layout:
 
     @cached_property
     def shares(self) -> tuple[tuple[slice, tuple[int, ...]], ...]:
-        """Ranges of order numbers. Each has the layers whose nodes use these orders."""
+        """Pairs (range of order numbers, layers whose nodes use these orders)."""
         layers = tuple(range(len(self.shapes)))
         if self.scope.kind == "net":
             return ((slice(0, 1), layers),)
@@ -113,9 +113,9 @@ class Layout:
         return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
     def filled_lanes(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
-        """Return the numbers of lanes that contain weights in block `block` of the given layers.
+        """Return how many lanes of block `block` contain weights, for the given layers.
 
-        Each number occurs once. Layers without this block are left out.
+        The result has each different number once; layers without this block are left out.
         """
         begin = block * self.lanes
         counts = {min(self.fan_in(layer) - begin, self.lanes) for layer in layers}
@@ -299,19 +299,20 @@ def log2_orders(plan: Layout) -> float:
 
     It is the sum over orders and blocks of log2(n! - 1), where n is the number of weights in the
     block. If the fan-in is a multiple of the lanes, this is orders * blocks * log2(lanes! - 1).
-    Padding adds nothing, because its zeros are visible, and a single weight adds nothing. If
-    layers of different fan-in share a block, n is the largest number. Orders that
-    `permutations.draw` rejects are counted, too.
+    Padding adds nothing, because its zeros are visible, and a single weight adds nothing. If layers
+    of different fan-in share a block, n is the number of weights of the layer that has the most.
+    Orders that `permutations.draw` rejects are counted, too.
     """
     return float(_bits(plan)[plan.most].sum())
 
 
 def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
-    """Return log2 of the number of different stored results; equal weights may be exchanged.
+    """Return log2 of the number of different results that shuffling these weights can have.
 
-    Two lanes of a block are alike if they contain the same bits in every node that shares the
-    order. A block of n weights with groups of m, m', ... alike lanes has n! / (m! m'! ...)
-    arrangements. The original arrangement is one of them unless all weights differ.
+    Equal weights make it smaller. Two lanes of a block are alike if they contain the same bits in
+    every node that shares the order. A block of n weights with groups of m, m', ... alike lanes has
+    n! / (m! m'! ...) arrangements. The original arrangement is one of them unless all weights
+    differ.
     """
     names, lane = _columns(weights, plan), np.arange(plan.lanes)
     unused = lane >= plan.most[..., None]
@@ -327,14 +328,18 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
 
 
 def _bits(plan: Layout) -> NDArray[np.float64]:
-    """Return log2(n! - 1) for each n, 0 for n of 0 and 1, in an array of shape (lanes + 1,)."""
+    """Return log2(n! - 1) for n from 0 to lanes, in an array of shape (lanes + 1,).
+
+    It is 0 for n = 0 and n = 1.
+    """
     return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
 
 
 def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
-    """Return numbers for the contents of lanes, in an array of shape (orders, blocks, lanes).
+    """Return a number for the contents of each lane, in an array of shape (orders, blocks, lanes).
 
-    Two lanes of a block have equal numbers if they contain the same bits in all nodes of the order.
+    Two lanes of a block have equal numbers if they contain the same bits in all nodes that use the
+    order.
     """
     names, below = np.zeros(plan.shape, np.int64), 1  # all names are below this number
     for layer, array in enumerate(weights):

@@ -22,11 +22,12 @@ _HEXADECIMAL = 1 << 12  # a step of at least this is hexadecimal if the number i
 
 
 def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """Divide lines into groups. Return, for each group, the index of its first line and its text.
+    """Divide lines into groups; return, for each group, the index of its first line and its text.
 
-    A group is a single line, or lines that nested repetitions express in fewer lines. The text of a
-    group has the lines to write in place of the group. The given lines are statements without
-    labels and comments. They call no macro with a parameter called i, j or k.
+    A group is a single line, or lines that nested `.irp` repetitions express in fewer lines. Its
+    text has the lines to write in their place. The given lines are statements without labels and
+    comments. They call no macro with a parameter called i, j or k, because the repetitions use
+    these names.
     """
     groups, first = [], 0
     texts = [_NUMBER.sub("#", line) for line in lines]
@@ -43,9 +44,9 @@ def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
 
 
 def _nested(line: str, levels: Sequence[Level]) -> list[str]:
-    """Return the lines of nested repetitions around `line`.
+    """Return the lines of nested repetitions around `line`, their first line.
 
-    Each number of the line gets terms for its steps in the repetitions.
+    Each number of the line gets terms that add the number's step in each repetition.
     """
     column = iter(range(len(levels[0][1])))
 
@@ -69,10 +70,10 @@ def _term(step: int, index: str, number: str) -> str:
 
 
 def _levels(numbers: NDArray[np.int64]) -> list[Level]:
-    """Return nested repetitions, the outermost first, for as many lines from the start as possible.
+    """Return nested repetitions that express the first lines, as many lines as possible.
 
-    The product of the repetitions' counts is the number of lines that they express. `numbers` has
-    the shape (lines, numbers of a line).
+    Each is (count, step of each number of a line), the outermost first; the product of the counts
+    is the number of lines. `numbers` has the shape (lines, numbers of a line).
     """
     levels: list[Level] = []
     while len(numbers) > 1 and len(levels) < len(_INDICES):

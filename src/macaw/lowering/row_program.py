@@ -1,9 +1,10 @@
 """Writes the program of the rows: arrays in the on-chip unit, sequences and packet lists.
 
-All rows execute the same program, which cp copies to every on-chip unit. The list of an iteration
-consists of exes. Each exe does one thing to the four accumulators of a PE: `begin` loads a bias or
-partial sums, `product` adds weights times activations, `raw` and `final` store the sums. Sums stay
-in the accumulators from one exe to the next.
+All rows execute the same program, which cp copies to every on-chip unit. The packet list of an
+iteration consists of exes. An exe is a packet that starts an instruction sequence in the PEs. Each
+exe does one thing to the four accumulators of a PE: `begin` loads a bias or partial sums, `product`
+adds weights times activations, `raw` stores sums, and `final` turns them into results. Sums stay in
+the accumulators from one exe to the next.
 """
 
 from __future__ import annotations
@@ -91,9 +92,10 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Exe:
-    """An exe packet.
+    """An exe packet: it starts the sequence in instruction buffer `buffer` on the segments `data`.
 
-    `label` marks a packet that cp changes, or at which cp can start a list.
+    `out` has the addresses at which results are stored; empty if nothing is stored. `label` marks a
+    packet that cp changes, or at which cp can start a list.
     """
 
     buffer: int  # the number of the instruction buffer
@@ -142,11 +144,11 @@ def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
 
 
 def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
-    """Write the part of the rows (`.core pe, row=0`).
+    """Write the part of the program that all rows of the array execute (`.core pe, row=0`).
 
     If `memory` is empty, each array has separate memory. Otherwise the arrays are views of the
-    memory at the symbol `memory`. Then the text does not depend on numbers that differ among layers
-    of one shape: weights are the last array, and symbols stand for their bytes and the shift.
+    memory at the symbol `memory`. Then layers of the same shape get the same text: weights are the
+    last array, and symbols stand for the numbers that differ, the bytes of weights and the shift.
     """
     if not memory:
         out.title("the array: every row runs this part")
@@ -194,15 +196,15 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
 
 @singledispatch
 def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the lists that execute the sequence that finishes sums.
+    """Return the names of the packet lists that turn sums into results.
 
-    This sequence also stores raw sums if the plan has no other sequence for that.
+    A list that stores raw sums is one of them if it uses the same instruction sequence.
     """
     return ("merge",) if plan.reduces_rows else list_names(plan)[1:]
 
 
 def loads_factors(plan: ProductPlan, last: bool) -> bool:
-    """Return whether an iteration loads the factors by which sums are requantised.
+    """Return whether an iteration loads factors (scales, table) that turn sums into results.
 
     `last` says whether the iteration has the last tile of k.
     """
@@ -210,7 +212,7 @@ def loads_factors(plan: ProductPlan, last: bool) -> bool:
 
 
 def factor_loads(plan: ProductPlan) -> int:
-    """Return the number of iterations that load the factors by which sums are requantised."""
+    """Return the number of iterations that load factors (scales, table) for results."""
     if not factor_bytes(plan):
         return 0
     k = plan.count("K") if loads_factors(plan, last=False) else 1
@@ -218,17 +220,17 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def shifts_products(plan: ProductPlan) -> bool:
-    """Return whether the `product` exes have other offsets in the second list than in the first.
+    """Return whether packets that multiply have other offsets in the second list than in the first.
 
-    They do if only the second list has the packet that loads the factors of results: this packet is
-    before the exes. An offset counts from the start of the list.
+    They do if only the second list begins with the packet that loads factors of results. An offset
+    counts from the start of the list.
     """
     is_last = list_names(plan)[1] in finishing_lists(plan)
     return factor_bytes(plan) > 0 and is_last and not loads_factors(plan, last=False)
 
 
 def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
-    """Return the number of exes at the start of a list that some iterations leave out."""
+    """Return the number of packets at the start of a list that some iterations skip: 0 or 1."""
     return int(has_entry_part(plan) and packets.name != "merge")
 
 
@@ -243,7 +245,7 @@ def all_arrays(plan: ProductPlan) -> list[Array]:
 
 
 def program_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
+    """Return the bytes of packets and sequences, which cp copies to both halves of each unit."""
     if "program_bytes" not in plan.computed:
         plan.computed["program_bytes"] = _program_bytes(plan)
     return plan.computed["program_bytes"]
@@ -284,7 +286,11 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return two list names: for iterations before the last tile of k, and for all others."""
+    """Return the names of two packet lists.
+
+    The first is for iterations before the last tile of k, the second for the others. The names are
+    the same if all iterations execute the same list.
+    """
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration is the same
     return "more", "last"
@@ -293,7 +299,8 @@ def list_names(plan: ProductPlan) -> tuple[str, str]:
 def has_entry_part(plan: ProductPlan) -> bool:
     """Return whether packet lists have a first part that some iterations skip.
 
-    Those iterations start at the label `LIST_again`.
+    The part loads activations, or values with which sums start. Iterations for which the PEs
+    already have them start at the label `LIST_again`.
     """
     return plan.holds_activations or (plan.in_accumulators and plan.has_start_sums)
 
@@ -304,7 +311,7 @@ def stores_raw(plan: ProductPlan) -> bool:
 
 
 def takes_sums(plan: ProductPlan) -> bool:
-    """Return whether sums are loaded into the accumulators from the on-chip unit."""
+    """Return whether PEs load sums from the on-chip unit into their accumulators."""
     return plan.has_start_sums or plan.reduces_clusters or plan.reduces_rows
 
 
@@ -402,7 +409,7 @@ def lists(plan: ProductPlan) -> list[Packets]:
 
 
 def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
-    """Yield the exes of an iteration.
+    """Yield the exe packets of an iteration.
 
     `store` says what happens to its sums: "raw" or "final" if they are stored, empty if they stay
     in the accumulators.
@@ -437,9 +444,9 @@ def to_clusters(plan: ProductPlan, clusters: range) -> str:
 
 
 def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
-    """Return the exe that loads the start sums of a group into the accumulators.
+    """Return the exe packet that loads the bias or partial sums of a group into the accumulators.
 
-    If the clusters' sums are added, only the last cluster gets start sums, because the addition
+    If the sums of clusters are added later, only the last cluster gets them, because the addition
     begins there.
     """
     last = plan.partition.clusters - 1
@@ -448,10 +455,10 @@ def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
 
 
 def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
-    """Yield the exes that store the sums of a group.
+    """Yield the exe packets that store the sums of a group of rows of activations.
 
-    If clusters have parts of the same sums, the exes first add each cluster's sums to the sums of
-    the previous cluster. They begin with the last cluster.
+    If clusters have parts of the same sums, the packets first add them: the last cluster's sums to
+    those of the cluster before it, and so on down to cluster 0.
     """
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
     if plan.reduces_clusters:
@@ -474,7 +481,7 @@ def _final(plan: ProductPlan, group: int) -> Exe:
 
 
 def _merge(plan: ProductPlan) -> Iterator[Exe]:
-    """Yield the exes with which row 0 adds the raw sums of all rows (seed 000 ¶85)."""
+    """Yield the exe packets with which row 0 adds the raw sums of all rows (seed 000 ¶85)."""
     to = to_clusters(plan, range(plan.summing_clusters))
     for group in range(plan.tile.groups):
         for row in range(plan.partition.rows):

@@ -1,9 +1,9 @@
 """Lets the layers of a network share cp's code; each layer has a record with its numbers.
 
-This module first takes a layer's code as written for a separate program. If an `li` or `la` has a
-number or a label that may differ between layers, the module replaces it by a load from the layer's
-record. gp has the address of this record. Layers whose code is then the same text call the same
-subroutine.
+This module starts from the code that a layer would have in a separate program. An instruction `li`
+or `la` may have a number or label that differs between layers. The module replaces it by a load
+from the layer's record, whose address is in register gp. Layers whose code is then the same text
+call the same subroutine.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class IncludeLibrary:
         return name
 
     def texts(self) -> dict[str, str]:
-        """Return the texts by the names of their files, one of which has the macros."""
+        """Return the texts of all files by file name, including the file with the macros."""
         macros = MacroLibrary(tuple(self._listings.values()))
         texts = {name: macros.text(listing) for name, listing in self._listings.items()}
         if not texts:
@@ -157,9 +157,10 @@ class IncludeLibrary:
 
 
 def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]]:
-    """Return code that loads numbers and labels from a record, and the words for the record.
+    """Replace numbers and labels in code by loads from a record; return (code, words).
 
-    The first of these words is word `first` of the record. The code is otherwise equal to `lines`.
+    The words of the record are the replaced numbers and labels. The first one is word `first` of
+    the record, which may have words of other code before it.
     """
     words: list[str] = []
     places: dict[str, int] = {}
@@ -186,14 +187,14 @@ def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]
 
 
 def _value(expression: str, values: dict[str, str]) -> str:
-    """Return an expression with the values of constants in place of their names."""
+    """Return an expression in which the values of constants replace their names."""
     for _ in range(2):  # the value of a pitch contains the name of an element's size
         expression = _NAME.sub(lambda name: values.get(name[0], name[0]), expression)
     return expression
 
 
 def write_record(out: Listing, words: Sequence[str]) -> None:
-    """Write the record of a layer."""
+    """Write the record of a layer: the numbers and labels for the code that layers share."""
     label, what = RECORD, "the numbers for the code that layers share"
     first = 0
     while first < len(words):

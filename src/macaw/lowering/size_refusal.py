@@ -18,9 +18,10 @@ ROOMS = {
 
 
 def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> LowerError:
-    """Return the error that names the fewest settings that have to be larger.
+    """Return the error for an operation of which no tile fits the device.
 
-    `fits` returns whether a tile fits a device.
+    It names the fewest settings that have to be larger, with values that are enough. `fits` takes a
+    device with larger settings and returns whether a tile fits it.
     """
     for count in range(1, len(ROOMS) + 1):
         for names in combinations(ROOMS, count):
@@ -40,8 +41,7 @@ def _larger(
     """Return larger values of the settings `names` with which a tile fits, or None.
 
     All values are doubled together until a tile fits; then each is halved as far as possible. The
-    result is None if doubling exceeds a limit before a tile fits. Even then, other values might
-    fit.
+    result is None if the doubled values exceed a limit before a tile fits.
     """
     values = {name: int(config[name]) for name in names}
     while True:

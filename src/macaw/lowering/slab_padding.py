@@ -1,8 +1,9 @@
 """Makes the padding of an image in the units: zeros first, then the pixels inside the image.
 
-The image itself has no frame of zeros. For each slab, cp finds out which of its rows and columns
-are inside the image, and the dma moves only these. If some are outside, the dma first fills the
-slabs of all units with zeros.
+The image in external memory has no frame of zeros. A slab is the part of the padded image that a
+tile needs. For each slab, cp finds out which of its rows and columns are inside the image, and the
+dma copies only these into the on-chip units. If some are outside, the dma first fills the slabs of
+all units with zeros.
 """
 
 from __future__ import annotations
@@ -39,22 +40,25 @@ class PaddedSlabs:
 
     @property
     def whole_lines(self) -> bool:
-        """Whether a slab has all channels, so that a transfer moves several rows of it."""
+        """Whether a slab has all channels of the image.
+
+        Then one transfer can move several rows of the slab.
+        """
         return self.plan.slab_channels == self.plan.product.channels
 
     @property
     def size(self) -> int:
-        """The bytes of an activation."""
+        """The number of bytes of an activation."""
         return Types.size(self.plan.types.activation)
 
     @property
     def line(self) -> int:
-        """The bytes of a row of a slab."""
+        """The number of bytes of a row of a slab."""
         return self.plan.slab_columns * self.plan.slab_channels * self.size
 
     @property
     def unit_slabs(self) -> int:
-        """The number of slabs in a unit."""
+        """The number of slabs in an on-chip unit: 1 if all clusters share it, else one for each."""
         return 1 if self.plan.shares_activations else self.plan.partition.clusters
 
     def first_row(self, p: int, q: int) -> int:
@@ -92,10 +96,10 @@ class PaddedSlabs:
 
     @property
     def _repeats(self) -> int:
-        """How often the dma loads a slab of one position and one part of the kernel.
+        """How often the dma loads the slabs of one output tile and one part of the kernel.
 
-        There is one load for each tile of channels, each image, and each tile of outputs. If the
-        PEs keep the slab for all tiles of outputs, one load serves all of these.
+        It does so for each tile of channels, each image, and each tile of outputs. If the PEs keep
+        the slab for all tiles of outputs, these need only one load.
         """
         plan = self.plan
         outputs = 1 if plan.holds_activations else plan.count("N")
@@ -103,7 +107,7 @@ class PaddedSlabs:
 
     @property
     def zeroed_share(self) -> float:
-        """The share of loads that first fill the slabs with zeros."""
+        """The share of slab loads before which the dma fills the slabs with zeros."""
         plan, product = self.plan, self.plan.product
         loads = plan.columns * (plan.count("M") // (plan.columns * plan.images))
         rows, columns = self._rows, self._columns
@@ -114,7 +118,10 @@ class PaddedSlabs:
 
     @property
     def zero_bytes(self) -> int:
-        """The bytes of all zeros that the dma moves into the units; a multicast counts once."""
+        """The bytes of zeros that the dma moves into the units in all iterations.
+
+        A multicast to several units counts once.
+        """
         plan = self.plan
         tiles = plan.count("M") // plan.images * len(plan.kernel_parts)
         return (
@@ -126,7 +133,7 @@ class PaddedSlabs:
 
     @property
     def activation_bytes(self) -> int:
-        """The bytes of all activations that the dma moves into the units."""
+        """The bytes of activations that the dma moves into the units in all iterations."""
         rows, columns = self._rows_inside.sum(axis=(1, 2)), self._columns_inside.sum(axis=1)
         pixels = int((rows * columns).sum())
         return pixels * self._repeats * self.plan.slab_channels * self.size
@@ -135,7 +142,7 @@ class PaddedSlabs:
     def inside(self) -> float:
         """The mean share of products whose activations are inside the image.
 
-        In each iteration, the cluster with the largest share counts.
+        For each iteration, the share is that of the cluster for which it is largest.
         """
         plan, product = self.plan, self.plan.product
         groups = (plan.tile.groups, product.stride[0], plan.taps[0])
@@ -145,7 +152,10 @@ class PaddedSlabs:
         return float((rows.max(axis=1).mean(axis=-1) * columns.mean(axis=-1)).mean())
 
     def mean_transfers(self) -> tuple[float, float, float]:
-        """Return the means over loads of slabs: transfers, rows of a transfer, bytes of a row."""
+        """Return (transfers, rows of a transfer, bytes of a row) for a load of slabs.
+
+        Each number is the mean over all loads.
+        """
         grid = len(activation_grid(self.plan))
         rows, columns = float(self._rows_inside.mean()), float(self._columns_inside.mean())
         pixel = self.plan.slab_channels * self.size
@@ -168,10 +178,10 @@ def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.in
 def _taps_inside(
     first: NDArray[np.int64], outputs: tuple[int, int, int], extent: int
 ) -> NDArray[np.float64]:
-    """Return the share of taps in the range [0, `extent`), for tiles that begin at `first`.
+    """Return which share of the kernel's positions is inside [0, `extent`), for tiles of outputs.
 
-    `outputs` has the number of a tile's windows, their stride and their length. The result has the
-    shape of `first`.
+    A tile's first window begins at an element of `first`. `outputs` has the number of a tile's
+    windows, the distance between them and their length. The result has the shape of `first`.
     """
     count, stride, taps = outputs
     places = first[..., None, None] + stride * np.arange(count)[:, None] + np.arange(taps)
@@ -179,7 +189,10 @@ def _taps_inside(
 
 
 def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
-    """Write the table `name` of the slabs' records; `add` is text that adds the half's offset."""
+    """Write the table `name` with a record for each slab, with which cp starts the transfers.
+
+    `add` is the end of each address, which adds the offset of the half of the units.
+    """
     slabs, product = PaddedSlabs(plan), plan.product
     pixel, channels = plan.slab_channels * slabs.size, product.channels * slabs.size
     target = f"x_tile + EVERY_UNIT{add}"
@@ -241,7 +254,7 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
 
 
 def write_padded_rows(out: Listing, plan: ImagePlan) -> None:
-    """Write the rest of the loop over the slabs: the transfers of the rows inside the image."""
+    """Write the end of cp's loop over slabs, which copies the rows inside the image."""
     _copy_rows(out, plan)
     out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
 
@@ -255,7 +268,7 @@ def _parameter(number: int) -> str:
 
 
 def _zeros(out: Listing, plan: ImagePlan) -> None:
-    """Write code that fills the slabs with zeros if any slab is partly outside the image."""
+    """Write cp's code that fills the slabs with zeros if any is partly outside the image."""
     product = plan.product
     first = [PaddedSlabs(plan).first_row(p, q) for p, q in activation_grid(plan)]
     out.block(
@@ -276,11 +289,11 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
 
 
 def _columns_inside(out: Listing, plan: ImagePlan) -> None:
-    """Write code for the columns inside the image.
+    """Write cp's code that finds out which columns of the slabs are inside the image.
 
-    a4 gets the number of these columns. For the first of these columns, a3 gets the offset from the
-    start of a row of the image, and a5 the offset from the start of a row of the slab. If there are
-    no such columns, the code goes to the end.
+    a4 gets the number of these columns. For the first of them, a3 gets the offset from the start of
+    a row of the image, and a5 the offset from the start of a row of the slab. If there are no such
+    columns, the code jumps to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(
@@ -306,7 +319,7 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
 
 
 def _loads(out: Listing, plan: ImagePlan) -> None:
-    """Write the start of the loop over the slabs.
+    """Write the start of cp's loop over the slabs.
 
     t2 gets the number of the slab's rows inside the image. For the first of these rows, t0 gets the
     address in the image, and t1 the address in the slab.
@@ -344,9 +357,9 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
 
 
 def _copy_rows(out: Listing, plan: ImagePlan) -> None:
-    """Write the transfers of t2 rows, from t0 in the image to t1 in the slab.
+    """Write cp's code that copies t2 rows, from t0 in the image to t1 in the slab.
 
-    Whole rows take one transfer together. Parts of rows take one transfer for each row.
+    If a slab has all channels, one transfer copies all rows. Otherwise each row takes a transfer.
     """
     slabs, product = PaddedSlabs(plan), plan.product
     if slabs.whole_lines:
@@ -379,10 +392,10 @@ def _copy_rows(out: Listing, plan: ImagePlan) -> None:
 
 
 def _depth(out: Listing, plan: ImagePlan) -> None:
-    """Write code that puts the offset of the tile's channels and image into a6, in bytes.
+    """Write cp's code that puts the offset of the tile's channels and image into a6, in bytes.
 
-    If the kernel is cut, the code also adds the first row of the part to a2, and its first column
-    to a3.
+    If the kernel is cut into parts, the code also adds the part's first row to a2, and its first
+    column to a3.
     """
     if len(plan.kernel_parts) > 1:
         out.block(

@@ -55,17 +55,17 @@ from macaw.lowering.transfers import (
 class SlidingWindowPlan(ImagePlan):
     """A plan of a depthwise convolution whose windows slide over strips in the weight queues.
 
-    A strip has the image rows from which an output row is computed, column by column.
+    A strip has the image rows that the kernel needs for one output row, column by column.
     """
 
     @property
     def variant(self) -> str:
-        """The name of this way to compute a depthwise convolution."""
+        """The text that reports add to the name of the mapping: ", sliding window"."""
         return ", sliding window"
 
     @property
     def pads_in_unit(self) -> bool:
-        """Whether the units get the padding: no, x is copied into a frame of zeros."""
+        """Whether the on-chip units add the padding: no, the dma makes a padded copy of x."""
         return False
 
     @property
@@ -100,12 +100,12 @@ class SlidingWindowPlan(ImagePlan):
 
     @property
     def weight_segment(self) -> int:
-        """The number of segments before the weights: none."""
+        """The number of data segments before the weights in the packet that multiplies: none."""
         return 0
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """The kernels, column by column, in shape (n tiles, 1, rows, slots, window)."""
+        """The kernels, column by column, in shape (n tiles, 1, rows, PEs of a row, window)."""
         rows, clusters = self.weight_owners
         shape = (self.count("N"), 1, rows, clusters, self.pes, self.window)
         rounds = np.zeros(shape, self.product.weights.dtype)
@@ -116,7 +116,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The number of bytes of each round of kernels, an array (n tiles, 1, rows).
+        """The bytes of kernels that a row loads for a tile, in shape (n tiles, 1, rows).
 
         The first axis counts tiles in dimension N, the last one rows of the PE array.
         """
@@ -208,10 +208,11 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
 def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """Return the transfers that load, for each channel of a tile, one strip.
+    """Return the transfers that load a strip for each channel of a tile.
 
     The first strip begins at byte `src` after the symbol `source`, and goes to byte `dst` of the
-    strips in the unit. `pitches` has the bytes to the next row, column and channel of the image.
+    space for strips in the on-chip unit. `pitches` has the distances, in bytes, to the next row,
+    column and channel of the image.
     """
     product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = pitches

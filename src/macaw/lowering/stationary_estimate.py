@@ -26,9 +26,10 @@ from macaw.lowering.weight_stationary import WeightStationaryPlan
 
 @dataclass(frozen=True)
 class RowGrid:
-    """Tiles of a product, as arrays of equal shape: their rows of activations and their inputs.
+    """Tiles of a product that an estimate compares, as arrays of equal shape.
 
-    All tiles have `n` outputs. `whole` says whether all rows are loaded before the first product.
+    `rows` has each tile's rows of activations, `k` its inputs. `whole` says whether all rows are
+    loaded before the first product. All tiles have `n` outputs.
     """
 
     rows: Numbers
@@ -45,8 +46,8 @@ class RowGrid:
 def row_grid(config: Configuration, part: Partition) -> RowGrid:
     """Return the weight stationary tiles to try for a part of a product.
 
-    If rows alternate between two parts of the input buffer, their number must be even. So for each
-    odd number the next even number is tried, too.
+    A tile's rows of activations may alternate between two parts of the input buffer, which needs an
+    even number of rows. So for each odd number the result also has the next even number.
     """
     length = part.length("M")
     sizes = [size for size in even_sizes(length) if size <= config["pe.output_queue"]]
@@ -71,9 +72,9 @@ def row_estimates(
 
 @dataclass(frozen=True)
 class _Estimate(TileEstimate):
-    """The numbers from which the cycles of a grid's tiles are estimated.
+    """The numbers from which the cycles of a product's tiles are estimated.
 
-    An array has one number for each tile of the grid.
+    Each array has one number for each tile of `grid`.
     """
 
     product: Product
@@ -104,7 +105,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> WeightStationaryPlan:
-        """The plan of any one tile, for numbers that are the same in all plans."""
+        """A plan with any tile of the grid, for those numbers that are the same in all plans."""
         tile = Tile(1, 1, self.grid.n, self.part.length("K"))
         return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
 
@@ -129,7 +130,7 @@ class _Estimate(TileEstimate):
 
     @property
     def clusters(self) -> int:
-        """The number of clusters of a row that need separate activations."""
+        """The number of clusters of a row with different activations; 1 if all use the same."""
         return 1 if self.some.shares_activations else self.part.clusters
 
     @cached_property
@@ -145,7 +146,10 @@ class _Estimate(TileEstimate):
 
     @property
     def adds(self) -> NDArray[np.bool_]:
-        """Whether the products of a tile add start sums; never if clusters add their sums."""
+        """Whether the packets that multiply also add a bias or partial sums.
+
+        They never do if clusters add their sums.
+        """
         begins = self.several | (self.product.bias is not None)
         return begins & (not self.some.reduces_clusters)
 
@@ -181,9 +185,9 @@ class _Estimate(TileEstimate):
 
     @property
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals, Reals]:
-        """The number of transfers in one iteration, and the cycles of its loads and its stores.
+        """The dma's work in an iteration: number of transfers, cycles of loads, cycles of stores.
 
-        Partial sums are left out.
+        It does not include the bytes of partial sums (`partial_beats`).
         """
         some, rows, bus = self.some, self.grid.rows, self.bus
         loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)
@@ -200,7 +204,7 @@ class _Estimate(TileEstimate):
 
     @property
     def partial_beats(self) -> Reals:
-        """The beats in one iteration that move partial sums."""
+        """The bus cycles (beats) in an iteration that move partial sums."""
         beats = 2 * (self.tiles_k - 1) / self.tiles_k * self.part.rows * self.grid.rows
         return np.where(self.several, beats * self.sum_bytes / self.bus, 0)
 
@@ -208,7 +212,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cannot_fit(self) -> NDArray[np.bool_]:
-        """A mask of the tiles that are too large for a queue, a buffer, a packet or a half."""
+        """A mask of the tiles that are too large for a queue, buffer, packet or half of a unit."""
         config, rows, k, whole = self.config, self.grid.rows, self.grid.k, self.grid.whole
         block = config["pe.input_buffer"] // BLOCKS
         blocks = np.where(whole, -(-rows * k // block), np.minimum(rows, 2) * -(-k // block))

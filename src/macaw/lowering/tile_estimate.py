@@ -24,8 +24,9 @@ Reals = NDArray[Any]  # of a grid: one number for each tile
 class TileEstimate(ABC):
     """The numbers from which the cycles of tiles of many sizes are estimated at once.
 
-    An array has one number for each tile. In one iteration each cluster computes one tile.
-    `density` is the share of activations that are not zero.
+    An array has one number for each tile. In one iteration each cluster computes one tile. `part`
+    is the division of the operation among rows and clusters. `density` is the share of activations
+    that are not zero.
     """
 
     config: Configuration
@@ -35,7 +36,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def some(self) -> ProductPlan:
-        """The plan of any one tile, for numbers that are the same in all plans."""
+        """A plan with any one of the tiles, for those numbers that are the same in all plans."""
 
     # Numbers of tiles
 
@@ -56,7 +57,10 @@ class TileEstimate(ABC):
 
     @property
     def several(self) -> NDArray[np.bool_]:
-        """Whether partial sums are stored and loaded again, for each tile size."""
+        """For each tile size, whether partial sums are stored and loaded again.
+
+        They are if several tiles of inputs add up to one result.
+        """
         return self.tiles_k > 1
 
     # Sizes of a tile
@@ -97,7 +101,7 @@ class TileEstimate(ABC):
 
     @property
     def start(self) -> int:
-        """The latency of a transfer of the dma in cycles."""
+        """The cycles of a transfer of the dma before its first bytes arrive."""
         latency = self.config["mem.external_latency"] + self.config["mem.onchip_latency"]
         return int(self.config["dma.setup"] + latency)
 

@@ -1,6 +1,7 @@
 """Plans the transfers of the dma in an iteration, and writes them into the data of cp's part.
 
-The data of cp's part also has a frame of words for each half of the on-chip units.
+The command processor (cp) starts the transfers. Its data also has, for each half of the on-chip
+units, a frame: words with what cp knows of this half.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ GATHER = "raw sums of all rows to row 0"
 class Transfer:
     """A transfer of the dma, with the addresses that it has in the first iteration and in half 0.
 
-    The transfer moves `rows` rows of `row_bytes` bytes; strides are in bytes. Numbers may be
-    expressions of the assembly language. `what` is the comment.
+    The transfer moves `rows` rows of `row_bytes` bytes; strides are in bytes. Addresses and numbers
+    may be expressions of the assembly language. `what` is the comment in the source.
     """
 
     dst: str
@@ -52,11 +53,11 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferGrid:
-    """How many transfers of the same shape there are: one for each of some rows and clusters.
+    """Which rows and clusters of the array need separate transfers of the same shape.
 
-    The fields are the number of these rows, and of these clusters in a row. Iteration yields the
-    pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is a multicast to the
-    on-chip units of that many rows.
+    There is one transfer for each of `rows` rows and each of `clusters` clusters in a row.
+    Iteration yields the pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is
+    a multicast to the on-chip units of that many rows.
     """
 
     rows: int
@@ -71,7 +72,7 @@ class TransferGrid:
     def unit(self, p: int) -> int:
         """Return the offset from an address in on-chip unit 0 to the same address in row p's unit.
 
-        For a multicast, the sum of address and offset stands for the units of all rows.
+        For a multicast, the offset gives the address that means the units of all rows.
         """
         return (self.of_rows - 1) * FURTHER_UNIT if self.multicasts else p * UNIT
 
@@ -90,7 +91,7 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return the distance in bytes from unit 0 to the units that get row p's activations."""
+    """Return what to add to an address in unit 0 for the units that get row p's activations."""
     return activation_grid(plan).unit(p)
 
 
@@ -112,7 +113,10 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> None:
-    """Write the table `name` of the transfers of activations; `add` adds the offset of the half."""
+    """Write the table `name` of the transfers that load activations.
+
+    `add` is the end of each target address, which adds the offset of the half of the units.
+    """
     _put(out, name, activations_in(plan), add, "", base="src")
 
 
@@ -143,9 +147,9 @@ def weight_transfers(plan: ProductPlan) -> int:
 
 
 def weights_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's weights; see `weight_transfers` for their number.
+    """Return the transfers of an iteration's weights, as many as `weight_transfers` says.
 
-    cp takes their source addresses and bytes from the table of weights.
+    cp sets their source addresses and bytes from the table of weights before it starts them.
     """
     if plan.rows_share_weights:
         return [Transfer("w_tile + EVERY_UNIT", "w", 0, what=f"all rows: {_weights(plan, 0)}")]
@@ -182,7 +186,10 @@ def input_name(plan: ProductPlan) -> str:
 
 @singledispatch
 def input_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that first copy x into a frame of zeros, or its necessary pixels."""
+    """Return the transfers that first copy x to another place in external memory.
+
+    The copy has x with padding, or only those pixels of x that a stride does not leave out.
+    """
     product, size = plan.product, Types.size(plan.types.activation)
     if not isinstance(product, PointwiseProduct):
         return []
@@ -206,13 +213,17 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
 
 
 def first_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers before the first iteration: of x, and of weights that are a tensor."""
+    """Return the transfers before the first iteration.
+
+    They copy x (`input_copies`), or weights that are a tensor (`weight_copies`), if the plan needs
+    it.
+    """
     copies = input_copies(plan) if plan.copies_input else []
     return [*copies, *weight_copies(plan)]
 
 
 def weight_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy the elements of a tensor into the records of weights.
+    """Return the transfers that copy the elements of a tensor into the records of the PEs' weights.
 
     There is one transfer for each tile of outputs and each cluster with separate weights. The
     record of a PE has one weight, which is the last byte of the record. The result is empty if the
@@ -270,12 +281,12 @@ def _weights(plan: ProductPlan, p: int) -> str:
 def write_transfers(
     out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool = False
 ) -> None:
-    """Write the transfers and the frames, which are in cp's local memory.
+    """Write the tables of transfers, and cp's data about each half of the on-chip units.
 
-    `first` has the transfers before the first iteration. A program of one layer has two more, which
-    copy packets and sequences into the on-chip units. If `shared`, the text is that of a layer of a
-    network, with a section for each table: the macros of the network
-    (`macaw.lowering.macro_library`) write its lines for both halves.
+    They are in cp's local memory. `first` has the transfers before the first iteration. If
+    `shared`, the source is that of a layer of a network. Then each table is a section that becomes
+    a macro (`macaw.lowering.macro_library`), which writes its lines for both halves. Otherwise
+    there are two more transfers, which copy packets and sequences into the on-chip units.
     """
     if shared:
         out.mark("tables")
@@ -307,7 +318,7 @@ def write_transfers(
 
 
 def _write_tables(out: Listing, plan: ProductPlan) -> None:
-    """Write the transfers of a half of the on-chip units, and the half's frame of words."""
+    """Write the transfers for one half of the on-chip units, and cp's data about this half."""
     other = r" + \other"
     out.mark("activations")
     write_activations(plan, out, _name("x"), _HERE)
@@ -349,7 +360,7 @@ def _write_tables(out: Listing, plan: ProductPlan) -> None:
 
 
 def _write_weight_table(out: Listing, plan: ProductPlan) -> None:
-    """Write the table of the tiles' weights: addresses and numbers of bytes."""
+    """Write the table from which cp takes the address and the bytes of each tile's weights."""
     out.comment()
     rounds = 1 if plan.rows_share_weights else plan.partition.rows
     total = plan.count("N") * plan.count("K") * rounds
@@ -368,13 +379,13 @@ weight_table:
 
 
 def _name(letter: str) -> str:
-    """Return the label of the table of transfers `letter` in the macro of a half."""
+    """Return the label of the transfers `letter` in the macro that writes the data of a half."""
     return rf"\h\()_{letter}"
 
 
 @singledispatch
 def write_input_places(plan: ProductPlan, out: Listing) -> None:
-    """Write the table of the places of inputs in x, if cp does not compute them."""
+    """Write the table of the offsets of the tiles of k in x, unless cp computes them."""
     if not plan.input_offsets:
         return
     size = Types.size(plan.types.activation)
@@ -385,7 +396,10 @@ def write_input_places(plan: ProductPlan, out: Listing) -> None:
 
 
 def _factors_in(plan: ProductPlan) -> Transfer:
-    """Return the transfer of the factors of a tile's outputs to the rows that finish sums."""
+    """Return the transfer of the factors (scales, table) of a tile's outputs.
+
+    They go to the rows that turn sums into results.
+    """
     first = SCALE if plan.product.scales is not None else TABLE
     size = factor_bytes(plan)
     what = "how sums become results"
@@ -410,8 +424,8 @@ def _put(
 ) -> None:
     """Write a table of transfers at a label.
 
-    `add_dst` and `add_src` are appended to the addresses, as text. If `base` is "src" or "dst", the
-    words of each transfer are followed by this address once more.
+    `add_dst` and `add_src` are text that is appended to the addresses. If `base` is "src" or "dst",
+    the record of each transfer ends with this address once more, because cp changes the first one.
     """
     lines = []
     for item in transfers:

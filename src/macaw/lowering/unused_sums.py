@@ -1,9 +1,9 @@
 """Writes zeros to partial sums that a tile does not use.
 
 A segment of partial sums has one sum for each accumulator of a PE. If a tile uses fewer
-accumulators, the PE still adds the other sums. In a program of one layer, these sums are zeros. In
-a network, layers share the memory, so without this module the sums would be data of an earlier
-layer.
+accumulators, the PE still adds the sums for the others. In a program of one layer, the memory there
+contains zeros. In a network, layers share the memory, so without this module it would contain data
+of an earlier layer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ARRAYS = ("chain", "partial", "gathered")  # accumulators are stored separately
 
 
 def zero_row_bytes(plan: ProductPlan) -> int:
-    """Return the number of bytes of the sums of all accumulators of a cluster, a row of zeros."""
+    """Return the bytes of a row of zeros: a sum for each accumulator of each PE of a cluster."""
     return plan.pes * plan.lanes * plan.sum_size
 
 

@@ -52,7 +52,10 @@ from macaw.lowering.transfers import Transfer, activation_unit, activations_of
 
 
 class WeightStationaryPlan(ProductPlan):
-    """A plan of a weight stationary product. A group of a tile is one row of activations."""
+    """A plan of a weight stationary product. It multiplies one row of activations at a time.
+
+    So each group of rows in a tile (`Tile.groups`) has one row.
+    """
 
     @property
     def lanes(self) -> int:
@@ -61,26 +64,33 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def products(self) -> int:
-        """The number of exes with weights in a list: one, which computes the whole tile."""
+        """The number of packets in a list that multiply by weights: 1, for the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """The number of segments before the weights: none."""
+        """The number of data segments before the weights in the packet that multiplies: none."""
         return 0
 
     @property
     def start_positions(self) -> int:
-        """The number of rows with separate start sums: all, or 1 if they are only a bias."""
+        """The number of rows of activations whose sums start with different values.
+
+        It is 1 if they start with a bias, and all rows of the tile if they start with partial sums.
+        """
         return self.tile.m if self.returns_sums else 1
 
     @property
     def start_bytes(self) -> int:
-        """The bytes of the start sums of a row in one iteration."""
+        """The bytes with which the sums of one row of the array start in an iteration."""
         return self.partial_bytes // self.tile.m * self.start_positions
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return the sums with which a tile starts, once for each of `start_positions`."""
+        """Return the sums with which a tile starts, once for each of `start_positions`.
+
+        Axis 2 of the result counts the start positions; the others are as in
+        `ProductPlan.start_sums`.
+        """
         return super().start_sums()[:, :, : self.start_positions]
 
     @property
@@ -98,11 +108,11 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def segments(self) -> int:
-        """The number of segments of the exe.
+        """The number of data segments of the packet that multiplies.
 
-        There is one segment for the weights, and one for each row of activations after the first.
-        Start sums that these exes add take one segment if they are the same for all rows, else one
-        for each row.
+        There is one segment for the weights, and one for each row of activations after the first. A
+        bias or partial sums, if the packet adds them, take one segment if they are the same for all
+        rows, else one for each row.
         """
         return self.tile.m + self.adds_start_sums * self.start_positions
 
@@ -142,12 +152,15 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def segments(self) -> int:
-        """The number of segments of the exe: weights, activations, start sums."""
+        """The number of data segments of the packet that multiplies.
+
+        They are the weights, all activations, and a bias or partial sums if the packet adds them.
+        """
         return 2 + self.adds_start_sums * self.start_positions
 
     @property
     def variant(self) -> str:
-        """The name of this variant of the mapping, for reports."""
+        """The text that reports add to the name of the mapping."""
         return f"{super().variant}, all activations of a tile at once"
 
 
@@ -160,12 +173,15 @@ class LoopPlan(BufferedPlan):
 
     @property
     def segments(self) -> int:
-        """The number of segments of the exe with weights: weights, start sums."""
+        """The number of data segments of the packet that multiplies.
+
+        They are the weights, and a bias or partial sums if the packet adds them.
+        """
         return 1 + self.adds_start_sums * self.start_positions
 
     @property
     def variant(self) -> str:
-        """The name of this variant of the mapping, for reports."""
+        """The text that reports add to the name of the mapping."""
         return f"{self.product.form}{', balanced' * self.balance}, rows in a loop"
 
 
@@ -236,7 +252,7 @@ def _sequences(plan: WeightStationaryPlan) -> list[Sequence]:
 
 
 def _has_hold(plan: WeightStationaryPlan) -> bool:
-    """Return whether a separate exe loads activations before the exe with weights."""
+    """Return whether a separate packet loads activations before the packet that multiplies."""
     return plan.holds_activations or not isinstance(plan, BufferedPlan)
 
 
@@ -285,16 +301,16 @@ def _list_sizes(plan: WeightStationaryPlan) -> list[int]:
 
 
 def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Yield the exes of an iteration. With `raw`, they store raw sums, else results."""
+    """Yield the exe packets of an iteration. With `raw`, they store raw sums, else results."""
     yield from _own_exes(plan, name, raw)
     if plan.reduces_clusters:
         yield from cluster_reduction_exes(plan, raw)
 
 
 def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Yield the exes of an iteration without the exes that add the sums of clusters.
+    """Yield the exe packets of an iteration, but not those that add the sums of clusters.
 
-    With `raw`, or if clusters add their sums, these exes store raw sums, else results.
+    With `raw`, or if clusters add their sums, these packets store raw sums, else results.
     """
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
