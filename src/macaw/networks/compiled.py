@@ -45,10 +45,10 @@ MODEL = "model.onnx"
 class LayerResult:
     """A layer of a run: its report, its measured cycles, and whether its output is right.
 
-    `utilisation` is the share of the array's PE cycles in which a PE multiplied. `equal` is true if
-    the output equals the reference evaluator's bit for bit. `busy` has the share of the layer's
-    cycles in which each core worked. The sum over the cores can be more than 1, because cores may
-    work at the same time.
+    `utilisation` is the share of the layer's cycles in which a PE of the array multiplied, as a
+    mean over all PEs. `equal` is true if the output equals the reference evaluator's bit for bit.
+    `busy` has the share of the layer's cycles in which each core worked. The sum over the cores can
+    be more than 1, because cores may work at the same time.
     """
 
     report: LayerReport
@@ -242,7 +242,7 @@ class CompiledNetwork:
 
     @property
     def _own_inputs(self) -> set[str]:
-        """The symbols of the program's inputs that are not also names of the model's inputs."""
+        """The symbols of the program's inputs that no input of the model has as its name."""
         edges = self.assignment.inputs
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 

@@ -195,10 +195,10 @@ def _compiled(
 
 
 def _symbol_of(network: Network, name: str) -> str:
-    """Return the name of the tensor whose symbol the tensor `name` uses.
+    """Return the name of the tensor whose symbol in the program stands for the tensor `name`.
 
-    A tensor that has the bytes of another tensor uses that tensor's symbol. Columns of a tensor
-    have their own symbol.
+    It is another tensor if `name` has the same bytes as that tensor, as after a reshape. Columns of
+    a tensor have their own symbol.
     """
     return name if name in network.columns else network.home(name)
 

@@ -1,4 +1,4 @@
-"""The layers of a network that islands compute: their names, and the parts of their products."""
+"""The layers of a network that islands compute, and how their products are divided into parts."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ def check_parts(network: Network, parts: Parts) -> None:
 
 
 def parts_for_samples(network: Network) -> Parts:
-    """Return by name the parts of all layers on islands, for the evaluation of samples.
+    """Return the parts of all layers on islands by layer name, to evaluate samples before planning.
 
-    The evaluation counts the zeros of each tensor. If the islands' planner refuses a layer, each of
-    the layer's products is one part. Sums may then be rounded differently than in the parts of a
+    The evaluation counts the zeros of each tensor. If the planner of the islands refuses a layer,
+    each of the layer's products is one part. Its sums may then be rounded differently than in a
     plan, but almost the same results are zero.
     """
     parts = {}

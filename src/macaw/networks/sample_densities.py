@@ -1,4 +1,4 @@
-"""Measures the densities of a network's tensors on samples, perhaps in several processes."""
+"""Measures which share of each tensor of a network is not zero, on samples of the inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class SampleTask:
     """A sample of a model's inputs, and the names of the tensors whose densities are wanted.
 
-    `parts` has the parts of each layer on islands.
+    A density is the share of elements that are not zero. `parts` has the parts of each layer on
+    islands.
     """
 
     model: ModelNetwork
@@ -51,11 +52,12 @@ def with_sample_densities(
     inputs: Iterable[Mapping[str, NDArray[Any]]],
     map_all: MapAll | None = None,
 ) -> Network:
-    """Return the network with the mean densities of its tensors over samples of the inputs.
+    """Return the network with the densities of its tensors, as means over samples of the inputs.
 
-    `inputs` are the samples, each with the inputs of `model` by name. `parts` has the parts of each
-    layer on islands. `map_all` replaces `map`; it may evaluate the samples in several processes.
-    Raises `LowerError` if the model cannot be evaluated.
+    A density is the share of elements that are not zero. `inputs` are the samples, each with the
+    inputs of `model` by name. `parts` has the parts of each layer on islands. `map_all` replaces
+    `map`; it may evaluate the samples in several processes. Raises `LowerError` if the model cannot
+    be evaluated.
     """
     names = frozenset(network.tensors)
     tasks = [SampleTask(model, config, parts, names, item) for item in inputs]

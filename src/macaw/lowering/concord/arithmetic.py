@@ -36,7 +36,11 @@ _LONG = 22  # up to 2**22 columns, BFP long stays within int64
 
 @dataclass(frozen=True)
 class Piece:
-    """One definition of a template, with the names that it defines and the names that it uses."""
+    """A statement of a template: a definition, or an import.
+
+    `names` are the names that it defines, `uses` those that it uses. `module` is the module of an
+    import; `block` says whether the statement defines a function or a class.
+    """
 
     names: tuple[str, ...]
     text: str
@@ -47,7 +51,7 @@ class Piece:
 
 @cache
 def pieces(template: str) -> tuple[Piece, ...]:
-    """Return the definitions of a template in the order of the file."""
+    """Return the statements of the file `templates/TEMPLATE.txt`, in its order."""
     text = files("macaw.lowering.concord").joinpath(f"templates/{template}.txt").read_text("utf-8")
     lines = text.splitlines()
     definitions = []
@@ -116,15 +120,19 @@ def _block(config: Configuration) -> int:
 
 
 def _places(config: Configuration) -> int:
-    """Return the number of bits by which BFP long shifts a block's dot product to the left."""
+    """Return by how many bits each block's dot product is shifted to the left before it is added.
+
+    This is for the arithmetic "BFP long" of docs/numbers-nnp.md.
+    """
     return max(0, 40 - sum(item.greatest_exponent - item.unit for item in _elements(config)))
 
 
 def _is_wide(config: Configuration, columns: int) -> bool:
-    """Return whether sums of mx need more than an int64, or dot products more than a binary64.
+    """Return whether the generated file must divide the factors of products into halves.
 
-    `columns` is the number of elements in a matrix row. If the result is true, the generated file
-    divides the factors into halves. Raises `LowerError` if even sums of these halves are too large.
+    This is for the quantiser mx. It is so if sums need more than an int64, or dot products more
+    than a binary64. `columns` is the number of elements in a matrix row. Raises `LowerError` if
+    even sums of these halves are too large.
     """
     block = _block(config)
     bits = sum(element.size for element in _elements(config)) + (block - 1).bit_length()
@@ -146,9 +154,9 @@ def _side_element(config: Configuration, side: str) -> Element:
 
 
 def _size(config: Configuration, side: str) -> int:
-    """Return the number of bits of the integers that represent quantised numbers.
+    """Return the number of bits of the integers to which the device quantises numbers.
 
-    docs/numbers-nnp.md calls it `g`. `side` is "vector" or "matrix".
+    `side` is "vector" or "matrix". docs/numbers-nnp.md calls the result `g`.
     """
     kind, bits = config["nnp.quantise"], int(config[f"nnp.{side}_bits"])
     if kind == "log":
@@ -157,7 +165,7 @@ def _size(config: Configuration, side: str) -> int:
 
 
 def _unit(config: Configuration, side: str) -> str:
-    """Return, as Python source, the number that a quantised 1 represents.
+    """Return, as Python source, the real number for the quantised integer 1.
 
     `side` is "vector" or "matrix".
     """
@@ -245,10 +253,7 @@ _DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
 
 
 def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
-    """Return the definitions without functions and classes whose names are already defined.
-
-    A function or class counts as defined if an earlier one in `every` has the same name.
-    """
+    """Return the definitions, but of several functions or classes with one name only the first."""
     names: set[str] = set()
     kept = []
     for piece in every:
@@ -270,10 +275,11 @@ def _decorated(piece: Piece, decorators: Mapping[str, str]) -> Piece:
 def requirements(
     target: str, config: Configuration, columns: int, roots: Iterable[str]
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Return the imports, constants and functions that the names in `roots` need.
+    """Return the definitions that a generated file needs: (imports, constants, functions).
 
-    The function also returns those that each file for the target needs. Each of the three lists has
-    the order of the templates. `columns` is the number of elements in a matrix row.
+    They are those that the names in `roots` need, directly or through other definitions, and those
+    that each file for the target has. Each of the three lists has the order of the templates.
+    `columns` is the number of elements in a matrix row.
     """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     if target in _DECORATORS:

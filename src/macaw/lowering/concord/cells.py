@@ -21,9 +21,10 @@ NOTHING = -1
 
 
 class Cells:
-    """A memory that stores for each cell a node number and the cell's index in the node's value.
+    """A traced memory of nnp: for each cell, the graph node that was written there.
 
-    The node number is `NOTHING` in cells that were never written.
+    `owner` has the node's number, or `NOTHING` for a cell that was never written. `index` says
+    which cell of the node's value it is.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class Cells:
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Write node numbers `owner` and cell indices `index` to the cells at `addresses`.
+        """Store in the cells at `addresses` that they contain cells `index` of the nodes `owner`.
 
         The three arrays have the same shape, with one row for each iteration. If an address occurs
         several times, the last write counts.
@@ -54,18 +55,20 @@ class Cells:
 
 
 def indices(node: Node, rows: int) -> Ints:
-    """Return the indices of a node's cells for each iteration, of shape (rows, blocks).
+    """Return the indices of the cells of a node's value, in shape (iterations, blocks).
 
-    `rows` is the number of iterations. A node with one row has the same cells in each of them.
+    `rows` is the number of iterations. If the value has a single row, all iterations have its
+    cells.
     """
     cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
     return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return the node numbers `owner` with each matrix replaced by a node of vectors.
+    """Return `owner` with the numbers of matrices replaced by those of nodes with vectors.
 
-    The vectors of the new node are the rows of the matrix's tiles.
+    For each matrix in `owner`, the graph gets a node whose vectors are the rows of the matrix's
+    tiles. Then vectors can be read from memory to which a matrix was written.
     """
     for number in np.unique(owner[owner != NOTHING]).tolist():
         node = graph.nodes[number]
@@ -80,11 +83,12 @@ def as_vectors(graph: Graph, owner: Ints) -> Ints:
 def as_tiles(
     graph: Graph, owner: Ints, index: Ints, rows: int, place: SourceInstruction
 ) -> tuple[Ints, Ints]:
-    """Return the matrix node of each tile, and the index of the tile in that matrix.
+    """Return, for each tile of a read, the number of its matrix node and its index in the matrix.
 
-    `owner` and `index` have one row for each tile, with its N cells. Tiles that are not whole tiles
-    of a matrix are assembled from their rows into one new matrix, for which `place` is the
-    instruction in the source. `rows` is the number of rows of tiles that are read.
+    `owner` and `index` have one row for each tile, with its N cells (N rows of N numbers). Cells
+    that are not a whole tile of one matrix become tiles of a new matrix, which is assembled from
+    these rows; `place` is its instruction in the source. `rows` is the number of rows of tiles that
+    are read.
     """
     count, native = owner.shape
     first = index[:, 0]
@@ -146,9 +150,9 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
     """Return nodes whose values, one after the other, are the value of a read.
 
-    `owner` and `index` have the node number and the index of each cell that is read. The read must
-    take all cells of each node in their order, and all nodes must have the same number of native
-    vectors in a row. Otherwise the list is empty.
+    `owner` and `index` have the node number and the index of each cell that is read. The list is
+    empty unless the read takes all cells of each node in their order, and all nodes have the same
+    number of native vectors in a row.
     """
     nodes: list[Node] = []
     at = 0
@@ -207,7 +211,7 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
 def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
     """Return a node with the cells of `node` in `rows` rows of `blocks` cells.
 
-    An input is regrouped only once for each shape; later calls return the node of the first call.
+    If `node` is an input, later calls with the same shape return the same node.
     """
     if (node.rows, node.blocks) == (rows, blocks):
         return node

@@ -31,10 +31,11 @@ class SourceInstruction:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain that the program executes.
+    """A chain that the program executes: instructions from a read to a write.
 
-    `rows` has its instructions; `places` says where each of them is in the source. `scalars` has
-    the values of the scalar registers when the chain starts.
+    Vectors pass through them one after another, in iterations. `rows` has the decoded instructions;
+    `places` says where each of them is in the source. `scalars` has the values of the scalar
+    registers when the chain starts.
     """
 
     rows: tuple[Decoded, ...]
@@ -60,9 +61,9 @@ def chains(
 ) -> Iterator[Chain]:
     """Yield the chains that a program executes, in order of execution.
 
-    Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and the number
-    of starts there. Scalar registers keep their values between starts. Raises `LowerError` if a
-    symbol is unknown, code is wrong, or there are more than `MOST_CHAINS` chains.
+    Execution starts at `_start`, or in turn at each symbol in `entries`: pairs (symbol, how many
+    times nnp starts there). Scalar registers keep their values between starts. Raises `LowerError`
+    if a symbol is unknown, code is wrong, or there are more than `MOST_CHAINS` chains.
     """
     section = part(program)
     scalars = dict(RESET)

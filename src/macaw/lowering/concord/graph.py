@@ -34,7 +34,11 @@ SHARED = (
 
 @dataclass(eq=False)
 class Node:
-    """An operation on the values of earlier nodes; `values` are its parameters by name."""
+    """An operation on the values of the nodes `inputs`; `values` are its parameters by name.
+
+    Its own value has `rows` rows of `blocks` native vectors or tiles. `chain` is the index of the
+    chain that it comes from. `name` is that of its tensor in a hint, or empty.
+    """
 
     number: int
     operation: str
@@ -94,7 +98,10 @@ class Tensor:
 
 @dataclass
 class Output:
-    """An output tensor, the node with its value, and the instructions that wrote it."""
+    """An output tensor, the node with its value, and the instructions that wrote it.
+
+    `places` has the instruction for each native vector.
+    """
 
     tensor: Tensor
     node: Node
@@ -103,7 +110,12 @@ class Output:
 
 @dataclass
 class Graph:
-    """The nodes of a program, with its inputs and outputs."""
+    """The nodes of a program, with its inputs and outputs.
+
+    `native` is the number of elements of a native vector. `early` has the numbers of the nodes that
+    depend on inputs through moves and quantisation alone. `regroups` and `as_vectors` store nodes
+    that `cells` has made, so that it makes each only once.
+    """
 
     native: int  # elements of a native vector
     nodes: list[Node] = field(default_factory=list)

@@ -16,7 +16,9 @@ from macaw.lowering.errors import LowerError
 
 @dataclass(frozen=True)
 class Hint:
-    """A named tensor of `rows` × `columns` elements at an address of a memory.
+    """A name for a tensor of `rows` × `columns` elements at an address of a memory.
+
+    `explicit` is true for the directive `.hint tensor`, and false for a declared tensor.
 
     In a memory of vectors each row begins with a new native vector. In a memory of tiles the tensor
     is padded to whole tiles. For a queue, `address` is the position in its stream, counted in
@@ -66,7 +68,8 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
     """Raise `LowerError` if a tensor in Dram shares bytes with a tensor of a queue.
 
-    The dma moves the queue's tensor from or to these bytes, and a trace does not include the dma.
+    The dma moves the queue's tensor from or to these bytes. A trace follows only nnp, so it would
+    not know that they are the same data.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:
@@ -85,8 +88,8 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
 def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
     """Raise `LowerError` if an input's data are declared with a type other than the host format.
 
-    Data that are all zero are accepted, because zero has the same bits in each type. Unsigned
-    integers of the same size are accepted as the bits of the numbers.
+    Two exceptions are accepted: data that are all zero, because zero has the same bits in each
+    type, and unsigned integers of the same size, which are the bits of the numbers.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     bits = host.replace("float", "uint")

@@ -29,8 +29,8 @@ class Inputs:
         """Make input tensors for those cells at `addresses` that were never written.
 
         `name` and `memory` are the memory's name and cells. `addresses` count native vectors, or
-        native tiles with `tiles`. `pieces` are hints for the places to which the chain copies the
-        cells.
+        native tiles with `tiles`. If the chain copies the cells to other places, `pieces` has the
+        hints for these places: pairs (index of the first cell that the hint names, hint).
         """
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
@@ -61,10 +61,10 @@ class Inputs:
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of copied cells whose destinations have hints, and name them after the hints.
+        """Make inputs of copied cells whose destinations have hints, under the names of the hints.
 
         `flat` has the addresses of the cells that are copied, `pieces` the hints for their
-        destinations. A hint for the cells themselves has priority.
+        destinations. If the cells themselves have a hint, it is used instead.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
@@ -160,11 +160,12 @@ class Inputs:
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, memory: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a hint for unwritten vectors (tiles if `tiles`), named after their address.
+        """Return a hint for vectors (tiles if `tiles`) without a name, named after their address.
 
-        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those never
-        written, in ascending order. The hint has the shape of `addresses` if `missing` is one
-        consecutive range of the same size. Otherwise the hint covers the first consecutive range.
+        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those of
+        them that were never written, in ascending order. If `missing` is one consecutive range as
+        large as `addresses`, the hint has the shape of `addresses`. Otherwise it covers the first
+        consecutive range.
         """
         native = self.native
         rows, columns = addresses.shape

@@ -1,4 +1,7 @@
-"""A layer: the nodes of a program with its loops, in which equal operations are merged."""
+"""A layer: the graph of a program after its repetitions have become loops.
+
+Operations that compute the same value are merged.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,13 @@ LOOPING = ("loop", "carried", "item", "collected", "final", "input")
 
 @dataclass
 class Loop:
-    """A loop of `count` rounds. In each round the nodes of `body` use `states` and `items`.
+    """A loop of `count` rounds, each of which executes the operations `body`.
 
-    A state is a value that the previous round computed. An item is a part of a source value: each
-    round uses the next part.
+    The body uses `states` and `items`. A state is a value that the previous round computed:
+    `starts` has the states of the first round, `updates` the nodes that compute those of the next
+    round. An item is a part of a value in `sources`: each round uses the next part. `results` are
+    nodes of the body whose values in all rounds are needed, and `finals` the indices of states that
+    are needed after the loop. `chains` has, for each node of the body, its chain in each round.
     """
 
     count: int
@@ -79,7 +85,7 @@ def _repeat_result(collected: Node, result: Node, count: int) -> None:
 def deduplicate(layer: Layer) -> Layer:
     """Return the layer with equal operations merged.
 
-    Operations that are the same in each round of a loop are moved out of the loop.
+    Operations of a loop that compute the same in each round are moved out of the loop.
     """
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}

@@ -13,9 +13,9 @@ WIDTH = 88
 class Group:
     """A comma-separated list of texts in brackets.
 
-    If the list and the texts around it do not fit on one line, the items are on lines of their own,
-    between the lines with the brackets. If the arguments of a call fit on one such line, they share
-    it. Otherwise each item has a separate line.
+    If all of it fits on one line, it stays there. Otherwise the brackets are on separate lines, and
+    the items on lines between them: the arguments of a call (`call`) on one line if they fit, other
+    items on a line each.
     """
 
     items: tuple[str | Group, ...]
@@ -55,9 +55,9 @@ def lay_out(start: str, group: Group, end: str, indent: int = 0) -> list[str]:
 
 
 def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
-    """Return the lines of `start`, a group and `end`, if possible one line without brackets.
+    """Return the lines of `start`, a group and `end`; on one line without brackets if possible.
 
-    The brackets are only needed around a single item, or if there are several lines.
+    Brackets are written only if the group has a single item or needs several lines.
     """
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
@@ -76,7 +76,11 @@ def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
 
 
 def numbers(rows: Sequence[int]) -> str | Group:
-    """Return a Python expression for row numbers: a range or another short form, else a list."""
+    """Return a Python expression for a list of row numbers, as short as possible.
+
+    An example is `range(0, 8, 2)` for 0, 2, 4, 6. If no short form fits, the result is a list of
+    all.
+    """
     steps = {after - before for before, after in pairwise(rows)}
     first, count = rows[0], len(rows)
     if len(steps) == 1:

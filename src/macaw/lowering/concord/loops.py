@@ -23,7 +23,10 @@ _LONGEST = 4096  # the greatest number of operations in a round
 
 @dataclass(frozen=True)
 class _Round:
-    """A repetition: `count` rounds of `size` operations each, starting at index `start`."""
+    """Rounds in the list of operations: `count` rounds of `size` operations, from index `start` on.
+
+    Operations that are not repeated are one round.
+    """
 
     start: int
     size: int
@@ -45,9 +48,9 @@ def roll_loops(graph: Graph) -> Layer:
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
-    """Yield the repetitions among the operations `work`, and the stretches between, in order.
+    """Yield the repetitions among the operations `work`, and the operations between them, in order.
 
-    An item has a flag, which is True for a repetition, and the operations that the item covers.
+    Each item is (whether it is a repetition, the operations that it covers).
     """
     repetition = _best(work)
     if repetition is None:
@@ -102,7 +105,7 @@ def _best(work: Sequence[Node]) -> _Round | None:
 
 
 def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return the index and the length of the longest stretch of True values."""
+    """Return the index and the length of the longest run of consecutive True values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
     if not len(starts):
@@ -141,7 +144,8 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
     """Return how many rounds, from the first on, have the same structure; 0 if fewer than two.
 
-    `work` has all operations, `places` the index in `work` of each node by its number.
+    `rounds` is the repetition to check. `work` has all operations, `places` the index in `work` of
+    each node by its number.
     """
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []
@@ -173,14 +177,21 @@ def _origins(
 
 
 def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
-    """Return whether the origins of an operand in the first and in a later round agree."""
+    """Return whether an operand's origin in a later round agrees with that in the first round.
+
+    Both are results of `_origin`. They agree if they are equal, or if the later round uses a value
+    of the previous round where the first round uses one from before the loop.
+    """
     if later[0] == "previous":
         return first[0] == "before"
     return first == later and later[0] in ("same", "before")
 
 
 class _LoopMaker:
-    """Builds a layer's new nodes, which are numbered after all nodes of the graph."""
+    """Builds the nodes of a layer from those of the graph, with loops in place of repetitions.
+
+    The new nodes are numbered after all nodes of the graph.
+    """
 
     def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
         self.nodes: list[Node] = []
@@ -201,9 +212,10 @@ class _LoopMaker:
                 self.nodes.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
-        """Return a copy of `like` with a new number, and with the given operation and inputs.
+        """Return a new node like `like`, but with another number, operation and inputs.
 
-        `changes` has new values, and may have a new number of `rows` or `blocks`.
+        `changes` has the new node's parameters, and may have its number of `rows` or `blocks`.
+        Without changes, a node with the same operation has the parameters of `like`.
         """
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
@@ -225,7 +237,11 @@ class _LoopMaker:
         )
 
     def of(self, node: Node) -> Node:
-        """Return the new node that operations outside of loops use in place of an old node."""
+        """Return the new node that replaces `node` as an operand outside of loops.
+
+        If a loop computes `node`, this is a node that takes the value of its round from the loop's
+        results.
+        """
         if node.number in self.new:
             return self.new[node.number]
         loop, head, turn, at = self.inside[node.number]
@@ -250,7 +266,11 @@ class _LoopMaker:
         return part
 
     def every(self, node: Node) -> Node:
-        """Return a node that stacks the values of a loop's operation in all rounds."""
+        """Return a node with the values that all rounds of a loop compute for an operation.
+
+        `node` is this operation in any round. The values are stacked, those of the first round
+        first.
+        """
         loop, head, _, at = self.inside[node.number]
         key = (head.number, at)
         if key not in self.collect_nodes:
@@ -265,7 +285,7 @@ class _LoopMaker:
         return self.collect_nodes[key]
 
     def plain(self, nodes: Sequence[Node]) -> None:
-        """Copy nodes that are outside of loops."""
+        """Add copies of nodes that belong to no loop, and simplify stacks of a loop's results."""
         for node in nodes:
             whole = self._whole(node) if node.operation == "stack" else None
             if whole is None:
@@ -276,10 +296,10 @@ class _LoopMaker:
             self.new[node.number] = whole
 
     def _runs(self, node: Node) -> list[Node]:
-        """Return the new operands of a "stack" node.
+        """Return the operands of a "stack" node, in which single nodes replace runs of operands.
 
-        If consecutive operands are the values of one operation in all rounds of a loop, one node
-        replaces them.
+        A run has the values of one operation in all rounds of a loop; `every` returns the node for
+        it.
         """
         runs: list[Node] = []
         at = 0
@@ -299,11 +319,11 @@ class _LoopMaker:
         return runs
 
     def _whole(self, node: Node) -> Node | None:
-        """Return a node that replaces a stack whose operands are results of all rounds of one loop.
+        """Return a node to replace a stack of the results of all rounds of one loop; else None.
 
-        Each round may have several operands, always the results of the same operations. The method
-        returns None for other stacks, and if one of several operands of a round has more than one
-        row.
+        Each round may have several operands in the stack, always the results of the same
+        operations. The method returns None for other stacks, and if an operand has several rows
+        although a round has several operands.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
@@ -380,7 +400,7 @@ class _LoopMaker:
         self.nodes.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
-        """Return the node for the rows of `source` that a round uses.
+        """Return the node that stands, in a loop's body, for the rows of `source` in a round.
 
         `start` is the node for the rows of the first round. Each further round of the loop uses
         rows that are `far` rows after those of the previous round.

@@ -124,9 +124,9 @@ def dot(graph: Graph) -> str:
 def _layers(drawing: Drawing) -> list[list[str]]:
     """Return the keys of all boxes in lines of the picture, from top to bottom.
 
-    A box is in the line below the lowest of its operands; a box without operands is in the line
-    above its first use. The boxes of a line are ordered by the positions of their operands. Arrows
-    from one round of a loop to the next are ignored.
+    A box is one line below the lowest of its operands. A box without operands is one line above the
+    first box that uses it. The boxes of a line are ordered by the positions of their operands.
+    Arrows from one round of a loop to the next are ignored.
     """
     takes: dict[str, list[str]] = defaultdict(list)
     for start, end, again in drawing.arrows:

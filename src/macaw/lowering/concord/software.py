@@ -74,12 +74,12 @@ def software(graph: Graph, config: Configuration, target: str, title: str) -> So
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the inputs that the layer reads step by step: the number of steps, by input's name.
+    """Return the number of time steps of each input that has one part for each step, by its name.
 
-    Only inputs of several vectors in NetInQ can be among them. In a layer with loops, a step is a
-    round, which takes some rows of such an input. If the loops have different numbers of rounds,
-    the result is empty. A layer without loops computes each row independently, so that each row of
-    such an input is a step.
+    Only inputs of several vectors in the queue NetInQ can have steps. In a layer with loops, a step
+    is a round, and each round takes the next rows of such an input. If the loops have different
+    numbers of rounds, the result is empty. A layer without loops computes each row independently,
+    so each row is a step.
     """
     vectors = {
         name: tensor

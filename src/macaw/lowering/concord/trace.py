@@ -80,10 +80,11 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """Trace the iterations `self.turns` of a chain of vectors together.
+        """Trace those iterations of a chain of vectors that `self.turns` names, as one value.
 
         `by_instruction` maps the index of an instruction in the chain to its access to memory.
-        Instructions without an access are not in it. `window` has the windows of the chain.
+        Instructions without an access are not in it. `window` describes the image whose windows the
+        chain reads, if it reads windows.
         """
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]
@@ -159,7 +160,7 @@ class Tracer:
         return cells.as_vectors(self.graph, owner), index
 
     def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
-        """Return the node for the windows of an image volume, one window for each iteration."""
+        """Return the node for the windows of an image in memory, one window for each iteration."""
         first, last = self.turns.start, self.turns.stop
         positions = window.width * window.height
         count = positions * window.depth
@@ -218,8 +219,9 @@ class Tracer:
     ) -> Node:
         """Return the quantised matrix of `rows` × `columns` tiles at tile `begin` of MatrixRf.
 
-        Until MatrixRf is written again, products share one node if the matrix is made from inputs
-        by moves and quantisation alone (`Graph.early`).
+        `begin` is the tile's address in the memory MatrixRf. If the matrix is made from inputs by
+        moves and quantisation alone (`Graph.early`), later calls return the same node, until
+        MatrixRf is written again.
         """
         key = begin, rows, columns
         if key in self.matrices:
@@ -256,7 +258,10 @@ class Tracer:
     # --- writes of a chain ---
 
     def _name(self, writes: Sequence[Access]) -> str:
-        """Return the name of the first hint for a place that the chain writes, or an empty text."""
+        """Return the name that a hint gives to a place to which the chain writes, or an empty text.
+
+        If there are several such hints, the first write counts.
+        """
         for access in writes:
             for hint in self.hints:
                 place = hint.memory, hint.address
@@ -265,10 +270,10 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """Return the explicit hints for cells that a write of `count` cells contains completely.
+        """Return the hints of `.hint tensor` that lie completely in a write of `count` cells.
 
-        Each hint comes with the index of its first cell in the write. Writes to queues, and writes
-        whose iterations are not consecutive in memory, have no hints.
+        Each comes with the index of its first cell in the write: (index, hint). Writes to queues,
+        and writes whose iterations are not consecutive in memory, have no hints.
         """
         pieces = []
         for access in writes:
@@ -316,7 +321,7 @@ class Tracer:
         index: Ints,
         window: Volume | None,
     ) -> None:
-        """Write cells to the targets of `writes`.
+        """Write cells to the targets of `writes`, the chain's writes to memories and queues.
 
         `owner` and `index` have the node number and the index of each cell, a row for each
         iteration.
@@ -341,9 +346,10 @@ class Tracer:
                     self.write_log[int(address)] = places[writer]
 
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
-        """Append cells to NetOutQ; the arrays are those of `_put`.
+        """Append cells to the output queue NetOutQ; `owner` and `index` are those of `_put`.
 
-        In each iteration every instruction of `places` pushes the whole row.
+        The chain has an instruction in `places` for each write to the queue. In each iteration,
+        each of them appends the whole row of cells.
         """
         for line in zip(owner.tolist(), index.tolist(), strict=True):
             for place in places:
@@ -379,7 +385,7 @@ class Tracer:
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """Trace a chain that requantises a matrix of MatrixRf and writes it to Dram."""
+        """Trace a chain that copies a matrix from MatrixRf to Dram, which requantises it."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
         matrix = self._unquantised_matrix(read.base, rows, columns)
@@ -411,10 +417,10 @@ class Tracer:
     def _collect(
         self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, SourceInstruction]
     ) -> None:
-        """Add the outputs of one memory: those that hints name, then each stretch of other cells.
+        """Add the outputs in one memory: those that hints name, then other cells that were written.
 
-        `cells_read` has (node number, index) for each of the ascending `addresses`, and `places`
-        the instruction that wrote it.
+        Consecutive cells without a hint become one output. `cells_read` has (node number, index)
+        for each of the ascending `addresses`, and `places` the instruction that wrote it.
         """
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
@@ -443,8 +449,9 @@ class Tracer:
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
         """Return the number of native vectors in a row of an unnamed output.
 
-        If all values that were written have rows of the same length, and this length divides the
-        output, the result is this length. Otherwise the result is 1.
+        `cells_read` has (node number, index) for each cell of the output. If the values of all
+        these nodes have rows of the same length, and this length divides the output, the result is
+        this length. Otherwise it is 1.
         """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()
@@ -463,7 +470,7 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Return whether an iteration in `turns` reads external memory that an earlier one wrote.
+    """Return whether an iteration reads external memory to which an earlier one in `turns` wrote.
 
     `accesses` and `window` are those of the chain.
     """

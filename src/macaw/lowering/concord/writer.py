@@ -197,9 +197,9 @@ class LayerWriter:
     def _name(self, node: Node) -> str:
         """Return a variable name for a node.
 
-        If the node replaces its first operand, which no other node uses, it gets the operand's
-        variable. Otherwise the name is that of its tensor, of the value that its chain makes, or of
-        its operation.
+        If the node's first operand is used nowhere else, the node can take over its variable.
+        Otherwise the name is that of the node's tensor, or of the value that its chain makes in the
+        end, or of its operation.
         """
         first = node.inputs[0] if node.inputs else None
         base_name = self.names.get(first.number, "") if first is not None else ""
@@ -232,9 +232,9 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the name of the value from which a node is made, or "x" if it has none.
+        """Return the name of the nearest earlier value that has one, or "x" if none has.
 
-        The search follows the first operand of each node until a node has a name.
+        The search goes from the node to its first operand, to the first operand of that, and so on.
         """
         while node.inputs:
             node = node.inputs[0]
@@ -262,9 +262,9 @@ class LayerWriter:
         return self.expressions[node.number]
 
     def _call(self, node: Node) -> tuple[str, list[str | Group]]:
-        """Return the function for a node and its arguments.
+        """Return (function, arguments): the call that computes a node in the generated file.
 
-        If the function's name is empty, the first argument is an expression.
+        If the name of the function is empty, the first argument is the whole expression.
         """
         texts = [self._text(item) for item in node.inputs]
         value, width = node.value, node.blocks * self.native
