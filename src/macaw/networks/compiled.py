@@ -261,10 +261,10 @@ class CompiledNetwork:
         return _model_values(edge, integers).reshape(edge.shape)
 
     def _tensors_of(self, name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the result `name` of a layer, by its name, in the shape of the model.
+        """Return the tensors that a layer computes, by name and in the shapes of the model.
 
-        `array` is the tensor on the device. If the result is only some columns of this tensor, the
-        mapping also has the whole tensor.
+        `name` is the result's name, `array` its tensor on the device. If the result is only some
+        columns of this tensor, the mapping also has the whole tensor.
         """
         shape, home = self.network.tensors[name].shape, self.assignment.network.home(name)
         columns = self.columns.get(self.symbols[name])

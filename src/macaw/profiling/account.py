@@ -28,6 +28,9 @@ class CauseCycles:
 class LineCycles:
     """The cycles that a line of the source took on a core.
 
+    `cycles` are device cycles times the units of the core; `causes` divides them by cause. `run`
+    are those device cycles of the whole run that belong to this line (its critical path).
+
     An instruction without a line of the source counts as a line without `file` and `number`.
     `place` is empty for the cycles that belong to no instruction.
     """

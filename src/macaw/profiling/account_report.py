@@ -108,9 +108,8 @@ def _cause_lines(
 def _names_text(word: str, names: Mapping[str, int], room: int) -> str:
     """Return `word` and the names with most cycles, in at most `room` characters.
 
-    `names` has the cycles of each name. If not even the first name fits, only the source
-    position with which this name begins follows `word`. If that does not fit either, the result is
-    empty.
+    `names` has the cycles of each name. If not even the first name, such as `a.s:4: exe`, fits, the
+    text has only its source position (`a.s:4`). If that does not fit either, the result is empty.
     """
     chosen = list(names.items())[:MOST_NAMES]
     for count in range(len(chosen), 0, -1):

@@ -23,7 +23,10 @@ from macaw.profiling.source_lines import SourceLine, SourceLines
 
 @dataclass
 class _Leaf:
-    """The sums of all charges to one cause, which is a leaf of the tree of causes."""
+    """The sums of all charges to one cause, which is a leaf of the tree of causes.
+
+    `whom` has cycles by what the core waited for, `lines` by source line.
+    """
 
     cycles: int = 0
     whom: Counter[str] = field(default_factory=Counter)
@@ -34,12 +37,13 @@ class _Leaf:
 class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
-    The mappings are by core. `charges` has the cycles of each charge, times the units of the core.
-    `lines` has the file and line of the address of each charge. `begun` has the number of
-    instructions that the core has started. `least`, `hidden`, `needed`, `steps`, `mendable`,
-    `undivided`, `along`, `errands`, `moves` and `readers` have the attributes of these names of the
-    core's accountant. `cycles_without` returns the cycles of a run in which the instructions at
-    some addresses, by core, take no cycles; None if that run does not end by itself.
+    A charge is a cause with the instruction that is responsible. The mappings are by core.
+    `charges` has the cycles of each charge, times the units of the core. `lines` has the source
+    line of each instruction's address. `begun` has the number of instructions that the core has
+    started. The mappings from `least` to `readers` have the attributes with these names that the
+    core's accountant collects (`macaw.emu.accountant`). `cycles_without` computes how long the run
+    would be if the instructions at some addresses, by core, took no cycles; None if that run does
+    not end by itself.
     """
 
     cycles: int
@@ -109,9 +113,9 @@ def _cycles_without(
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
-    """Return, for each charge of core number `core`, its cycles on the run's critical path.
+    """Return the cycles on the run's critical path for each charge of core number `core`.
 
-    `path` has the cycles on this path for the steps of all cores.
+    `path` has these cycles for the charges of all cores, by (core number, charge).
     """
     return {
         charge or Charge("between"): cycles
@@ -190,13 +194,16 @@ def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
 
 
 def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
-    """Return `cycles` by name, the most first, without the empty name."""
+    """Return `cycles` by name, the greatest first, without the name "" (no wait)."""
     named = [item for item in cycles.items() if item[0]]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
 def _sorted_lines(cycles: Mapping[SourceLine, int]) -> dict[str, int]:
-    """Return `cycles` by the sentence of the line, the most first, without `NOWHERE`."""
+    """Return `cycles` by the text for each line, such as "a.s:4: exe", the greatest first.
+
+    Cycles that belong to no instruction (`NOWHERE`) are left out.
+    """
     found: Counter[str] = Counter()
     for line in sorted(cycles):
         if line.sentence:

@@ -39,8 +39,8 @@ LEAST_UNHIDDEN = 0.05  # of the run's cycles; step 716 names a row that costs at
 def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
     """Return missed thresholds, one for each metric and source position.
 
-    Missed thresholds of one metric in one row of the timeline are joined if their sentences are
-    equal.
+    In a row of the timeline, such as all PE rows, several positions may miss the same metric with
+    the same sentence. They become one missed threshold.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -77,7 +77,7 @@ def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
 
 
 def _join_places(row: str, same: Sequence[MissedThreshold]) -> MissedThreshold:
-    """Return one missed threshold in place of those of a row that have the same sentence."""
+    """Return one missed threshold for several source positions of a row with the same sentence."""
     ordered = sorted(same, key=lambda item: -item.cycles)
     first = ordered[0]
     return replace(
@@ -112,11 +112,12 @@ def lateness(
     limit: float,
     sooner: Mapping[str, int],
 ) -> tuple[dict[str, Metric], list[MissedThreshold]]:
-    """Return the metric `late` by row, and a missed threshold for each row in which it is too high.
+    """Return the metric `late` of each row, and a missed threshold for each row that is too late.
 
-    `limit` is the threshold of `late`, `cycles` the length of the run. `sooner` has by row the
-    number of cycles by which the run would be shorter without the row's late starts. A row for
-    which this number is 0, or a small share of `cycles`, gets no missed threshold.
+    A start is late if the core could have started its work earlier. `limit` is the threshold of
+    `late`, `cycles` the length of the run. `sooner` has by row the number of cycles by which the
+    run would be shorter without late starts. A row for which this number is 0, or a small share of
+    `cycles`, gets no missed threshold.
     """
     by_row: dict[str, Metric] = {}
     late_rows = []
@@ -241,7 +242,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
     """Return the next step if the bottleneck, `worst`, is known (steps 708 to 718).
 
     If an instruction of the bottleneck misses the threshold of a ratio, the step is to edit this
-    instruction. The text of the step ends with `ask`.
+    instruction, else to choose another mapping. The text of the step ends with `ask`.
     """
     rows = {item.core: item.row for item in report.tracks}
     least = max(LEAST_SHARE * report.cycles, 1)

@@ -146,9 +146,10 @@ class _Report:
         return any(cells[place] for cells in every[1:]) or heading == "run"
 
     def _numbers(self, costs: Costs | None, heat: int = 0, causes: str = "") -> Cells:
-        """Return the cells of the numbers of a line, and of its heat and causes.
+        """Return the cells for the numbers of a line, its heat and its causes.
 
-        A cell of MACs, bytes or a core is empty instead of 0. All are empty if `costs` is None.
+        A number 0 of MACs, of bytes or of a core gives an empty cell. If `costs` is None, because
+        the line has no cost, all cells are empty.
         """
         if costs is None:
             middle = [""] * len(self.rows) if self.by_core else ["", "", ""]

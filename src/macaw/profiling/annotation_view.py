@@ -45,7 +45,11 @@ class Costs:
 
 @dataclass(frozen=True)
 class ViewRow:
-    """A row of a view: a line of the source, or the sum of lines that are left out."""
+    """A row of a view: a line of the source, or the sum of lines that are left out.
+
+    `hidden` is the number of lines that are left out, or 0 for a line. `costs` is None for a line
+    without costs.
+    """
 
     text: str  # of the line
     file: str = ""

@@ -79,9 +79,9 @@ class _WorkGraph:
         return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
     def end_without_between(self, row: str, other: str) -> int:
-        """Return the cycle in which the run would end if part of the work of `row` took no time.
+        """Return the cycle in which the run would end if some work of `row` took no time.
 
-        The part is all work of `row` between the first and the last work of row `other`.
+        It is the work of `row` that lies between the first and the last work of row `other`.
         """
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
@@ -128,11 +128,12 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Return two numbers whose sum is the simulated cycle for cycle `time` of the recorded run.
+        """Convert cycle `time` of the recorded run to the simulated run: return (cycle, delay).
 
-        The second number is 0 if `time` is in an interval of the core's work or at its end, 1 if
-        `time` is in the pause after an interval, and `time` itself if the core had not begun to
-        work before `time`. `spans` has the simulated (begin, end) of the core's intervals so far.
+        The sum of both is the simulated cycle. If the core worked at `time`, `cycle` is at the same
+        place in the simulated work, and `delay` is 0. In a pause after work, `cycle` is the end of
+        this work and `delay` is 1. If the core had not begun to work, `cycle` is 0 and `delay` is
+        `time`. `spans` has the simulated (begin, end) of the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
@@ -185,9 +186,10 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """Return the longest slice at the source position on which `slices` spend most busy cycles.
+    """Return the longest slice of the instruction on which `slices` spend most busy cycles.
 
-    Returns None without slices.
+    Slices belong to the same instruction if they have the same source position. Returns None
+    without slices.
     """
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
@@ -196,9 +198,8 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 
 
 def place_key(item: Slice) -> tuple[str, str]:
-    """Return a key that is equal for slices of the same instruction.
+    """Return a key that is equal for all slices of an instruction.
 
-    The key is the row and the source position. If the position is unknown, the key is the core and
-    the text.
+    It is (row, source position), or (core, text) if the position is unknown.
     """
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -65,10 +65,9 @@ def round_step(step: float) -> int:
 
 
 def axis_text(cycles: int, columns: int) -> str:
-    """Return the labels of the axis of cycles as a text of `columns` characters.
+    """Return the axis of cycles as text: `columns` characters that stand for `cycles` cycles.
 
-    A label is a cycle number. It begins in the column of its cycle, if `cycles` cycles fill all
-    columns.
+    It has some cycle numbers, each beginning in the column of its cycle: `0 100 200`.
     """
     widest = len(f"{cycles:,}") + 2
     step = round_step(max(cycles, 1) * widest / max(columns, 1))

@@ -129,7 +129,10 @@ def _program_text(before: str, after: str) -> str:
 
 
 def _value_changes(old: Subject, new: Subject) -> str:
-    """Return a phrase with the inputs whose values differ and whose shapes do not; else empty."""
+    """Return a phrase with the inputs that have the same shape but other values.
+
+    The phrase is empty if there are none.
+    """
     names = [
         name
         for name in new.inputs

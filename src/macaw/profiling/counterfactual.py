@@ -26,10 +26,10 @@ Shares = Mapping[Charge, float]  # by charge: the share of its cycles that vanis
 
 @dataclass(frozen=True)
 class _Edge:
-    """A dependence of an interval of work on an earlier interval.
+    """A dependence: an interval of work cannot start before another core has reached a cycle.
 
-    The dependent interval cannot start before `lag` cycles have passed since the core of the
-    earlier interval reached cycle `time` of the recorded run.
+    The other core must have reached cycle `time` of the recorded run, in its interval `node`. The
+    dependent interval starts no earlier than `lag` cycles after that.
     """
 
     node: int  # number of the earlier interval
@@ -41,12 +41,11 @@ class _Edge:
 class _Transfer:
     """A transfer, and the intervals of work that made its data.
 
-    The transfer runs from `begin` to `end`, in cycles after the start of interval `node`. This is
-    the interval of the mover (the core that does the transfer) in which the transfer ends. If the
-    transfer starts before this interval, `begin` is negative. `makers` are pairs: an interval in
-    which a core wrote bytes that the transfer reads, and the cycles from the start of this interval
-    to the core's last write of such bytes. `sources` are the numbers of the earlier transfers that
-    wrote such bytes.
+    The transfer ended in interval `node` of the mover, the core that does transfers. `begin` and
+    `end` count cycles from the start of this interval; `begin` is negative if the transfer started
+    earlier. `makers` are pairs (interval, cycles): a core wrote bytes that the transfer reads, for
+    the last time so many cycles after the start of this interval of its work. `sources` are the
+    numbers of the earlier transfers that wrote such bytes.
     """
 
     node: int
@@ -65,10 +64,7 @@ class LoggedWait(NamedTuple):
 
 
 class CoreWork:
-    """The intervals of work of a core, its waits, and how much of its work a change takes away.
-
-    `cycles` is the length of the run.
-    """
+    """The intervals of work of a core, and its waits, in a run of `cycles` cycles."""
 
     def __init__(self, log: CoreLog, cycles: int) -> None:
         times = np.minimum([*log.begins, cycles], cycles)
@@ -95,7 +91,10 @@ class CoreWork:
         self.busy_cycles = int(self._lengths.sum())
 
     def lengths(self) -> dict[Charge, list[int]]:
-        """Return, for each charge, the cycles of each period that the core spent on it."""
+        """Return the periods that the core spent on each charge: a list of their lengths in cycles.
+
+        A charge is a cause with the instruction that is responsible.
+        """
         found: dict[Charge, list[int]] = {charge: [] for charge in self.charges}
         lengths = np.diff(self._times).tolist()
         for number, length in zip(self._numbers.tolist(), lengths, strict=True):
@@ -104,9 +103,9 @@ class CoreWork:
         return found
 
     def openings(self) -> dict[Charge, float]:
-        """Return, for each charge, the share of its cycles that opens an interval of work.
+        """Return, for each charge, which share of its cycles is at the start of intervals of work.
 
-        An interval is opened by its cycles before the first charge whose cause is `work`.
+        The start of an interval is its part before the first cycle whose cause is `work`.
         """
         works = np.array([*(charge.cause == "work" for charge in self.charges), False])
         numbers, lengths = self._numbers, self._lengths
@@ -121,7 +120,7 @@ class CoreWork:
         return dict(zip(self.charges, shares.tolist(), strict=True))
 
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
-        """Return, for each of `times`, how many cycles of the core's work before that time vanish.
+        """Return how many cycles of the core's work before each of `times` vanish.
 
         `shares` has the share of each charge's cycles that vanishes. The result has the shape
         (number of times,).
@@ -136,8 +135,8 @@ class RunGraph:
     """The intervals of work of all cores of a run, and for each the work for which it waited.
 
     `logs` are the logs of the cores by name, in the order of their numbers; the first core starts
-    the others. `cycles` is the length of the run. `moves` are the transfers by core, and `readers`
-    the cores whose reads are known, by the core with the transfers.
+    the others. `cycles` is the length of the run. `moves` are the transfers by core. `readers` has,
+    by core with transfers, the cores of which it is known when they read the data.
     """
 
     def __init__(
@@ -199,16 +198,19 @@ class RunGraph:
         return self._edges_to([self.commander], begin, begin)
 
     def _awaited(self, core: str, wait: LoggedWait) -> list[str]:
-        """Return the cores for which a core waited."""
+        """Return the cores for which a core waited.
+
+        If the wait names none, it is the likeliest one (`_nearest`).
+        """
         names = [name for name in wait.charge.whom.split(", ") if name in self.work]
         return names or self._nearest(core, wait.end)
 
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
-        """Return the dependences of the interval that starts at `begin` on the cores `names`.
+        """Return the dependences of an interval, which starts at `begin`, on the cores `names`.
 
-        The edge to a core is to its last work before cycle `time`. If the core waited after this
-        work, there are also edges to the cores for which it waited. The `lag` of all edges is the
-        time from the latest end of all these pieces of work to `begin`.
+        For each core, the interval depends on the core's last work before cycle `time`. If that
+        core then waited for others, the interval depends on their last work, too. The `lag` of all
+        these dependences is the time from the latest end of these pieces of work to `begin`.
         """
         found = []
         left = list(names)
@@ -227,7 +229,7 @@ class RunGraph:
         return [_Edge(node, end, begin - latest) for node, end in found]
 
     def _nearest(self, core: str, time: int) -> list[str]:
-        """Return a list with one core: the one that works at `time`, or else the last that worked.
+        """Return a list with the core that works at `time`, or else the one that worked last.
 
         A wait that names no core is assumed to be for this core. `core` itself and the commander
         are not considered. The list is empty if no core worked before `time`.
@@ -240,10 +242,10 @@ class RunGraph:
         return [max(ends)[1]] if ends else []
 
     def _edge_places(self, core: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return all dependences on intervals of a core, and the times of these dependences.
+        """Return which intervals depend on work of a core, and at which times of this core.
 
-        A dependence is returned as a pair: the number of the dependent interval, and the index of
-        the dependence in the list of that interval.
+        The first list has pairs: the number of the dependent interval, and the index of the
+        dependence in the list of that interval. The second list has the times.
         """
         places, times = [], []
         for number, edges in enumerate(self._after):
@@ -254,13 +256,14 @@ class RunGraph:
         return places, times
 
     def _find_transfers(self, mover: str, moves: Sequence[Move], readers: Collection[str]) -> None:
-        """Add the transfers of a core, and who made and used their data.
+        """Add the transfers of a core, and find out who made and who used their data.
 
-        The unknown cores are those whose reads are not known, or else the commander. If no core is
-        known to have read data that a transfer brought onto the chip, the data are assumed to be
-        for the next work of each unknown core. If no core and no earlier transfer is known to have
-        made data that a transfer takes from the chip, the data are assumed to be from the last work
-        of each unknown core.
+        Often the events of the run tell this. The unknown cores are those that tell nothing of
+        their reads; if all tell it, it is the commander. Suppose that a transfer brought data onto
+        the chip, and that no core is known to have read them. Then the next work of each unknown
+        core is assumed to use them. Suppose that a transfer takes data from the chip, and that no
+        core and no earlier transfer is known to have made them. Then the last work of each unknown
+        core is assumed to have made them.
         """
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]
@@ -307,7 +310,10 @@ class RunGraph:
         return self._numbers[core, max(place, 0)]
 
     def _next_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
-        """Return, by core, the first start of work in cycle `time` or later."""
+        """Return by core when its next work starts, in cycle `time` or later.
+
+        Cores without such work are left out.
+        """
         found = {}
         for core in cores:
             begins = self.work[core].begins
@@ -317,7 +323,7 @@ class RunGraph:
         return found
 
     def _last_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
-        """Return, by core, when its last work before cycle `time` ended, at most `time`."""
+        """Return by core when its last work before `time` ended; at the latest at `time`."""
         found = {}
         for core in cores:
             place = bisect_left(self.work[core].begins, time) - 1
@@ -335,12 +341,11 @@ class RunGraph:
         """Return the cycle in which the run would end with a change.
 
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
-        are waits that do not take place, as pairs of the core and the index of the wait. The work
-        after such a wait starts no earlier than the cores that were waited for could have done
-        their work without any pause. If the wait was for transfers, the work after it may start at
-        once. But the work that used the data of the transfers starts no earlier than the data could
-        be there if the mover had never paused, and if each transfer had begun when the bytes that
-        it reads were made.
+        are waits that do not take place, as pairs (core, index of the wait). The work after such a
+        wait may start earlier, but no earlier than the awaited cores could have done their work
+        without any pause. If the wait was for transfers, the work after it may start at once. Then
+        only the work that used the data has to wait until the data could be there: if the mover had
+        never paused, and if each transfer had begun when the bytes that it reads were made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -363,7 +368,7 @@ class RunGraph:
     def _simulate(
         self, length: list[float], offsets: list[list[float]], dropped: set[tuple[str, int]]
     ) -> float:
-        """Return the cycle in which the last interval of work ends.
+        """Return the cycle in which the last interval of work ends in the simulation.
 
         `length` has the cycles of each interval. `offsets` has, for each interval and each of its
         dependences, the cycles from the start of the earlier interval to the earliest start of the

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 def distinct_names(
     names: Sequence[str], kept: Sequence[int], width: int, mark: str
 ) -> tuple[list[str], list[int]]:
-    """Return a text for each name, and for each text the number of characters that must be shown.
+    """Return a text for each name, and how many characters of each text must be shown.
 
-    The caller cuts a text to `width` characters, but not below this number. `kept` has for each
-    name the number of characters at its start that must be shown. If several names would look the
-    same when they are cut, their texts have `mark` in place of a part that these names share. If
-    the texts would still look the same, they are the whole names.
+    The caller cuts a text to `width` characters, but not below this number. `kept` has the number
+    of characters at the start of each name that must be shown. If several names would look the same
+    after the cut, their texts have `mark` in place of a part that they share: `layer1…conv` and
+    `layer1…relu`. If the texts would still look the same, they are the whole names.
     """
     cuts = [_cut(name, least, width, mark) for name, least in zip(names, kept, strict=True)]
     groups: dict[str, set[str]] = {}
@@ -34,18 +34,18 @@ def distinct_names(
 
 
 def _cut(name: str, least: int, width: int, mark: str) -> str:
-    """Return the part of a name that a column of `width` characters shows, without the mark.
+    """Return the part of a name that fits into a column of `width` characters, without the mark.
 
-    The first `least` characters are always shown.
+    At least the first `least` characters are part of it.
     """
     return name if len(name) <= width else name[: max(least, width - len(mark))]
 
 
 def _without_common_part(name: str, least: int, group: Iterable[str], width: int, mark: str) -> str:
-    """Return a name with a mark in place of characters before its first word that differs.
+    """Return a name in which a mark replaces characters that the other names in `group` share.
 
-    `group` are the names from which the name must differ. The first `least` characters stay. The
-    result has at most `width` characters if the word fits.
+    The mark comes before the first word in which the names differ. The first `least` characters
+    stay. The result has at most `width` characters if that word fits.
     """
     low, high = min(group), max(group)
     start = next((at for at, sign in enumerate(low) if sign != high[at]), len(low))

@@ -36,7 +36,10 @@ class LineEnergy:
 
 @dataclass(frozen=True)
 class CoreEnergy:
-    """The energy of a core, whose kinds and lines each add up to `energy`."""
+    """The energy of a core: by kind, by cause of its cycles, and by line of the source.
+
+    Kinds and lines each add up to `energy`.
+    """
 
     core: str
     row: str  # of the timeline

@@ -1,9 +1,10 @@
 """Finds causes that make a run longer, each with advice and a price: the cycles it would save.
 
-The causes come from the charges of a run (`macaw.profiling.accounting`), the advice from
-`macaw.isa.advice`. The price of a finding comes from a simulation of the same run
-(`macaw.profiling.counterfactual`). In this simulation the cycles of the cause vanish, or the waits
-do not take place. A cause that does not make the run longer costs nothing, so it is no finding.
+The causes come from the charges of a run (`macaw.profiling.accounting`): each cycle of a core is
+charged to a cause and an instruction. The advice comes from `macaw.isa.advice`. The price of a
+finding comes from a simulation of the same run (`macaw.profiling.counterfactual`). In this
+simulation the cycles of the cause vanish, or the waits do not take place. A cause that does not
+make the run longer costs nothing, so it is no finding.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ MOST_DISTANCE = 12  # lines; lines of one cause that are not farther apart are o
 
 @dataclass
 class _Evidence:
-    """The charges to one cause in one line of the source, over all cores of a row."""
+    """The charges to one cause in one line of the source, over all cores of a row.
+
+    `cycles_of` has the device cycles by core. `shares` has the share of each charge that can
+    vanish, and `along` what then vanishes too. `waits` are the waits for this cause: (core, index).
+    """
 
     line: SourceLine
     cycles: float = 0.0  # device cycles, times units of the cores
@@ -81,11 +86,12 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
 
 
 def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine, Finding]]:
-    """Yield pairs (line, finding), one for each row of the timeline whose cores had unequal work.
+    """Yield (line, finding) for each row of the timeline whose cores had unequal work.
 
-    The line is the one with most cycles on the core with most work. In the simulation each core
-    does at most the mean work of the row's cores, in which cores without work count, too. If there
-    are cores without work, each other core keeps at least the work that no other core could do.
+    The line is the one with most cycles on the core with most work. The finding's price comes from
+    a simulation in which no core has more than the mean work of the row's cores, idle ones
+    included. If some cores were idle, each other core still keeps the work that no other core could
+    do.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -124,13 +130,13 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
 def _device_cycles(place: Iterable[_Evidence]) -> float:
     """Return the device cycles of a cause at a place, added up over the cores.
 
-    A core adds the mean over its units.
+    For a core with several units, they are the mean over its units.
     """
     return sum(sum(item.cycles_of.values()) for item in place)
 
 
 def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
-    """Return, by core, the addresses of those instructions of a place that have charged cycles."""
+    """Return, by core, the addresses of the instructions of a place that have charged cycles."""
     found: dict[str, set[int]] = defaultdict(set)
     for item in place:
         for core, shares in item.shares.items():
@@ -165,10 +171,11 @@ def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence
 def _vanishing(
     run: ChargedRun, cause: str, core: str, lengths: Mapping[Charge, Sequence[int]]
 ) -> dict[Charge, float]:
-    """Return, by charge, the share that vanishes if a program follows the advice for a cause.
+    """Return which share of each charge vanishes if the program follows the advice for a cause.
 
-    `lengths` has the cycles of each period by charge. If the advice is to do several accesses as
-    one, one access of each direction remains.
+    `lengths` has, for each charge, the cycles of each period that the core spent on it. If the
+    advice is to join several accesses to one, one access of each direction (onto the chip, from the
+    chip) remains.
     """
     stays = BY_CAUSE[cause].stays
     if stays == UNEVEN:
@@ -191,7 +198,7 @@ def _vanishing(
 
 
 def _share_of_others(lengths: Sequence[int]) -> float:
-    """Return the share of the cycles of several accesses that vanishes if only one access remains.
+    """Return which share of the cycles of several accesses vanishes if they become one access.
 
     `lengths` has the cycles of each access. An access that is longer than the third quartile of all
     lengths is assumed to be long because of its size. So its cycles above this quartile remain.
@@ -204,12 +211,13 @@ def _share_of_order(
     steps: Mapping[int, Mapping[tuple[int, int, int], Sequence[int]]],
     addresses: Container[int | None],
 ) -> float:
-    """Return the share of the imbalance that vanishes if matrix rows are ordered by their work.
+    """Return which share of the imbalance vanishes if matrix rows are sorted by their work.
 
-    `steps` has the work of the units by address of the step's instruction, then by (packet list,
-    place of the weights, cluster). Clusters whose weights have the same place work at the same
-    time, so their step takes as long as the unit with most work. Only matrix rows of one packet
-    list change places. Instructions that are not in `addresses` are ignored.
+    The imbalance is the time in which units of the array wait for the unit with most work. `steps`
+    has the work of the units by the address of an instruction, then by (packet list, place of the
+    weights, cluster). Clusters whose weights have the same place work at the same time, so they
+    take as long as their unit with most work. Sorting exchanges only matrix rows of one packet
+    list. Instructions that are not in `addresses` are ignored.
     """
     clusters: dict[int, dict[int, dict[int, Sequence[int]]]] = {}
     for address, found in steps.items():
@@ -268,8 +276,8 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has by cause the cycles that the work of the core takes without the cause. `charges` are
-    cycles times `units`, the units of the core.
+    `least` has by cause the cycles that the core would work without the cause; the rest of the
+    cause overlaps other work. `charges` are cycles times `units`, the units of the core.
     """
     shares = {}
     for cause, cycles in least.items():
@@ -280,10 +288,10 @@ def _avoidable(
 
 
 def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
-    """Return the indices of the waits by charge.
+    """Return, for each charge, the indices of those waits that a program could avoid.
 
-    If the graph does not know who used the data for which a core waited, the first wait of each
-    instruction for each cause is left out. The reason is that even if the work of two cores
+    If it is known who used the data for which a core waited, these are all waits. Otherwise the
+    first wait of each instruction for each cause is left out: even if the work of two cores
     overlaps, the second core has to wait for the first piece of work of the first core.
     """
     numbers: dict[Charge, list[int]] = {}
@@ -300,9 +308,9 @@ def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
 def _along(
     run: ChargedRun, graph: RunGraph, core: str, charge: Charge
 ) -> dict[str, dict[Charge, float]]:
-    """Return the shares of cycles, by core and charge, that vanish along with a charge of a core.
+    """Return, by core and charge, which shares of other cycles vanish if a charge of a core does.
 
-    For some causes, the work of the instruction vanishes, unless the program needs this work. For
+    For some causes, the work of the same instruction vanishes too, unless the program needs it. For
     the latency of transfers, the cycles vanish in which other cores only served these transfers.
     """
     totals = run.charges[core]

@@ -140,9 +140,10 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
 
 
 def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
-    """Return `amount` per cycle between the recorded times `begin` and `end`.
+    """Return `amount` divided by the cycles between two recorded times.
 
-    Returns None if the amount or the time between is 0.
+    `begin` and `end` are the names of these times in `counters`. Returns None if `amount` or the
+    number of cycles is 0.
     """
     cycles = counters[end] - counters[begin]
     return amount / cycles if amount and cycles > 0 else None
@@ -153,9 +154,10 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Return the metric `match`: `computes` divided by `reads`, which are bytes per cycle.
+    """Return the metric `match`: how often the core computes on each byte that it reads.
 
-    The metric meets its threshold if the ratio is at most `tolerance` from a whole number.
+    `reads` and `computes` are bytes per cycle; the value is `computes` / `reads`. The metric meets
+    its threshold if the value is at most `tolerance` from a whole number.
     """
     if reads is None or computes is None:
         return Metric("match", None)
@@ -173,9 +175,9 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 
 
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
-    """Return the metric `partial`: the share of external writes narrower than the memory.
+    """Return the metric `partial`: the share of external writes that are narrower than the memory.
 
-    The threshold `most` does not apply to cores whose widest write is narrower than the memory.
+    A core whose widest write is narrower than the memory has no threshold; for others it is `most`.
     """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:

@@ -28,7 +28,12 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class Slice:
-    """Consecutive instructions of a core that one register group recorded together."""
+    """Consecutive instructions of a core, with counters, as its trace block recorded them together.
+
+    `row` is the row of the timeline, `name` and `place` belong to the first instruction. `first` is
+    the number of this instruction in the order of execution. `waited` are the cycles of the slice
+    in which the core waited for other cores.
+    """
 
     core: str  # "cp", "pe[0]"
     row: str  # of the timeline: "cp", "pe"
@@ -154,7 +159,7 @@ class Finding:
     """A cause that makes the run longer, at one place of the source, with advice.
 
     The place is a line, or several lines near each other. Equal findings of the cores of a row form
-    one finding.
+    one finding. `saved` is an estimate of the cycles that the run would save without the cause.
     """
 
     core: str  # the row's name if it is for several cores of a row
@@ -169,9 +174,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class MissedThreshold:
-    """A metric that misses its threshold, for all slices of one source position.
+    """A metric that misses its threshold at a source position.
 
-    Positions of a row of the timeline with the same sentence are joined into one.
+    It stands for all slices of this position. If other positions of the same row of the timeline
+    give the same sentence, they are in `others`.
     """
 
     core: str
@@ -200,7 +206,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The row whose work costs the run most cycles, and its instruction that takes longest."""
+    """The row whose work costs the run most cycles, and its instruction that takes longest.
+
+    `saved` has, by row, the cycles that the run would save without the row's work, `sooner` those
+    that it would save without the row's late starts. `between` has, by other row, those that it
+    would save without that row's work between the first and the last work of this row.
+    """
 
     core: str  # the row's name
     slice: Slice | None  # the longest slice of the instruction
@@ -214,7 +225,12 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Merge:
-    """The result of merging segments of several runs into one timeline (seed 001, Fig. 6)."""
+    """How segments of several runs were merged into one timeline (seed 001, Fig. 6), and how well.
+
+    `total` is the length of the merged timeline, `mean` that of the runs, and `true` that of the
+    run that recorded all instructions, in cycles. `offsets` are the cycles that were added to the
+    times of each segment of `core`. `shift` is the mean distance of slices from the true timeline.
+    """
 
     total: int  # cycles from the first start to the last end
     mean: float  # of `runs`

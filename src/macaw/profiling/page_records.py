@@ -123,7 +123,7 @@ class RecordColumns:
         }
 
     def _skipped(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many instructions are between each record and its core's previous record.
+        """Return how many instructions were not recorded between each record and the one before it.
 
         `count` has the number of instructions in each record. The result has one number for each
         record; most of these numbers are 0.

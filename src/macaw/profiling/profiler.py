@@ -56,7 +56,11 @@ MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return the number of instructions in each record of a core that executes `executed`."""
+    """Return how many instructions a record has by default.
+
+    `executed` is the number of instructions that the core executes. If there are few, each has a
+    separate record.
+    """
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
@@ -64,7 +68,9 @@ def default_record_size(executed: int) -> int:
 class ProfileOptions:
     """The options of a profile.
 
-    `num` has the number of instructions in a record, by core; the name "" is for all other cores.
+    `mode` is "auto", which records all instructions, or "mark", which records those between
+    markers. `num` has the number of instructions in a record, by core; the name "" is for all other
+    cores. `docs/cli.md` explains the options of `macaw profile` with the same names.
     """
 
     mode: str = MODES[0]  # "auto" records all instructions, "mark" those between markers
@@ -244,9 +250,10 @@ class _Profiler:
         records: Mapping[str, Sequence[Record]],
         full_runs: Sequence[Recording],
     ) -> dict[str, int]:
-        """Return by core the number of records for which spill area or register groups were full.
+        """Return by core how many records are missing, because the memory for them was full.
 
-        `unrecorded` is a run that counted instructions; it is None in mark mode.
+        This memory is the spill area, or the register groups of the trace block. `unrecorded` is a
+        run that counted instructions; it is None in mark mode.
         """
         if unrecorded is None:
             return dict(full_runs[0].lost)
@@ -268,7 +275,10 @@ class _Profiler:
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return by core the parameters that record all instructions, and the number of records."""
+        """Return the trace parameters that record all instructions, and the numbers of records.
+
+        Both are dictionaries by core.
+        """
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:

@@ -17,7 +17,13 @@ from macaw.profiling.recording import Record, Wait
 
 @dataclass(frozen=True)
 class CoreTraits:
-    """The properties of a core that a profile needs."""
+    """The properties of a core that a profile needs.
+
+    `units` is the number of its compute units, `width` the most bytes that a unit processes in one
+    use. `commands` is true for the core that starts the others. `beat` is the number of bytes of a
+    beat that it reads, `store` that of its widest external write; 0 stands for the width of
+    external memory.
+    """
 
     name: str
     row: str  # of the timeline
@@ -186,13 +192,13 @@ class Start:
 def starts(
     all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
-    """Return all starts of cores except the commander, with the earliest cycles that were possible.
+    """Return all starts of cores, each with the earliest cycle that was possible for it.
 
-    A core may have waited for its own earlier work, and for work of any other core except the
-    commander (cp), whose row is `commander`. The earliest possible start is the latest end of such
-    work before the start, because after this end only the commander delayed the core. Work that had
-    not ended at the start is ignored. A core that waited for other cores (`waits`) could not start
-    before that wait ended.
+    The starts of the commander (cp) are left out; its row is `commander`. A core may have waited
+    for its own earlier work, and for work of any other core except the commander. The earliest
+    possible cycle is the latest end of such work before the start, because after this end only the
+    commander delayed the core. Work that had not ended at the start is ignored. If the core waited
+    for other cores (`waits`), it could not start before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
@@ -209,7 +215,7 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Return whether a track is that of a row whose cores also have separate tracks."""
+    """Return whether a track shows a row of several cores, each of which has another track."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 

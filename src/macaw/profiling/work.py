@@ -50,7 +50,11 @@ class Roof:
 
 @dataclass(frozen=True)
 class Link:
-    """A part of the path between memories and cores, the bytes that passed it, and its peak."""
+    """A part of the path between memories and cores, the bytes that passed it, and its peak.
+
+    For a unit of on-chip memory, `most` is the share of cycles in which its busiest bank served a
+    word.
+    """
 
     part: str  # "channel", "dma", "units", "banks", "islands"
     name: str  # "read by dma", "unit 0"
