@@ -35,11 +35,11 @@ def command(
     islands: tuple[str, ...],
     kind: str | None,
 ) -> int:
-    """Predict the cycles of each layer of MODEL.onnx, as `macaw compile` does, without a program.
+    """Predict the cycles of each layer of MODEL.onnx, but write no program.
 
-    A model of floating-point numbers is quantised with --data first, or else with one sample of
-    random numbers; the cycles hardly depend on the scales. Without --data, no activation counts as
-    zero.
+    The predictions are those of `macaw compile`. A model of floating-point numbers is quantised
+    with --data first, or else with one sample of random numbers; the cycles hardly depend on the
+    scales. Without --data, the predictions assume that no activation is zero.
 
     Exit status 1: `macaw compile` would refuse the model. The refused nodes are listed, and the
     other layers are predicted.

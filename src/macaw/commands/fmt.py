@@ -24,7 +24,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
     Only blanks and empty lines change. A folder means all .s files in it. - means standard input,
     whose formatted text goes to standard output. A file is written only if its statements stay the
-    same. If the file assembles by itself, its program must stay the same, too.
+    same. If it can be assembled without other files, its program must stay the same, too.
     """
     from macaw.terminal import console
 

@@ -111,9 +111,9 @@ def command(
 ) -> int:
     """Run FILEs, a folder or the compiled network NET on devices that differ in settings.
 
-    A source is assembled, an operation lowered, and a network compiled again for each device.
-    Points that a device or the program refuses are listed with the reason. Exit status 1: no point
-    could run.
+    A source is assembled, an operation lowered, and a network compiled again for each device. A
+    point is a combination of settings. If a device or the program refuses a point, it is listed
+    with the reason. Exit status 1: no point could run.
     """
     from macaw import files
     from macaw.sweeps import sweeping, tables

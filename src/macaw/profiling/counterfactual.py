@@ -296,7 +296,7 @@ class RunGraph:
                     self._uses.setdefault(user, []).append((number, at))
 
     def is_for_data(self, wait: LoggedWait) -> bool:
-        """Return whether a wait is only for cores whose transfers, with their users, are known."""
+        """Return whether a core waited only for transfers whose users of the data are known."""
         return bool(wait.charge.whom) and self.movers.issuperset(wait.charge.whom.split(", "))
 
     def _begin(self, number: int) -> int:
