@@ -261,9 +261,10 @@ def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) ->
 
 
 def own_plain_option(text: str, *, is_passed: bool) -> Callable[[Command], Command]:
-    """Return the option --plain with the help `text`.
+    """Return the option --plain for a command whose help of the option is `text`.
 
-    If `is_passed`, the command has a parameter with the option's value.
+    Most commands get the option without a parameter for its value. If `is_passed`, the command has
+    such a parameter.
     """
     return click.option(
         "--plain", is_flag=True, is_eager=True, expose_value=is_passed, callback=_choose_plain,
@@ -338,9 +339,10 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
 
 
 def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a table of energies. Raises `click.BadParameter` for another word.
+    """Return `value`, the value of --energy, if its ending shows that it is a file of energies.
 
-    The word may be a FILE by mistake: --energy without `=` takes the next word of the command line.
+    Raises `click.BadParameter` for another word. It may be a FILE by mistake, because --energy
+    without `=` takes the next word of the command line as its value.
     """
     if value and not value.endswith(".toml"):
         raise click.BadParameter(

@@ -128,7 +128,10 @@ def command(
 
 
 def _check_network_options(ctx: click.Context, **values: object) -> None:
-    """Raise `click.UsageError` for an option in `values` that a compiled network does not have."""
+    """Raise `click.UsageError` for an option that cannot be used with a compiled network.
+
+    `values` has the values of these options by name: None or False means that it was not given.
+    """
     for name, value in values.items():
         if value not in (None, False):
             raise click.UsageError(f"--{name} does not go with a compiled network", ctx)

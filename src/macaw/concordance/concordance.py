@@ -84,7 +84,7 @@ class Concordance:
 
     @cached_property
     def tensors(self) -> LayerTensors:
-        """The layer's tensors, and how the processor stores them."""
+        """The inputs and outputs of the generated function, and how the processor stores them."""
         return LayerTensors(self.program, self.config, self.software)
 
     @property

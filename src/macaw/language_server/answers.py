@@ -198,17 +198,20 @@ class Answers:
         ][:_MOST_ITEMS]
 
     def colours(self, _params: types.SemanticTokensParams) -> types.SemanticTokens:
-        """Return the roles of all words."""
+        """Return the role of each word, by which the editor colours it (semantic tokens)."""
         words = self._document.coloured_words(0, len(self._file.source))
         return translations.semantic_tokens(self._file.positions, words)
 
     def colours_in(self, params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-        """Return the roles of the words in a range."""
+        """Return the role of each word in a range, by which the editor colours it."""
         words = self._document.coloured_words(*self._offsets(params.range))
         return translations.semantic_tokens(self._file.positions, words)
 
     def notes(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        """Return the notes to show inside of lines, of the kinds that the client wants."""
+        """Return the notes that the editor shows inside of lines (inlay hints).
+
+        They are of the kinds that the client wants.
+        """
         return [
             translations.inlay_hint(self._file.positions, item)
             for item in self._document.annotations(*self._offsets(params.range))

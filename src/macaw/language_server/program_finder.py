@@ -67,7 +67,7 @@ class ProgramFinder:
         self._included: dict[Path, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """Discard the stored contents, so that the next question reads all files again."""
+        """Discard the stored contents, so that the next call of `find` reads all files again."""
         self._programs.clear()
         self._included.clear()
 

@@ -63,9 +63,10 @@ def _partitions(
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound of the cycles of the multiplications on `size` (rows, clusters).
+    """Return a lower bound of the cycles of any plan's multiplications.
 
-    `density` is the share of activations that are not zero.
+    The plans use at most `size` (rows, clusters). `density` is the share of activations that are
+    not zero.
     """
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix

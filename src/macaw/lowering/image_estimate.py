@@ -157,7 +157,10 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def tiles_k(self) -> Reals:
-        """The number of tiles of input channels, times the number of the kernel's parts."""
+        """The number of tiles whose sums add up to one result.
+
+        It is the number of tiles of input channels, times the number of the kernel's parts.
+        """
         sides = zip(self.product.kernel, self.grid.taps, strict=True)
         shares = [-(-whole // cut) for whole, cut in sides]
         return -(-self.part.length("K") // self.grid.k) * prod(shares)
@@ -171,22 +174,22 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def slab_rows(self) -> Numbers:
-        """The number of image rows in each tile's slab."""
+        """The number of rows of the padded image that each tile needs (the rows of its slab)."""
         return (self.grid.groups - 1) * self.product.stride[0] + self.grid.taps[0]
 
     @cached_property
     def slab_columns(self) -> Numbers:
-        """The number of image columns in each tile's slab."""
+        """The number of columns of the padded image that each tile needs (those of its slab)."""
         return (self.grid.columns - 1) * self.product.stride[1] + self.grid.taps[1]
 
     @property
     def channels(self) -> Numbers | int:
-        """The number of channels in each tile's slab."""
+        """The number of channels of the image that each tile needs (the channels of its slab)."""
         return self.grid.n if self.product.depthwise else self.grid.k
 
     @cached_property
     def slab(self) -> Reals:
-        """The number of activations in each tile's slab."""
+        """The number of activations that each tile needs (the size of its slab)."""
         return self.slab_rows * self.slab_columns * self.channels
 
     @property
@@ -241,7 +244,7 @@ class _Estimate(TileEstimate):
 
     @property
     def position_cycles(self) -> Reals:
-        """The cycles in which a row computes one position."""
+        """The cycles in which a row of the array computes one position of the output image."""
         each = self.loads + IMAGE_TURN
         if self.some.reduces_clusters:
             return each

@@ -120,17 +120,17 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def slab_rows(self) -> int:
-        """The number of image rows that a tile needs."""
+        """The number of rows of the padded image that a tile needs."""
         return (self.tile.groups - 1) * self.product.stride[0] + self.taps[0]
 
     @cached_property
     def slab_columns(self) -> int:
-        """The number of image columns that a tile needs."""
+        """The number of columns of the padded image that a tile needs."""
         return (self.tile.columns - 1) * self.product.stride[1] + self.taps[1]
 
     @property
     def slab_channels(self) -> int:
-        """The number of channels in a slab."""
+        """The number of channels of the image that a tile needs."""
         return self.tile.n if self.product.depthwise else self.tile.k
 
     @cached_property
@@ -296,14 +296,14 @@ class ImagePlan(ProductPlan):
 
     @property
     def shares_activations(self) -> bool:
-        """Whether all clusters of a row use the same slab."""
+        """Whether all clusters of a row use the same slab (part of the image for a tile)."""
         return super().shares_activations and (
             not self.product.depthwise or self.partition.clusters == 1
         )
 
     @property
     def rows_share_activations(self) -> bool:
-        """Whether all rows use the same slab."""
+        """Whether all rows use the same slab, the part of the image that a tile needs."""
         return super().rows_share_activations and not self.product.depthwise
 
     @property

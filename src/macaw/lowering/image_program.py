@@ -231,7 +231,9 @@ def _write_input_places(plan: ImagePlan, out: Listing) -> None:
 
 @activations_of.register
 def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of a slab to cluster q of row p.
+    """Return the transfers that load the slab, the part of the image that a tile needs.
+
+    It is for cluster q of row p.
 
     There is one transfer for each tensor of the image, or one for each image row if the slab has
     only some of the channels.

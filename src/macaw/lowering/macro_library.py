@@ -55,7 +55,10 @@ class _Form:
 
     @property
     def parameters(self) -> list[str]:
-        """The parameter for each atom's gap; empty if all sections have the same atom there."""
+        """The macro's parameter for each gap in the statements, in their order.
+
+        It is empty for a gap in which all sections have the same atom.
+        """
         columns = list(zip(*self.atoms, strict=True))
         names: dict[tuple[str, ...], str] = {}
         texts = iter(columns)

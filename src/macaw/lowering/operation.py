@@ -43,7 +43,10 @@ def counted(count: int, noun: str, form: str = "") -> str:
 
 @dataclass(frozen=True)
 class Elements:
-    """The element types with which the sequences of an operation compute, by NumPy's names."""
+    """The element types of an operation's operands and results, by NumPy's names.
+
+    They replace the device's type `pe.element` for this operation.
+    """
 
     activation: str
     weight: str
@@ -52,7 +55,10 @@ class Elements:
 
 @dataclass(frozen=True)
 class Types:
-    """The element types of an operation, by NumPy's names."""
+    """The element types of an operation, by NumPy's names.
+
+    `sum` is the type of accumulators and bias. `result` is the type that is stored.
+    """
 
     activation: str
     weight: str

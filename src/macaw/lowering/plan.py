@@ -85,7 +85,7 @@ class ProductPlan:
         return self.types.weight, self.types.activation
 
     def count(self, dim: str) -> int:
-        """Return the number of tiles of a part in dimension M, N or K."""
+        """Return the number of tiles into which dimension M, N or K of a cluster's part is cut."""
         return -(-self.partition.length(dim) // self.tile.length(dim))
 
     @property
@@ -165,10 +165,7 @@ class ProductPlan:
 
     @property
     def variant(self) -> str:
-        """The name of the variant of the mapping, such as a loop over rows, as text for reports.
-
-        It is empty if there is only one variant.
-        """
+        """The text that reports add to the mapping's name, such as ", balanced"; may be empty."""
         return self.product.form + (", balanced" if self.balance else "")
 
     @property

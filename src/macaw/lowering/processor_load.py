@@ -241,7 +241,10 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
 
 
 def _load_unpadded(out: Listing, plan: ProductPlan) -> None:
-    """Write code that loads activations. All their source addresses change by the same offset."""
+    """Write cp's code that loads activations, if the on-chip units add no padding.
+
+    The source addresses of all transfers then change by the same offset from tile to tile.
+    """
     out.block(
         f"""
         li t0, X_ROW

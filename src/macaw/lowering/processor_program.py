@@ -46,7 +46,7 @@ _FRAME = (
 
 
 def write_processor(out: Listing, plan: ProductPlan) -> None:
-    """Write cp's part of a program (`.core cp`)."""
+    """Write the part of the command processor (`.core cp`): its constants and its code."""
     out.title("the command processor")
     out.put(".core cp")
     for name, (value, comment) in processor_constants(plan).items():
@@ -56,7 +56,7 @@ def write_processor(out: Listing, plan: ProductPlan) -> None:
 
 
 def write_code(out: Listing, plan: ProductPlan) -> None:
-    """Write cp's code of a whole program."""
+    """Write the code of the command processor for a whole program."""
     for part in code_parts(plan).values():
         out.append(part)
 

@@ -21,7 +21,10 @@ ADDING_EXE = 10  # for an exe that adds sums of several positions: its begin and
 
 
 def cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
-    """Return the cycles in which cluster 0 adds its row's sums, and stores them (raw or final)."""
+    """Return the cycles in which cluster 0 adds its row's sums and stores the totals.
+
+    With `raw`, it stores the totals as they are, else as results.
+    """
     return _adding_cycles(plan, cluster_summands(plan), raw)
 
 
@@ -33,7 +36,7 @@ def row_reduction_cycles(plan: ProductPlan) -> float:
 def _adding_cycles(plan: ProductPlan, summands: int, raw: bool) -> float:
     """Return the cycles in which a row adds `summands` sums to each total, and stores the totals.
 
-    The totals are stored as raw sums with `raw`, else as results.
+    With `raw`, the row stores the totals as they are, else as results.
     """
     config, many = plan.config, positions_of_exe(plan, summands)
     kinds, rate = 0 if raw else len(plan.functions), config["sfu.rate"]

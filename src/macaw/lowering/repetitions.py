@@ -44,9 +44,10 @@ def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
 
 
 def _nested(line: str, levels: Sequence[Level]) -> list[str]:
-    """Return the lines of nested repetitions around `line`, their first line.
+    """Return the lines of nested `.irp` repetitions with one statement in them, made from `line`.
 
-    Each number of the line gets terms that add the number's step in each repetition.
+    For each repetition, each number of the statement gets a term: the step by which it grows, times
+    the repetition's parameter.
     """
     column = iter(range(len(levels[0][1])))
 

@@ -65,7 +65,12 @@ class Array:
 
 @dataclass(frozen=True)
 class Sequence:
-    """An instruction sequence: its buffer, its instructions, and the rest of its `.seq` line."""
+    """An instruction sequence of the PEs.
+
+    `buffer` is the number of its instruction buffer, `body` its instructions. `header` has the
+    operands of its `.seq` line, `options` its directives, such as `.loop`. `data` has the segments
+    of the packet that stores the sequence in the PEs.
+    """
 
     name: str
     buffer: int  # the number of the instruction buffer
@@ -85,7 +90,7 @@ class Sequence:
         return SEQUENCE.size + records + INSTRUCTION_BYTES * len(self.body)
 
     def config(self) -> str:
-        """Return the assembly statement of the packet that configures the sequence."""
+        """Return the assembly statement of the packet that stores the sequence in the PEs."""
         data = f", data=({', '.join(self.data)})" if self.data else ""
         return f"config ib={self.buffer}, {self.name}{data}"
 
@@ -128,7 +133,10 @@ class Packets:
 
 
 def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
-    """Write the arrays of the part; `memory` is that of `write_rows`."""
+    """Write the directives that declare the arrays in the on-chip units.
+
+    `memory` is as in `write_rows`.
+    """
     at = 0
     weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)
     for array in weights_last if memory else all_arrays(plan):
@@ -306,7 +314,7 @@ def has_entry_part(plan: ProductPlan) -> bool:
 
 
 def stores_raw(plan: ProductPlan) -> bool:
-    """Return whether the program stores raw sums."""
+    """Return whether the program stores raw sums, those before activation and requantisation."""
     return plan.returns_sums or plan.reduces_rows or plan.reduces_clusters
 
 
@@ -411,8 +419,8 @@ def lists(plan: ProductPlan) -> list[Packets]:
 def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
     """Yield the exe packets of an iteration.
 
-    `store` says what happens to its sums: "raw" or "final" if they are stored, empty if they stay
-    in the accumulators.
+    `store` says what happens to its sums: "raw" if they are stored as they are, "final" if they are
+    stored as results, empty if they stay in the accumulators.
     """
     to = to_clusters(plan, range(plan.partition.clusters))
     words = "" if plan.shares_activations else " by_cluster"

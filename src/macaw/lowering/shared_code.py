@@ -74,7 +74,10 @@ start_sums: .npy "\file"
 
 @dataclass(frozen=True)
 class SharedCode:
-    """A subroutine for a layer: its symbol, and the words of this layer's record."""
+    """A subroutine for a layer: its symbol, and the words of the layer's record.
+
+    The record has the layer's numbers and labels, which the subroutine reads.
+    """
 
     symbol: str
     parameters: tuple[str, ...]  # the words of the record

@@ -95,7 +95,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @property
     def operand_types(self) -> tuple[str, str]:
-        """The element types of the image, in the weight queues, and of the kernels."""
+        """The element types in the PEs' weight queues (the image) and input buffers (kernels)."""
         return self.types.activation, self.types.weight
 
     @property
@@ -125,7 +125,7 @@ class SlidingWindowPlan(ImagePlan):
         return np.full((self.count("N"), 1, rows), size, np.int64)
 
     def check_buffers(self) -> None:
-        """Raise `LowerError` if kernel, strips or segments of an exe do not fit in buffers."""
+        """Raise `LowerError` if a tile's data are too many for the PEs' buffers or for a packet."""
         if self.tile.taps not in (None, self.product.kernel):
             raise LowerError("a window slides over whole kernels")
         if self.window > self.config["pe.input_buffer"]:

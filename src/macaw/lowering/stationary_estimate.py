@@ -175,7 +175,10 @@ class _Estimate(TileEstimate):
         return work
 
     def product_cycles(self, row: Reals) -> Reals:
-        """Return the cycles of the product with one row, which is loaded in `row` cycles."""
+        """Return the cycles in which a PE multiplies one row of activations by its weights.
+
+        `row` are the cycles in which the row is loaded, at the same time.
+        """
         begins = np.where(self.several & self.adds, self.sum_bytes / self.width, 0.0)
         loading = np.where(self.grid.whole, 0, row)
         each: Reals = np.maximum(self.loads + 2, begins + loading) + STATIONARY_TURN

@@ -36,7 +36,7 @@ GATHER = "raw sums of all rows to row 0"
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer of the dma, with the addresses that it has in the first iteration and in half 0.
+    """A transfer of the dma, with its addresses for the first iteration and half 0 of the units.
 
     The transfer moves `rows` rows of `row_bytes` bytes; strides are in bytes. Addresses and numbers
     may be expressions of the assembly language. `what` is the comment in the source.
@@ -84,7 +84,7 @@ class TransferGrid:
 
 
 def activation_grid(plan: ProductPlan) -> TransferGrid:
-    """Return the rows and clusters that have separate transfers of activations."""
+    """Return which rows and clusters of the array need separate transfers of activations."""
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     rows = plan.partition.rows
     return TransferGrid(1 if plan.rows_share_activations else rows, clusters, rows)
@@ -96,7 +96,7 @@ def activation_unit(plan: ProductPlan, p: int) -> int:
 
 
 def result_grid(plan: ProductPlan) -> TransferGrid:
-    """Return the rows and clusters that have separate transfers of results."""
+    """Return which rows and clusters of the array need separate transfers of results."""
     return TransferGrid(1 if plan.reduces_rows else plan.partition.rows, plan.summing_clusters)
 
 
@@ -253,16 +253,19 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's start sums into the on-chip units."""
+    """Return the transfers of the values with which the sums of an iteration start.
+
+    They are biases or partial sums, and go into the on-chip units.
+    """
     if plan.start_rows < plan.partition.rows:
         return [Transfer("start + EVERY_UNIT", "start_sums", "STARTS", what=BEGIN)]
     return [Transfer("start", "start_sums", "STARTS", "ROWS", "UNIT", "STARTS", BEGIN)]
 
 
 def owner_name(p: int, q: int, grid: TransferGrid) -> str:
-    """Return the name of row p, and of cluster q if clusters have separate transfers.
+    """Return the text by which a comment names the owner of a transfer: `row 1, cluster 0`.
 
-    The name is for a comment. If the transfers of `grid` are multicasts, it names all rows.
+    It has a cluster only if clusters have separate transfers. For multicasts it names all rows.
     """
     row = "all rows" if grid.multicasts else f"row {p}"
     return f"{row}, cluster {q}" if grid.clusters > 1 else row

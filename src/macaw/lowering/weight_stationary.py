@@ -1,11 +1,11 @@
 """Plans weight stationary products: weights stay in the PEs while rows of activations stream past.
 
-Weights are loaded separately from the computation (seed 000 ¶145). One exe loads the weights of a
-tile once, and they stay in the weight queue (rq). Each iteration of its sequence multiplies the
-weights by one row of activations, while the next row is loaded into the other part of the input
-buffer. If all rows fit into the buffer, they are loaded in one segment before the first product,
-and no cluster waits for another. The sums of all rows wait in the output queue and are stored
-together.
+Weights are loaded separately from the computation (seed 000 ¶145). One packet (an exe) loads the
+weights of a tile once, and they stay in the PEs' weight queues (`state=rq`). The packet starts an
+instruction sequence, each iteration of which multiplies the weights by one row of activations,
+while the next row is loaded into the other part of the input buffer. If all rows fit into the
+buffer, they are loaded in one segment before the first product, and no cluster waits for another.
+The sums of all rows wait in the output queue and are stored together.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class LoopPlan(BufferedPlan):
 
     @property
     def variant(self) -> str:
-        """The text that reports add to the name of the mapping."""
+        """The text that reports add to the name of the mapping: ", rows in a loop"."""
         return f"{self.product.form}{', balanced' * self.balance}, rows in a loop"
 
 
@@ -196,9 +196,9 @@ def make_product_plan(
 ) -> ProductPlan:
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
-    With `whole`, the input buffer takes all activations of a tile at once, and one exe multiplies
-    them. `part` is the partition of the product; None means the division of the product by `split`
-    over all rows and clusters.
+    With `whole`, the PEs load all activations of a tile into their input buffers before they
+    multiply them. `part` is the partition of the product; None means the division of the product by
+    `split` over all rows and clusters.
     """
     if part is None:
         part = partition(

@@ -254,7 +254,10 @@ class CompiledNetwork:
         }
 
     def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the output `edge` of the model from `tensors`, the numbers of the device."""
+        """Return an output of the model from `tensors`, the arrays of the device by tensor name.
+
+        `edge` says which output it is, and which tensor of the device has it.
+        """
         home = self.assignment.network.home(edge.tensor)
         shape = self.network.tensors[edge.tensor].shape
         integers = to_model(to_device(tensors[home]), shape)  # the same bytes
@@ -310,9 +313,10 @@ class CompiledNetwork:
 
 
 def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array for the input `edge` of the model as the numbers of the device.
+    """Return an input of the model as the numbers of the device.
 
-    These are integers, or real numbers if the device does not compute this input in integers.
+    `edge` says which input it is, `array` is its array in the model. The numbers are integers, or
+    real numbers if the device does not compute this input in integers.
     """
     if edge.quantisation is not None:
         return quantise_array(array, edge.quantisation, edge.integers)
@@ -322,9 +326,10 @@ def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
-    """Return the output `edge` of the model, in the model's type, from the device's numbers.
+    """Return an output of the model, in the model's type, from the numbers of the device.
 
-    `integers` are these numbers: integers, or real numbers if the device computes them so.
+    `edge` says which output it is. `integers` are these numbers: integers, or real numbers if the
+    device computes them so.
     """
     if edge.multipliers is not None:
         return np.asarray(integers.astype(np.float32) * edge.multipliers)

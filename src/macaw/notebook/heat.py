@@ -41,9 +41,10 @@ class UnitCounts:
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return, for each kind of core, the values of its first counter that each unit counts.
+    """Return, for each kind of core, the values of a counter in all units, such as the PEs.
 
-    Kinds without such a counter are left out.
+    It is the first of the core's counters that has a value for each unit. Kinds of cores without
+    such a counter are left out.
     """
     kinds: dict[str, list[Core]] = {}
     for core in device.order:
@@ -66,8 +67,8 @@ def heat_map(units: UnitCounts) -> Markup:
     """Return a counter of units as a heat map, with a title for each cell and a legend.
 
     Each line shows a core, each cell a unit. If there are more than `MOST_CELLS` units, a cell
-    shows the mean of a block of adjacent units. The opacity of a cell's colour grows linearly with
-    the share of its value in the greatest value.
+    shows the mean of a block of adjacent units. The greater a cell's value, the more opaque its
+    colour; the cell with the greatest value is fully opaque.
     """
     height, width = _block(units.values.shape)
     cells = _means(units.values, height, width)

@@ -52,8 +52,8 @@ def _points(session: Session) -> Markup:
 def _past(session: Session) -> Markup:
     """Return a table of the queues that are not empty now or were not empty at a checkpoint.
 
-    The table is empty if there are fewer than `LEAST_MOMENTS` moments: the earlier checkpoints and
-    the present position.
+    The table is empty if there are too few checkpoints (`LEAST_MOMENTS`, which counts the present
+    position, too).
     """
     columns = [
         Column("queue"),
