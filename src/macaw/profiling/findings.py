@@ -237,7 +237,7 @@ def _share_of_order(
 
 
 def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[_Evidence]]:
-    """Return the evidence, one item for each line, by (row of the timeline, cause)."""
+    """Return the charges to each cause, by (row of the timeline, cause): an item for each line."""
     found: dict[tuple[str, str], dict[SourceLine, _Evidence]] = defaultdict(dict)
     for account in run.accounts:
         core, lines, charges = account.core, run.lines[account.core], run.charges[account.core]

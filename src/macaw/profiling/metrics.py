@@ -65,7 +65,11 @@ def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class DeviceSizes:
-    """The sizes of the device that the formulas of metrics use."""
+    """The sizes of the device that the formulas of metrics use.
+
+    `width` is the number of bytes that external memory transfers in a beat. `banks` is the number
+    of banks in half of an on-chip unit, `bank_width` their width in bytes.
+    """
 
     width: int  # m: bytes of a beat of external memory
     banks: int  # of a half of a unit

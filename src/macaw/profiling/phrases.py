@@ -65,7 +65,10 @@ def cause_sentence(finding: Finding) -> str:
 
 
 def saved_note(finding: Finding, cycles: int) -> str:
-    """Return a note with the price of a finding, an estimate, and its share of `cycles`."""
+    """Return a note with the cycles that the run would save without a finding's cause.
+
+    They are an estimate. The note also has their share of `cycles`.
+    """
     return (
         f"saves an estimated {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
     )
@@ -112,12 +115,12 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return the first instruction of a group's slice, and the number of further instructions."""
+    """Return a text with the first instruction of a group's slice, and how many more there are."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return the first instruction of a slice, and the number of further instructions.
+    """Return a text with the first instruction of a slice, and how many more there are.
 
     The instruction has its source position, if that is known.
     """

@@ -289,7 +289,10 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Return the number of instructions in each record of a core that executes `executed`."""
+        """Return how many instructions a record of a core has.
+
+        `executed` is the number of instructions that the core executes.
+        """
         options = self.options
         if options.segments is not None:
             return segments.record_size(
@@ -310,7 +313,11 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `job` with each seed of its repetitions; `number` is its place among the jobs."""
+        """Return the jobs that repeat `job`, each with another seed of the noise in DRAM's timing.
+
+        `number` is the place of `job` among the jobs; no two jobs have the same seeds. Without
+        noise, the result is `job` alone.
+        """
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat

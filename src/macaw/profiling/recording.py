@@ -106,9 +106,11 @@ class Job:
 class Recording:
     """What `run_job` has recorded of the run of a job.
 
-    `failure` says why the program did not exit; it is empty if the program exited. `layers` has the
-    cycle in which each layer of a network begins, by the layer's number; the number after the last
-    layer has the cycle in which all layers are done.
+    The mappings except `layers` are by core. `begun` has the number of started instructions, `lost`
+    that of records for which the memory (spill area) had no room. `failure` says why the program
+    did not exit; it is empty if the program exited. `layers` has the cycle in which each layer of a
+    network begins, by the layer's number; the number after the last layer has the cycle in which
+    all layers are done.
     """
 
     cycles: int  # of the run

@@ -43,9 +43,10 @@ def roof_table(work: Work) -> Table:
 
 
 def roof_points(work: Work) -> list[tuple[Roof, Level | None]]:
-    """Return a point for each memory of each core, the lowest ceiling of a core first.
+    """Return a point (core, memory) for each memory of each core.
 
-    Cores without memories, which have no place in the chart, come last.
+    Of a core's memories, the one that limits the core most comes first. Cores without memories,
+    which have no place in the chart, come last, with None.
     """
     points: list[tuple[Roof, Level | None]] = []
     for roof in work.roofs:

@@ -21,7 +21,7 @@ _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
 def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
-    """Return the number of instructions in a record if `count` segments are to cover a program.
+    """Return how many instructions a record must have so that `count` segments cover a program.
 
     The program executes `instructions`. A segment has one record for each of `groups` register
     groups; adjacent segments share `shared` of them.
@@ -135,9 +135,10 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """Return waits of `run`, shifted in time as the records of `run` are in `target`.
+    """Return a core's waits with their times in the merged timeline.
 
-    Begin and end of a wait are each shifted like the last record that began before or at this time.
+    `run` has the core's records in the run with these waits, `target` its merged records. Begin and
+    end of a wait are each shifted like the last record of `run` that began before or at this time.
     """
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]

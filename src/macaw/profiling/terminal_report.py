@@ -166,9 +166,9 @@ class _Report:
     ) -> None:
         """Print a table. The first `names` columns contain names, the others numbers.
 
-        On a narrow screen, the names of the last of these columns are shortened, but different
-        names stay different. `places` has for each row the number of characters at the start of
-        this name that stay. Numbers are never shortened.
+        On a narrow screen, the last column of names is shortened, but different names stay
+        different. `places` has for each row the number of characters at the start of this name that
+        are not cut. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):

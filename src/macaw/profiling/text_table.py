@@ -14,7 +14,11 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts."""
+    """A table of texts.
+
+    The columns `names` contain names, the others numbers. `least` are the columns that a narrow
+    screen leaves out, in this order. `note` is a sentence after the table.
+    """
 
     headings: Row
     rows: Sequence[Row]  # each with a text for each heading

@@ -176,7 +176,11 @@ def track(
 
 @dataclass(frozen=True)
 class Start:
-    """The start of a core's work after a pause, in cycle `begin`."""
+    """The start of a core's work after a pause, in cycle `begin`.
+
+    `earliest` is the first cycle in which it could have started, after all work that it may have
+    waited for.
+    """
 
     core: str
     row: str

@@ -39,12 +39,12 @@ class Roof:
         return self.operations / self.cycles if self.cycles else 0.0
 
     def ceiling(self, level: Level) -> float:
-        """Return the operations for each cycle that the peaks of core and memory allow."""
+        """Return the operations in each cycle that the peaks of the core and of a memory allow."""
         return min(self.peak, level.intensity(self.operations) * level.peak)
 
     @property
     def lowest(self) -> Level | None:
-        """The level with the lowest ceiling; None if the core used no memory."""
+        """The memory that limits the core most, with the lowest `ceiling`; None if it used none."""
         return min(self.levels, key=self.ceiling, default=None)
 
 
@@ -69,7 +69,10 @@ class Link:
 
 @dataclass(frozen=True)
 class RowHits:
-    """How many accesses of a core found the row of its DRAM open."""
+    """How many accesses of a core found the row of its DRAM open.
+
+    `columns` is the number of its accesses, `rows` that of the rows that were opened for them.
+    """
 
     core: str
     columns: int  # accesses to columns
