@@ -88,7 +88,7 @@ class ReaderGone(Exception):
 def _raise_reader_gone() -> Iterator[None]:
     """Raise `ReaderGone` if the `with` block raises BrokenPipeError.
 
-    For BrokenPipeError, click would exit with status 1.
+    So click does not catch BrokenPipeError, for which it would exit with status 1.
     """
     try:
         yield
@@ -262,9 +262,9 @@ def _replace_missing_streams() -> None:
 def _flush_streams(status: int) -> int:
     """Write the buffered output and return the exit status.
 
-    That is `status`, or another one if standard output cannot be written; a closed pipe is no
-    error. A stream that cannot be written is replaced by the null device, because Python would
-    write to it again at exit and choose another status.
+    The result is `status`, unless standard output cannot be written. (If the reader has closed the
+    pipe, this is no error.) A stream that cannot be written is replaced by the null device, because
+    Python would write to it again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -217,9 +217,9 @@ def data_by_name(
 ) -> dict[str, NDArray[Any]]:
     """Return `data`, a single array or arrays by the names of inputs, as arrays by name.
 
-    `names` are the inputs of the model, `constants` those of them that become constants. Raises
-    `InputError` for a single array unless exactly one input does not become a constant. The names
-    in a mapping are not checked.
+    `names` are the inputs of the model; those in `constants` become constants. A single array is
+    for the only other input. Raises `InputError` for a single array if there are several other
+    inputs or none. The names in a mapping are not checked.
     """
     if isinstance(data, Mapping):
         return {name: np.asarray(array) for name, array in data.items()}

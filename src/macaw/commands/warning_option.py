@@ -63,10 +63,10 @@ def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diag
 
 @contextmanager
 def chosen_errors(choice: WarningChoice | None) -> Iterator[None]:
-    """Apply `choice` to the warnings in an `AssemblyError` that the `with` block raises.
+    """Apply the option -W (`choice`) to an `AssemblyError` that the `with` block raises.
 
-    The new `AssemblyError` lacks the warnings that `choice` silences. Warnings that `choice` makes
-    errors are errors in it.
+    Instead of it, the context manager raises an `AssemblyError` without the warnings that `choice`
+    silences. Warnings that `choice` makes errors are errors in it.
     """
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.warnings import apply

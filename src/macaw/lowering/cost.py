@@ -273,10 +273,8 @@ def _step_loads(
 ) -> Iterator[TransferShape]:
     """Yield the shapes of the transfers that load the data of one iteration.
 
-    `moves` has the shapes of those that load activations.
-
     `first` says whether the iteration starts new sums, `last` whether it ends sums, `entering`
-    whether it loads new activations.
+    whether it loads new activations. `moves` has the shapes of the transfers of activations.
     """
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
         yield TransferShape(1, plan.start_rows, plan.start_bytes)

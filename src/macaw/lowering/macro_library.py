@@ -149,7 +149,7 @@ def _define(out: Listing, form: _Form) -> None:
 
 
 def _common(form: _Form) -> set[str]:
-    """Return the comments that all sections have at the same statement."""
+    """Return the comments that are the same in all sections, at the same statement."""
     return {column[0] for column in zip(*form.comments, strict=True) if len(set(column)) == 1}
 
 

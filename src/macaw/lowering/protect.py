@@ -65,8 +65,8 @@ class Layout:
 
     The first axis of a shape counts nodes, the product of the others is the fan-in. `lanes` is the
     number of weights in a block. With the scope `net`, all nodes of all layers share order 0. With
-    another scope, orders are numbered layer by layer, node by node, and no group of nodes that
-    share an order is in two layers. The last group of a layer may be smaller.
+    another scope, nodes of different layers never share an order, and orders are numbered layer by
+    layer, node by node. The last group of nodes of a layer may be smaller than the others.
     """
 
     shapes: tuple[tuple[int, ...], ...]

@@ -191,7 +191,8 @@ def _taps_inside(
 def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
     """Write the table `name` with a record for each slab, with which cp starts the transfers.
 
-    `add` is the end of each address, which adds the offset of the half of the units.
+    `add` is text that is appended to each target address; it adds the offset of a half of the
+    on-chip units.
     """
     slabs, product = PaddedSlabs(plan), plan.product
     pixel, channels = plan.slab_channels * slabs.size, product.channels * slabs.size

@@ -115,7 +115,8 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> None:
     """Write the table `name` of the transfers that load activations.
 
-    `add` is the end of each target address, which adds the offset of the half of the units.
+    `add` is text that is appended to each target address; it adds the offset of a half of the
+    on-chip units.
     """
     _put(out, name, activations_in(plan), add, "", base="src")
 
@@ -223,11 +224,11 @@ def first_copies(plan: ProductPlan) -> list[Transfer]:
 
 
 def weight_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy the elements of a tensor into the records of the PEs' weights.
+    """Return the transfers that copy weights from a tensor to the place from which PEs load them.
 
-    There is one transfer for each tile of outputs and each cluster with separate weights. The
-    record of a PE has one weight, which is the last byte of the record. The result is empty if the
-    product does not read its weights from a tensor.
+    This is for products whose weights are a tensor that the program computes; for others the result
+    is empty. There is one transfer for each tile of outputs and each cluster with separate weights.
+    Each PE has one weight: the transfer writes it to the last byte of the PE's record.
     """
     if not plan.product.reads_weights:
         return []

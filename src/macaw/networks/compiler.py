@@ -112,12 +112,12 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
     inputs that become constants. `name` is the network's name, by default that of the file. `batch`
     is the number of samples that the network computes in one run. It replaces the first dimension
-    of each input, which must be 1 or have a name. If it has a name, `batch` also replaces all other
-    dimensions with this name. `data` has samples of the inputs, as for `quantise`: predictions and
-    plans then count the zeros of each tensor in the first four samples; without `data` they assume
-    that no activation is zero. `islands` has names of layers or operators. Fim islands compute
-    those layers with these names that are a MatMul of two tensors, in binary32. `jobs` processes
-    evaluate the samples and plan the layers; the program does not depend on their number.
+    of each input, which must be 1 or have a name. All other dimensions with this name are replaced,
+    too. `data` has samples of the inputs, as for `quantise`: predictions and plans then count the
+    zeros of each tensor in the first four samples; without `data` they assume that no activation is
+    zero. `islands` has names of layers or operators. Fim islands compute those layers with these
+    names that are a MatMul of two tensors, in binary32. `jobs` processes evaluate the samples and
+    plan the layers; the program does not depend on their number.
 
     Raises `InputError` for a model that cannot be read or compiled; the message names the node.
     Raises `ConfigError` for an invalid device.

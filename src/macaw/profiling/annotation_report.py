@@ -53,9 +53,10 @@ def print_annotation(
 ) -> None:
     """Print an annotation in the width of the screen, or, if `plain`, one record on each line.
 
-    `choice` says which lines are printed. With `own`, shares are those of the cores' own cycles,
-    for an annotation with some of the cores (`annotation_view.of_cores`). With `by_core`, there is
-    a column for each kind of core instead of MACs, bytes and causes.
+    `choice` says which lines are printed. A share is a line's part of the cycles of the run. With
+    `own`, it is the line's part of the cores' own cycles; this is for an annotation with some of
+    the cores (`annotation_view.of_cores`). With `by_core`, there is a column for each kind of core
+    instead of MACs, bytes and causes.
     """
     _Report(annotation, screen, choice, own=own, by_core=by_core, plain=plain).show()
 

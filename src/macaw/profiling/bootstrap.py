@@ -22,12 +22,12 @@ _MOST_ERRORS = 1e6  # standard errors: an end that is farther from the differenc
 def difference_interval(
     before: Sequence[float], after: Sequence[float]
 ) -> tuple[float, float] | None:
-    """Return the interval at `LEVEL` of mean(after) - mean(before), in the unit of the values.
+    """Return the confidence interval of mean(after) - mean(before), in the unit of the values.
 
-    `before` and `after` are the samples. The same samples always give the same interval. If neither
-    has any spread, both ends are the difference of the means. Returns None if too many resamples
-    have no spread, because most values are equal. Raises `ValueError` for a sample with fewer than
-    `LEAST_RUNS` values.
+    `before` and `after` are the samples, `LEVEL` is the confidence level. The same samples always
+    give the same interval. If neither has any spread, both ends are the difference of the means.
+    Returns None if too many resamples have no spread, because most values are equal. Raises
+    `ValueError` for a sample with fewer than `LEAST_RUNS` values.
     """
     if min(len(before), len(after)) < LEAST_RUNS:
         raise ValueError(f"an interval needs {LEAST_RUNS} values of each sample")

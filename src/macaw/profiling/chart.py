@@ -67,7 +67,7 @@ def round_step(step: float) -> int:
 def axis_text(cycles: int, columns: int) -> str:
     """Return the axis of cycles as text: `columns` characters that stand for `cycles` cycles.
 
-    It has some cycle numbers, each beginning in the column of its cycle: `0 100 200`.
+    It has some labels, such as 0, 100 and 200, each beginning in the column of its cycle.
     """
     widest = len(f"{cycles:,}") + 2
     step = round_step(max(cycles, 1) * widest / max(columns, 1))

@@ -276,8 +276,9 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has by cause the cycles that the core would work without the cause; the rest of the
-    cause overlaps other work. `charges` are cycles times `units`, the units of the core.
+    `least` has by cause how many cycles the core would still work without the cause. The cause may
+    have more cycles than that would save, because some of them overlap other work; this part stays.
+    `charges` are cycles times `units`, the units of the core.
     """
     shares = {}
     for cause, cycles in least.items():

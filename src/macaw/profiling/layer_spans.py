@@ -15,8 +15,8 @@ def layer_spans(
 ) -> tuple[LayerSpan, ...]:
     """Return the layers of a network that a run has executed from begin to end.
 
-    `begins` has the cycle in which each layer began, by number of the layer from 0 on. The number
-    after that of the last layer has the cycle in which the last layer ended.
+    `begins` has the cycle in which each layer began, by number of the layer from 0 on. For n
+    layers, it has under the number n the cycle in which the last layer ended.
     """
     spans = []
     for number, layer in enumerate(network.layers if network is not None else ()):

@@ -498,7 +498,10 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Replay `job`, whose recording is `first`; return names of slices and levels of queues."""
+        """Replay `job`, whose recording is `first`; return names of slices and levels of queues.
+
+        `lost_records` has the number of missing records by core.
+        """
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(

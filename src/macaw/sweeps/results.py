@@ -34,7 +34,10 @@ class Sweep:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics of all points, in the order in which the points have them."""
+        """The names of all metrics that at least one point has.
+
+        They are in the order in which the points first have them.
+        """
         return tuple(dict.fromkeys(name for row in self.measured for name in row.metrics))
 
     def column(self, name: str) -> list[Value]:

@@ -162,9 +162,9 @@ class Inputs:
     def _make_unnamed(self, memory: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
         """Return a hint for vectors (tiles if `tiles`) without a name, named after their address.
 
-        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those of
-        them that were never written, in ascending order. If `missing` is one consecutive range as
-        large as `addresses`, the hint has the shape of `addresses`. Otherwise it covers the first
+        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those places
+        that were never written, in ascending order. If `missing` is one consecutive range as large
+        as `addresses`, the hint has the shape of `addresses`. Otherwise it covers the first
         consecutive range.
         """
         native = self.native
