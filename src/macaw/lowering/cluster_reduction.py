@@ -84,7 +84,7 @@ def _first_positions(plan: ProductPlan, summands: int) -> list[int]:
 
 
 def reduction_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in the on-chip unit in which clusters and rows store their raw sums."""
+    """Return the on-chip arrays in which clusters and rows store the partial sums to be added."""
     part, positions, arrays = plan.partition, plan.positions, list[Array]()
     if plan.reduces_clusters:
         shape: tuple[int, ...] = (positions, part.clusters, plan.pes)

@@ -64,7 +64,7 @@ class Convolution(Product):
 
     @property
     def padded(self) -> tuple[int, int]:
-        """The height and width of the image with its frame of zeros."""
+        """The height and width of the image with its padding of zeros."""
         height = self.height + self.padding[0] + self.after[0]
         return height, self.width + self.padding[1] + self.after[1]
 
@@ -122,7 +122,7 @@ class Convolution(Product):
 
     @property
     def copies_input(self) -> bool:
-        """Whether the dma first copies x into a frame of zeros."""
+        """Whether the dma first makes a copy of x with its padding of zeros."""
         return max(*self.padding, *self.after) > 0
 
     @property
@@ -156,8 +156,10 @@ class Convolution(Product):
 
     @property
     def macs(self) -> int:
-        """The number of products of a dense computation: with padding, but without the zeros that
-        dilation and groups put into `weights`.
+        """The number of products of a dense computation.
+
+        It counts products with padding, but not with the zeros that dilation and groups put into
+        `weights`.
         """
         taps = [(size - 1) // by + 1 for size, by in zip(self.kernel, self.dilation, strict=True)]
         inputs = self.k // self.groups
@@ -340,9 +342,9 @@ def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
 
 
 def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
-    """Raise `LowerError` for several groups that do not fit the convolution.
+    """Raise `LowerError` if the number of groups does not divide `outputs`.
 
-    A depthwise convolution has no groups; otherwise their number divides `outputs`.
+    A depthwise convolution must have one group.
     """
     if groups > 1 and (depthwise or outputs % groups):
         what = "a depthwise convolution" if depthwise else f"{outputs} outputs"

@@ -229,7 +229,11 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The dma transfers of activations and of results in one iteration, grouped by shape."""
+    """The dma transfers of activations and of results in one iteration, grouped by shape.
+
+    `activation_bytes` and `zero_bytes` are the bytes of activations, and of zeros as padding, that
+    are loaded in all iterations together.
+    """
 
     activations: list[TransferShape]
     results: list[TransferShape]

@@ -231,12 +231,10 @@ def _write_input_places(plan: ImagePlan, out: Listing) -> None:
 
 @activations_of.register
 def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers that load the slab, the part of the image that a tile needs.
+    """Return the transfers that load the slab of cluster q of row p.
 
-    It is for cluster q of row p.
-
-    There is one transfer for each tensor of the image, or one for each image row if the slab has
-    only some of the channels.
+    The slab is the part of the image that the cluster's tile needs. There is one transfer for each
+    tensor of the image, or one for each image row if the slab has only some of the channels.
     """
     product, size = plan.product, Types.size(plan.types.activation)
     sources = (input_name(plan), SECOND) if product.paired else (input_name(plan),)

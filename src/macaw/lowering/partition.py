@@ -25,10 +25,10 @@ SPLITS = {
 
 
 def start_of(extent: int, part: int, index: int) -> int:
-    """Return the first element of part number `index`.
+    """Return the first element of part number `index` of a dimension.
 
-    Each part has `part` of the `extent` elements. The last part is moved back so that it ends with
-    the extent.
+    The dimension has `extent` elements, and each part has `part` elements. The last part is moved
+    back so that it ends with the dimension.
     """
     return min(index * part, extent - part)
 
