@@ -89,7 +89,7 @@ def assemble(
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
     folders in which the assembler looks for files of `.include`. The result's `warnings` are the
     assembler's warnings. With a `record`, `macaw.asm.listing.text(program, record)` returns the
-    listing. With `gnu`, statements before the first `.core` of a source belong to cp, the control
+    listing. With `gnu`, statements before the first `.core` of a source belong to cp, the command
     processor.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and

@@ -245,9 +245,9 @@ def lower_graph(
     `dynamic`, cp assigns steps to islands at run time; the plan then shows only a static
     assignment, and islands share no product either.
 
-    `resident` limits the constants that stay in the banks of each island, where the loader puts
-    them: an integer is a number of bytes, a float a share of the banks. All other constants are
-    copied from external memory at each run; with `dynamic`, all constants are.
+    `resident` limits the constants that the loader of the program puts into the banks of each
+    island, where they stay: an integer is a number of bytes, a float a share of the banks. All
+    other constants are copied from external memory at each run; with `dynamic`, all constants are.
 
     Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the device.
     """
