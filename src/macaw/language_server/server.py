@@ -229,7 +229,7 @@ class LanguageServer:
         self._plan_readers(file)
 
     def _put(self, file: OpenFile) -> None:
-        """Store a version of a file, and plan the diagnostics of the file and of its readers."""
+        """Store a version of a file; plan the diagnostics of all open files that read it."""
         self.workspace.put(file)
         self._plan(file.uri)
         self._plan_readers(file)
