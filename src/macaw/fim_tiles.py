@@ -40,7 +40,7 @@ def tiled(
     """Return the numbers of a matrix in tiles, as the directive `.tiles` arranges them in memory.
 
     The result has shape (columns of memory, lanes) and the type of `matrix`. `layout` is the name
-    of an arrangement that `.tiles` knows. `side` is the part of the matrix in a product c = a · b:
+    of an arrangement that `.tiles` knows. `side` says which matrix of a product c = a · b it is:
     "a", "b" or "c". Raises `InputError` if the arguments do not fit each other, or a name is
     unknown.
 

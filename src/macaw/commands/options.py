@@ -294,7 +294,7 @@ constants_option = click.option(
 
 
 def name_pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
-    """Return the options NAME=VALUE as pairs; a name may contain `=`.
+    """Return the options NAME=VALUE as pairs, divided at the last `=` of each word.
 
     Raises `click.UsageError` for a word of another form. The message names the `option` and the
     `form`.

@@ -109,8 +109,8 @@ class Track:
 class LayerSpan:
     """A layer of a compiled network: the cycles from its begin to the begin of the next layer.
 
-    `busy` has, by row, the cycles in which the row worked during the layer. `predicted` and `bound`
-    come from the compiler's report.
+    `busy` has, by row, the cycles in which the row worked during the layer. The compiler's report
+    has the cycles that it `predicted`, and the least cycles that the layer can take (`bound`).
     """
 
     name: str  # of the node in the model

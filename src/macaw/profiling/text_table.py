@@ -16,8 +16,9 @@ Row = tuple[str, ...]
 class Table:
     """A table of texts.
 
-    The columns `names` contain names, the others numbers. `least` are the columns that a narrow
-    screen leaves out, in this order. `note` is a sentence after the table.
+    `names` has the indices of the columns that contain names; the others contain numbers. `least`
+    has those of the columns that a narrow screen leaves out, in this order. `note` is a sentence
+    after the table.
     """
 
     headings: Row

@@ -35,7 +35,11 @@ _KEPT = (
 
 @dataclass
 class LayerWriter:
-    """Writes the function `layer`. It stores the names and expressions used so far."""
+    """Writes the function `layer` of a generated file, and finds its inputs and outputs.
+
+    `names` has the variable of each node's value, `expressions` the expression of a node without a
+    variable. `names_used` has the functions of the templates that the file calls.
+    """
 
     graph: Graph
     layer_nodes: Layer
