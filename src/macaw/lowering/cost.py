@@ -57,13 +57,7 @@ CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes that a program moves, by purpose.
-
-    `program` is for packets and sequences. `copies` is for copies of x that add or leave out
-    pixels, and for zeros as padding. `sums_in` and `sums_out` are for biases and partial sums from
-    and to external memory. `between` is for copies from one on-chip unit, or half of a unit, to
-    another.
-    """
+    """The bytes that a program moves, by purpose."""
 
     program: int  # packets and sequences, copied into both halves
     copies: int  # copies of x into a frame of zeros, or of its necessary pixels; zeros of paddings
@@ -96,11 +90,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Cost:
-    """The predicted bytes and cycles of a plan's program.
-
-    `cycles` is the length of the whole program. `rows`, `dma` and `cp` are the cycles in which the
-    rows of the array, the dma and the command processor work.
-    """
+    """The predicted bytes of a plan's program, its cycles, and those in which its parts work."""
 
     traffic: Traffic  # the bytes
     cycles: int  # device cycles of the whole program
@@ -171,11 +161,7 @@ def traffic(plan: ProductPlan) -> Traffic:
 
 
 def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Traffic:
-    """Return the bytes that a plan's program moves, by purpose.
-
-    `moves` has the transfers of an iteration; `program` is the number of bytes of the packet lists
-    and sequences.
-    """
+    """Return the bytes that a program moves; `program` is the size of its lists and sequences."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
     weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
@@ -229,11 +215,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The dma transfers of activations and of results in one iteration, grouped by shape.
-
-    `activation_bytes` and `zero_bytes` are the bytes of activations, and of zeros as padding, that
-    are loaded in all iterations together.
-    """
+    """The dma transfers of activations and of results in one iteration, grouped by shape."""
 
     activations: list[TransferShape]
     results: list[TransferShape]

@@ -142,10 +142,7 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension by which inputs are selected: "K", or "N" for a depthwise convolution.
-
-        In a depthwise convolution each output reads its own inputs.
-        """
+        """The dimension that selects inputs: "K", or "N" if each output reads its own inputs."""
         return "K"
 
     @property
@@ -195,10 +192,7 @@ class ProductPlan:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of the input buffer for the inputs of one row of activations.
-
-        A block is one of the sixteen equal parts of the buffer.
-        """
+        """The number of blocks (sixteenths) of the input buffer for one row of activations."""
         return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
 
     @property

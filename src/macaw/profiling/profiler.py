@@ -56,11 +56,7 @@ MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return how many instructions a record has by default.
-
-    `executed` is the number of instructions that the core executes. If there are few, each has a
-    separate record.
-    """
+    """Return how many instructions a record has, for a core that executes `executed` in all."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
@@ -68,9 +64,7 @@ def default_record_size(executed: int) -> int:
 class ProfileOptions:
     """The options of a profile.
 
-    `mode` is "auto", which records all instructions, or "mark", which records those between
-    markers. `num` has the number of instructions in a record, by core; the name "" is for all other
-    cores. `docs/cli.md` explains the options of `macaw profile` with the same names.
+    `num` has the number of instructions in a record, by core; the name "" is for all other cores.
     """
 
     mode: str = MODES[0]  # "auto" records all instructions, "mark" those between markers
@@ -252,8 +246,7 @@ class _Profiler:
     ) -> dict[str, int]:
         """Return by core how many records are missing, because the memory for them was full.
 
-        This memory is the spill area, or the register groups of the trace block. `unrecorded` is a
-        run that counted instructions; it is None in mark mode.
+        `unrecorded` is a run that counted instructions; it is None in mark mode.
         """
         if unrecorded is None:
             return dict(full_runs[0].lost)
@@ -289,10 +282,7 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Return how many instructions a record of a core has.
-
-        `executed` is the number of instructions that the core executes.
-        """
+        """Return how many instructions a record has, for a core that executes `executed` in all."""
         options = self.options
         if options.segments is not None:
             return segments.record_size(
@@ -313,11 +303,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return the jobs that repeat `job`, each with another seed of the noise in DRAM's timing.
-
-        `number` is the place of `job` among the jobs; no two jobs have the same seeds. Without
-        noise, the result is `job` alone.
-        """
+        """Return `job` with each seed of its repetitions; `number` is its place among the jobs."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -498,10 +484,7 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Replay `job`, whose recording is `first`; return names of slices and levels of queues.
-
-        `lost_records` has the number of missing records by core.
-        """
+        """Replay `job`, whose recording is `first`; return names of slices and levels of queues."""
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(
