@@ -27,10 +27,7 @@ MOST_SEGMENTS = 250  # the greatest number of segments of an exe: their number h
 
 @dataclass(frozen=True)
 class Tile:
-    """The size of the work that one cluster does in an iteration.
-
-    It has `groups` groups of `members` rows of activations, `n` outputs and `k` inputs.
-    """
+    """What one cluster does in an iteration: `groups` · `members` rows, `n` outputs, `k` inputs."""
 
     groups: int  # groups of rows of activations; each group takes one run of the sequence
     members: int  # rows of a group, with one accumulator for each

@@ -268,10 +268,7 @@ class _Profiler:
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return the trace parameters that record all instructions, and the numbers of records.
-
-        Both are dictionaries by core.
-        """
+        """Return, by core, the parameters that record everything, and the number of its records."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:
