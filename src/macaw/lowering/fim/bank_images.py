@@ -23,8 +23,8 @@ class BankImage:
     """A constant array in several banks of an island, for one job (`island_job.Job`).
 
     For each pair (bank, index) in `places`, bank number `bank` stores `array[index]`, column after
-    column, from the job's first row on. The last axis of `array` has the numbers of one column of
-    32 bytes. `symbol` distinguishes the images of one job.
+    column, starting in the first row that the job uses. The last axis of `array` has the numbers of
+    one column: 32 bytes. `symbol` distinguishes the images of one job.
     """
 
     symbol: str
@@ -39,9 +39,10 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Constants that an island has in its banks, without their first row.
+    """Stands for certain constants at certain places in the banks of an island.
 
-    It has no data: two of these objects are the same object if they stand for the same constants.
+    The object has no fields. `placed_constants` returns the same object for the same constants, so
+    `==` compares identities. The row at which the constants begin does not matter.
     """
 
 
@@ -49,7 +50,8 @@ class PlacedConstants:
 def placed_constants(island: int, key: Hashable) -> PlacedConstants:
     """Return the object for the constants of a job on an island; `key` is the job's `Job.key`.
 
-    Equal arguments give the same object, whose hash takes less time than that of a large key.
+    Calls with equal arguments return the same object. To hash it takes less time than to hash a
+    large key.
     """
     return PlacedConstants()
 

@@ -1,9 +1,9 @@
-"""Represents the programs of an island's blocks, from which sources and predictions are made.
+"""Represents the programs of an island's blocks, for writing them as source and predicting times.
 
-A word is one 32-bit instruction of an island. A block is a list of words and of repeated words.
-Columns and rows in a word are text for the assembler, because timing does not depend on them. Only
-the columns to which a word sets the pointers of a buffer are numbers, because push and pull open
-the rows of these columns.
+A word is one 32-bit instruction of an island. A block is a list of words and of repeated words. The
+numbers of columns and rows in a word are only part of its text, because the prediction does not
+need them. There is one exception. A word that sets the pointers of a buffer has the pointers'
+columns as numbers: `push` and `pull` open the rows of these columns, which takes time.
 """
 
 from __future__ import annotations

@@ -27,7 +27,12 @@ _ROUNDS, _PACE = 200, 0.1  # rounds and pace of the search for the weights
 
 @dataclass(frozen=True)
 class LeastCycles:
-    """Lower bounds, in cycles: no plan of a graph ends earlier than any of them."""
+    """Lower bounds, in cycles: no plan of a graph ends earlier than any of them.
+
+    `path` comes from the longest path of dependent tasks, and `work` from the copies of the dma and
+    the blocks of the islands. `stages` is the sum over the tasks that nothing overlaps and the
+    groups of tasks between them; it is 0 if there is no such task.
+    """
 
     path: int  # the longest path of tasks that depend on each other
     work: int  # the copies of the dma and the blocks of the islands
@@ -42,19 +47,22 @@ class LeastCycles:
 def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
     """Return lower bounds of the end of any plan on `islands` islands.
 
-    `table` has the options as `plan.Option.quickest` gives them.
+    `table` has the options of each task: the ways to do it, each with the least cycles that it can
+    take after any other steps (`plan.Option.quickest`).
     """
     path, work = max(table.levels.values()), _least_work(table, table.levels, islands, True)
     return LeastCycles(path, work, _least_stages(table, islands))
 
 
 def _least_stages(table: OptionTable, islands: int) -> int:
-    """Return a lower bound of a plan's cycles from the tasks that nothing overlaps, 0 without any.
+    """Return the lower bound `LeastCycles.stages`; 0 if every task can overlap another one.
 
-    A stage consists of the tasks between two such tasks, before the first one or after the last
-    one. The stage takes at least `_least_work` cycles, and at least the cycles of its longest path:
-    the greatest level (`OptionTable.levels`) of its tasks, minus the level of the task that follows
-    the stage. The bound is the sum over the stages and the tasks that nothing overlaps.
+    The tasks that nothing overlaps divide the other tasks into stages: those before the first such
+    task, those between two of them, and those after the last one. The bound is the sum of the
+    cycles of the stages and of these tasks. A stage takes at least `_least_work` cycles, and at
+    least the cycles of its longest path. To get this path, the function subtracts the level of the
+    task after the stage from the greatest level in the stage. (`OptionTable.levels`: a task's level
+    is the least number of cycles from its start to the end of all tasks that depend on it.)
     """
     alone = _alone(table)
     if not alone:
@@ -78,8 +86,8 @@ def _least_stages(table: OptionTable, islands: int) -> int:
 def _alone(table: OptionTable) -> set[str]:
     """Return the names of the outputs of the tasks that nothing overlaps.
 
-    Nothing overlaps a task if every other task must come before or after it, and if no option
-    does it in one start with other tasks.
+    Nothing overlaps a task under two conditions. Every other task must come before it or after it.
+    There is no option that does the task together with other tasks in one start of an island.
     """
     tasks = table.graph.tasks
     bits = {task.output.name: 1 << number for number, task in enumerate(tasks)}
@@ -108,8 +116,8 @@ def _least_work(
 ) -> int:
     """Return a lower bound of the cycles for some tasks, from their cycles on dma and islands.
 
-    `names` are the outputs of these tasks. Each unit has only such tasks, or none of them. With
-    `constants`, the copies of constants count, too.
+    `names` are the outputs of these tasks. If one start of an island can do several tasks together,
+    `names` has all of them or none. With `constants`, the copies of constants count, too.
 
     Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
     the largest of these numbers, which is at least each weighted mean of them. A task adds at least
@@ -138,13 +146,15 @@ def _costs(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the cycles that each option of each task needs, and the first row of each task.
 
-    The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
-    The rows of a task follow each other, one for each option of each unit that has the task. A row
-    has the task's part of the option's cycles: each task of the unit has an equal part. Only the
-    cycles to copy constants are divided otherwise: first by the number of units that can use the
-    copy, then among the tasks in proportion to the sizes of their constants. The second array has
-    the index of each task's first row, of shape (tasks,). `users` is the result of `_users`; if it
-    is empty, copies of constants do not count.
+    A unit is a tuple of tasks that one start of an island can do. The first array has shape
+    (options, 1 + islands): the cycles of the dma, then of each island. The rows of a task follow
+    each other: for each unit that contains the task, one row for each option of the unit. The
+    cycles of an option are divided equally among the tasks of its unit, and a row has the task's
+    part. Only the cycles to copy constants are divided otherwise: first by the number of units that
+    can use the copy, then among the tasks in proportion to the sizes of their constants.
+
+    The second array has the index of each task's first row, in shape (tasks,). `users` is the
+    result of `_users`; if it is empty, copies of constants do not count.
     """
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for unit, options in table.options.items():
@@ -166,9 +176,9 @@ def _costs(
 
 
 def _shares_of_constants(unit: Unit) -> list[float]:
-    """Return the share of each task in the numbers of the constants of a unit; the sum is 1.
+    """Return for each task of a unit its share of the numbers in the unit's constants.
 
-    In a unit without constants, the tasks have equal shares.
+    The sum of the shares is 1. If the unit has no constants, all shares are equal.
     """
     sizes = [sum(x.numbers for x in task.inputs if x.data is not None) for task in unit]
     total = sum(sizes)
@@ -176,9 +186,10 @@ def _shares_of_constants(unit: Unit) -> list[float]:
 
 
 def _users(table: OptionTable) -> Counter[Hashable]:
-    """Return how many units have an option that copies certain constants to certain banks.
+    """Return for certain constants in certain banks how many units have an option that copies them.
 
-    The keys are the objects `Option.placed`, which stand for constants in their places.
+    A unit is a tuple of tasks that one start of an island can do. The keys are the objects
+    `Option.placed`, which stand for constants at their places in the banks.
     """
     users: Counter[Hashable] = Counter()
     for row in table.options.values():

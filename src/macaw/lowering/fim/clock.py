@@ -26,7 +26,9 @@ NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an islan
 class Clock:
     """The predicted cycles from which cp, the dma and each island are free.
 
-    `bring`, `start` and similar methods execute nothing; they move these cycles on.
+    An option (`plan.Option`) is a way to do one or several tasks in a step of the plan, with its
+    cycles. `bring`, `start` and similar methods execute nothing: they only move the predicted
+    cycles on.
     """
 
     def __init__(self) -> None:
@@ -62,7 +64,7 @@ class Clock:
         return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
 
     def reserve(self, option: Option) -> None:
-        """Reserve the rows of an option whose constants stay in the banks."""
+        """Count the rows in the banks that an option reserves, if its constants stay there."""
         residency = option.residency
         if residency is not None and option.island is not None:
             rows = self.resident.setdefault(option.island, {})
@@ -80,9 +82,9 @@ class Clock:
     def bring(self, option: Option, constants: bool = True) -> tuple[int, int]:
         """Copy the inputs of an option into its banks; return the cycles of the start and the end.
 
-        Without `constants`, the constants are in the banks already. Without inputs to copy, the end
-        is the cycle in which all earlier copies are done, because these may still move results out
-        of the option's banks.
+        If `constants` is False, the constants are in the banks already. If there are no inputs to
+        copy, the end is the cycle in which all earlier copies are done: these may still move
+        results out of the option's banks, so the blocks have to wait for them.
         """
         there = 0 if constants else option.constants
         if option.bring == there:

@@ -5,9 +5,9 @@ bf16, because differences below the least normal number are exact. The sign of t
 a mask of all bits or of no bit, and the mask selects the bits of a or of b. So no rounding changes
 the result. +0 counts as greater than -0. If a or b is NaN, the maximum is a and the minimum b.
 
-In int8 the difference, limited to int8, has the sign of a - b. A product with 127, limited again,
-is at least 127 where a is the greater number; relu makes it 0 elsewhere. 127 · -128, divided by
-2**14, is rounded to -1, a mask of all bits.
+In int8 the difference is limited to int8, and keeps the sign of a - b. Its product with 127, also
+limited to int8, is 127 where a is the greater number, and 0 or less elsewhere; there relu makes it
+0. Then 127 becomes the mask of all bits: 127 · -128, divided by 2**14, is rounded to -1.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CHOICE = (
 )
 _INTEGER_CHOICE = (
     _Step("difference", "sub",  "a",          "b"),
-    _Step("scaled",     "mul",  "difference", _MOST),       # 127 or more where a is greater
+    _Step("scaled",     "mul",  "difference", _MOST),       # 127 where a is greater, else <= 0
     _Step("positive",   "relu", "scaled"),                  # 127 or 0
     _Step("mask",       "mul",  "positive",   _LEAST, 14),  # all bits or no bit
     _Step("differing",  "xor",  "a",          "b"),

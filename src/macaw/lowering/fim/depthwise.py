@@ -106,8 +106,8 @@ def _check_columns(found: Depthwise, lanes: int) -> None:
 def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
     """Return the convolution with one tap that `task` computes; None for any other task.
 
-    The task multiplies the output of one of `gathers` by weights. `gathers` has gathers by the
-    names of their outputs; it has the gather whose output the task reads.
+    The task must multiply the output of a gather by weights. `gathers` has gathers by the names of
+    their outputs. At least one of the task's two inputs is such an output.
     """
     if task.function != "mul":
         return None
@@ -161,9 +161,9 @@ def _append(part: Depthwise, task: Task) -> Depthwise | None:
 def depthwise_units(graph: Graph) -> Iterator[tuple[Task, ...]]:
     """Yield the tasks of each depthwise convolution of at least two taps, in the graph's order.
 
-    Functions that follow the convolution do not belong to these tasks. Only the next task reads an
-    intermediate result, which is no result of the graph. A convolution that is part of a longer one
-    is left out.
+    The tasks are its gathers, multiplications and additions, without functions of the sum that
+    follow. Each intermediate result is read by one of these tasks only, and the host does not read
+    it. If a convolution is part of one with more taps, only the longer one is yielded.
     """
     makers = graph.makers()
     reads = Counter(

@@ -2,9 +2,10 @@
 
 A bank computes one column of channels for some rows of the result, its share. Its rows of memory
 have the weights of all taps, then distinct pixels of the image; each pixel is copied to the bank
-once. The block takes a chunk of results at a time, whose sums stay in slices of Rz. It opens the
-rows with their pixels one after the other, and adds the products of each result in the order of the
-taps. The rows after the pixels have the second operands of functions, then the results.
+once. The block takes a chunk of results at a time. Their sums stay in Rz, the accumulator, one sum
+in each of its slices. The block opens the rows with their pixels one after the other, and adds the
+products of each result in the order of the taps. The rows after the pixels have the second operands
+of functions, then the results.
 
 If there are more columns of channels than banks, the block repeats its program with other rows.
 """
@@ -113,7 +114,8 @@ class DepthwiseJob:
     def group(self, turn: int, bank: int) -> int:
         """Return the index of the column of channels that a bank computes in a turn.
 
-        In the last turn the index may be too great; then the bank has no column.
+        A turn is one execution of the block's program. In the last turn the index can be `groups`
+        or more; then the bank has nothing to compute.
         """
         return turn * self.side + bank % self.side
 
@@ -146,7 +148,7 @@ class DepthwiseJob:
 
     @property
     def operands(self) -> int:
-        """The number of second operands of functions; each is one column of each row of results."""
+        """The number of second operands of functions, which are columns of each row of results."""
         return len(self.whole.rows)
 
     @property
@@ -166,7 +168,7 @@ class DepthwiseJob:
 
     @property
     def turn_rows(self) -> int:
-        """The number of rows of a bank for one turn: for weights and pixels, and for results."""
+        """The number of rows of a bank for a turn: with weights and pixels, then with results."""
         return self.pixel_rows + part(self.chunks, self.row_chunks)
 
     @property
@@ -200,7 +202,7 @@ class DepthwiseJob:
         return [Block(banks, (*head, body), (*sums, *after), self.row + self.rows - 1)]
 
     def _act(self, row: int) -> Word:
-        """Return the word that opens row number `row` of the rows that a turn uses."""
+        """Return the word that opens a row; `row` counts from the first row of the current turn."""
         return Word(f"act {self.row + row} + turn * {self.turn_rows}", ACT)
 
     def _chunk(self, number: int) -> Iterator[Item]:
@@ -223,8 +225,10 @@ class DepthwiseJob:
     def _sums(self, needs: NDArray[np.int64]) -> Iterator[Word]:
         """Yield the words that sum the products of a chunk in Rz.
 
-        `needs` has the index of each pixel, in shape (results, taps). The block opens the row that
-        a result needs next, and goes on as long as a result needs a pixel of this row next.
+        `needs` has the index of the pixel for each result and tap, in shape (results, taps). Each
+        result adds its taps in order. The block opens the first row that has the next pixel of a
+        result. It then adds all products for which the next pixel of a result is in this row,
+        before it opens another row.
         """
         rows, columns = np.divmod(needs, COLUMNS - self.taps)
         done, accumulates, slot = [0] * len(needs), -1, -1
@@ -252,7 +256,11 @@ class DepthwiseJob:
                     done[n] += 1
 
     def _functions(self, count: int) -> Iterator[Word]:
-        """Yield the words that apply the functions to `count` slices of Rz, each through Rop."""
+        """Yield the words that apply the functions to the sums in the first `count` slices of Rz.
+
+        For each function and slice, a word moves the sum to the register Rop; the next one computes
+        the function of Rop into the slice.
+        """
         if self.whole.after:
             yield Word("mmr rz_step, 0")
         operand = 0
@@ -275,7 +283,7 @@ class DepthwiseJob:
     # --- copies ---
 
     def phases(self) -> Iterator[Phase]:
-        """Yield one phase: the only start, with its copies."""
+        """Yield a single phase, because the job starts the island once."""
         bring = [(False, Route(tuple(self._bring_pixels()), {}))]
         if not self.resident:
             bring.append((True, Route(tuple(self._bring_constants()), {})))
@@ -286,7 +294,11 @@ class DepthwiseJob:
         return Location(ISLAND, offset=offset + column * COLUMN_BYTES, island=self.island)
 
     def _bring_constants(self) -> Iterator[Copy]:
-        """Yield copies to each row of the banks: of the weights, or of the functions' operands."""
+        """Yield copies of the constants to the banks: one copy for each row of each turn.
+
+        A row with pixels gets the weights of all taps; a row for results gets the second operands
+        of the functions. A copy writes the row in all banks.
+        """
         one = (self.taps + self.operands) * COLUMN_BYTES  # bytes of a bank
         for turn in range(self.turns):
             src = Location(EXTERNAL, "a.tiles", turn * self.banks * one)
@@ -298,7 +310,7 @@ class DepthwiseJob:
                 yield Copy(dst, place, length, self.banks, self.memory.bank_bytes, one)
 
     def _bring_pixels(self) -> Iterator[Copy]:
-        """Yield copies of the pixels to a row of each bank, then to the next row, and so on."""
+        """Yield copies of pixels to the first row of every bank, then to the second, and so on."""
         size, room, (distinct, _) = FORMATS[self.form].size, COLUMNS - self.taps, self.pixels
         image = Location(EXTERNAL, self.whole.image.name)
         firsts = [self.first_place(share) for share in range(self.shares)]
@@ -335,9 +347,9 @@ class DepthwiseJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places from `row` on.
+        """A value that is equal for two jobs with the same constants at the same places.
 
-        The number of the row itself does not count.
+        A place counts from the first row that a job uses, so the jobs may use different rows.
         """
         names = tuple(tap.weights.name for tap in self.whole.taps)
         rows = tuple(tensor.name for tensor in self.whole.rows)
@@ -358,14 +370,15 @@ class DepthwiseJob:
 
     @property
     def _divisors(self) -> list[int]:
-        """The indices of the constants that functions divide by; unused lanes hold ones there."""
+        """The indices of constants by which functions divide; their unused lanes are 1."""
         binary = [number for number in self.whole.after if FUNCTIONS[number].operands == 2]
         return [self.taps + place for place, number in enumerate(binary) if number == DIV]
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constants that the copies bring, by their symbol in the copies.
+        """Return the constants that copies bring, by the symbol that the copies use for them.
 
-        All of them are one array, as in `_constants`.
+        There is one symbol, for the array of `_constants`. If the constants stay in the banks, the
+        result is empty.
         """
         return {} if self.resident else {"a.tiles": self._constants()}
 

@@ -34,7 +34,9 @@ FAR = 8  # variants that take more than this factor times the best variant's cyc
 class RuntimeTask:
     """A task that cp schedules: its variants, and the tasks that read its result.
 
-    Each variant is a step, either on the host or on an island that no other variant uses.
+    Each of `steps` is a variant, either on the host or on an island that no other variant uses.
+    `needs` is the number of tasks that have to end before this one starts. `readers` are the
+    indices of the tasks that read the result.
     """
 
     steps: tuple[Step, ...]  # the variants
@@ -43,7 +45,7 @@ class RuntimeTask:
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
-    """Return one task for each step of a plan, from which cp chooses at run time.
+    """Return one task for each step of a plan. At run time, cp chooses a variant of each task.
 
     The variants of a task are the best option of each island or of the host. Options that take more
     than `FAR` times as long as the fastest one are left out.
@@ -79,8 +81,8 @@ def emit(
 ) -> LoweredGraph:
     """Return the program of a plan in which cp chooses the island of each task at run time.
 
-    `device` and `name` are those of `macaw.lowering.fim.program.emit`. Raises `LowerError` if the
-    variants do not fit the islands or the memory.
+    `device` is the argument of `.device`. If `name` is not empty, the names of files begin with
+    `name` and a dot. Raises `LowerError` if the variants do not fit the islands or the memory.
     """
     return _Dispatcher(runtime_tasks(plan), plan, graph, config, device, name).source_text()
 
@@ -150,7 +152,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self) -> None:
-        """Write the instruction that waits for all queued copies; the inputs' copies are last."""
+        """Write the instruction that waits for all queued copies; the inputs' are the last."""
         self.code.append("dma.wait zero")
 
     # --- islands ---

@@ -39,7 +39,14 @@ class MemoryExceededError(CannotError):
 
 
 class Traits(NamedTuple):
-    """The properties on which the cycles of a fused task depend."""
+    """The properties on which the cycles of a fused task depend.
+
+    `after` has the indices of the functions in `FUNCTIONS`. `constants` says whether A and B are
+    constants. `offsets` says for each product where the numbers of A and B begin in their memory,
+    modulo a period after which the cycles repeat. `depths` has the k of each product. `region` is
+    the part of the result that an island computes; None stands for all of it. `windows` has the
+    rows of A if they are windows of an image.
+    """
 
     shape: Shape
     after: tuple[int, ...]  # the indices of the functions in `FUNCTIONS`
@@ -71,7 +78,8 @@ class FusedTask:
 
     `after` has the indices of the functions in `FUNCTIONS`. `rows` has the rows of the bias in int8
     (`bias_rows`), then the second operand of each function that takes two operands. If `gather` is
-    not None, it makes A, whose rows are windows of the gather's input.
+    not None, it makes A, whose rows are windows of the gather's input. `integers` says how the sums
+    of an int8 product become int8.
     """
 
     products: tuple[Task, ...]
@@ -158,8 +166,9 @@ def _first(task: Task, gather: Task | None) -> FusedTask:
 def _check_gather(gather: Task, product: Task) -> None:
     """Raise `CannotError` unless `product` multiplies the windows that `gather` makes.
 
-    The output of `gather` has to be the left side of the product, and only that. Each of its rows
-    consists of whole segments of the gather's input, which is not a constant.
+    The output of `gather` has to be the left side of the product, and not also its right side. Each
+    row of this output must consist of whole segments: a segment is the run of `gather.width`
+    numbers that the gather moves at once. The input of the gather must not be a constant.
     """
     output, image = gather.output, gather.inputs[0]
     if product.kind != PRODUCT or product.inputs[0].place != output.place:
@@ -175,9 +184,10 @@ def _check_gather(gather: Task, product: Task) -> None:
 def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
     """Return one fused task for `task`, the sum of the fused tasks `first` and `second`.
 
-    Raises `CannotError` if an island cannot compute it as one product: if `task` is no addition, if
-    a function or a gather belongs to `first` or `second`, if a left side is a constant, if only
-    some right sides are constants, or if the numbers of joint results differ.
+    Raises `CannotError` if an island cannot compute the sum as one product. It cannot in int8, if
+    `task` is no addition, if a function or a gather belongs to `first` or `second`, if a left side
+    is a constant, or if only some right sides are constants. It also cannot if the products have
+    different numbers of right sides (`Task.joint`).
     """
     parts = first, second
     if task.shift is not None:

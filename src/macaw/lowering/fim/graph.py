@@ -74,7 +74,9 @@ class Task:
     input to the indices `places`.
 
     A joint product has one left side and several right sides, which are side by side in B. Its
-    output has the `joint` results one below the other.
+    output has the `joint` results one below the other. In int8, the result of a task is divided by
+    2 to the power of `shift`, and `bias` is a row of integers that is added to each row of a
+    product.
 
     If a product has several `groups`, as a convolution may have, its left side is a constant. It
     consists of equal blocks on the diagonal, one for each group, and of zeros beside them.
@@ -94,7 +96,7 @@ class Task:
 
 
 class Makers:
-    """Says which tasks write the numbers of a tensor."""
+    """Says which tasks write a tensor, a part of it, or a tensor of which it is a view."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._outputs: dict[str, list[Tensor]] = {}
@@ -102,7 +104,10 @@ class Makers:
             self._outputs.setdefault(task.output.memory.name, []).append(task.output)
 
     def of(self, tensor: Tensor) -> list[str]:
-        """Return the names of the outputs that have numbers of a tensor, in the tasks' order."""
+        """Return the names of the outputs that share at least one number with `tensor`.
+
+        They are in the order of the tasks.
+        """
         outputs = self._outputs.get(tensor.memory.name, ())
         return [output.name for output in outputs if output.overlaps(tensor)]
 
@@ -244,7 +249,8 @@ class Graph:
     ) -> Tensor:
         """Add a scatter and return its output: `into`, with row `rows[i]` replaced by row i of `a`.
 
-        The output has `height` rows, as `into` has. Without `into`, its other rows are zero.
+        The output has `height` rows; `into`, if it is given, must have as many. Without `into`, all
+        rows of the output that are not in `rows` are zero.
         """
         graph_checks.row_numbers(rows, height)
         if len(rows) != a.rows:
@@ -282,8 +288,9 @@ class Graph:
     ) -> Tensor:
         """Add a scatter of `a`, in segments of `width` numbers, to the indices `places` of `into`.
 
-        Return its output, of shape `shape` as `into`. Without `into`, its other numbers are zero.
-        Raises `LowerError` if segments overlap, exceed the output, or are not as many as `a` has.
+        Return its output, of shape `shape`, which `into` also has. Without `into`, the numbers
+        outside of the segments are zero. Raises `LowerError` if segments overlap or exceed the
+        output, if `a` does not have `width` numbers for each place, or if `into` has another shape.
         """
         rows, columns = shape
         target = Tensor("the result", rows, columns)
@@ -367,7 +374,7 @@ class Graph:
         """Add a GRU cell and return the next state.
 
         `w` has the weights by name: wr, wz, wn are for `x`, and ur, uz, un for the state `h`. `one`
-        is a tensor of ones.
+        is a tensor of ones, of the shape of `h`.
         """
         gates = {}
         for gate in "rz":
@@ -384,7 +391,7 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Return the shape in which the host sees a tensor."""
+        """Return the shape of an input or result for the host, which need not be a matrix."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:
@@ -473,7 +480,10 @@ def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray
 
 
 def _evaluate_exactly(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the result of a task without roundings; in int8 before it is divided."""
+    """Return the result of a task without roundings.
+
+    In int8 it is the sum before the division by 2 to the power of the task's `shift`.
+    """
     shape = task.output.rows, task.output.columns
     if task.kind == PRODUCT:
         made = np.concatenate(np.split(values[0] @ values[1], task.joint, axis=1))

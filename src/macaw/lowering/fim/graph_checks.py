@@ -1,4 +1,4 @@
-"""Checks of what a graph of tasks is given. All functions raise `LowerError`."""
+"""Checks the arguments with which tasks are added to a graph. All functions raise `LowerError`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MOST_BIAS = FACTOR // 2 + FACTOR * FACTOR * (MOST_DIGITS - 1)
 
 
 def scaling(form: int, shift: int) -> dict[str, int]:
-    """Return the field `shift` of a task in number format `form`: in int8, else no field."""
+    """Return the keyword argument `shift` of a task, or none if its numbers are no integers.
+
+    `form` is the index of the number format. A shift of floating-point numbers must be 0.
+    """
     numbers = FORMATS[form]
     if not numbers.is_integer:
         if shift:

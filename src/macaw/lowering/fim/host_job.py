@@ -1,7 +1,8 @@
 """Does gather and scatter on the host, by copies of the dma.
 
-The data of each piece of the result pass through cp's local memory. The dma makes one copy after
-the other, so all large results can share the same bytes of local memory.
+The result is made in pieces of up to `PIECE` bytes, which pass through cp's local memory. The dma
+makes one copy after the other, so all results of several pieces can share the same bytes of local
+memory.
 """
 
 from __future__ import annotations
@@ -61,10 +62,11 @@ class HostJob:
     def _copies(self, place: Location, total: int) -> Iterator[Copy]:
         """Yield the copies of each piece of the result, through address `place` in local memory.
 
-        For each piece, first come the old data of a scatter, then the segments; the last copy moves
-        the piece to the result. A scatter without old data needs zeros. A result of several pieces
-        gets them by copies; for a smaller result, the bytes at `place` are zero already. `total` is
-        the size of the result in bytes.
+        `total` is the size of the result in bytes; a piece has up to `PIECE` bytes. For each piece,
+        a scatter into a tensor first copies the old data of this tensor. Then come the segments,
+        and the last copy moves the piece to the result. Other scatters need zeros around their
+        segments: if there are several pieces, a copy of zeros comes first; if there is one, the
+        bytes at `place` are zero already.
         """
         out = external(self.task.output, self.size)
         here = self._place(self.task.inputs[0])
@@ -79,11 +81,12 @@ class HostJob:
             yield Copy(out.at(first), place, length)
 
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
-        """Return where the bytes of a piece of the result come from, segment by segment.
+        """Return where the bytes of a piece of the result come from, for each segment in it.
 
-        The arrays are the byte offsets in the result, the byte offsets in the first input, and the
-        numbers of bytes, of the part of each segment that lies in the piece. The piece has `length`
-        bytes, starting at byte `first` of the result.
+        The piece has `length` bytes, starting at byte `first` of the result. Of a segment that is
+        only partly in the piece, only this part counts. The three arrays have one element for each
+        segment: its byte offset in the result, its byte offset in the first input, and its length
+        in bytes.
         """
         width = self.task.width * self.size
         if self.task.kind == GATHER:
@@ -97,7 +100,7 @@ class HostJob:
         return to + less, at + less, ends - to - less
 
     def _scatter(self, first: int, length: int) -> Bytes:
-        """Return the indices of the scatter's segments that overlap a piece of the result.
+        """Return the indices of the scatter's segments of which a part is in a piece of the result.
 
         The piece begins at byte `first` of the result and has `length` bytes.
         """

@@ -58,7 +58,10 @@ class _Buffer:
 class _Operation(NamedTuple):
     """An operation in a certain ALU mode, with its times in device cycles.
 
-    It waits until the data that were pulled into its `registers` have arrived.
+    It waits until the data that were pulled into its `registers` have arrived. `writes` says
+    whether it writes a column. It can be repeated every `period` cycles, and occupies the ALU for
+    `busy` cycles. Its result is in Rz after `result` cycles. `lead` is the number of cycles from
+    its command until its column is at the circuit.
     """
 
     row: Operation
@@ -102,9 +105,7 @@ class _Running:
                 return
 
     def step(self) -> None:
-        """Execute the next word if possible; otherwise advance the time to when it will be
-        possible.
-        """
+        """Execute the next word, or advance `time` to the cycle in which this will be possible."""
         island = self.island
         step, banks = island.step, island.banks
         if self.place == len(self.words):
@@ -292,9 +293,10 @@ def blocks_end(
     then has the state in which the blocks leave the banks. Raises `ValueError` if the blocks would
     wait for one another forever.
 
-    If all repetitions have the same large count, only some rounds are simulated. Pushes and pulls
-    find the same open rows again after as many rounds as a row has columns. So every further group
-    of that many rounds takes equally long, and the function adds its time without a simulation.
+    If every `Repeat` of the blocks has the same large count, only some of its repetitions are
+    simulated. Let a row have n columns: after n repetitions, pushes and pulls find the same rows
+    open as before. So each further group of n repetitions takes equally long, and the function adds
+    this time without a simulation.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:
@@ -308,7 +310,7 @@ def blocks_end(
 
 
 def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
-    """Return the blocks with `count` rounds in each of their repetitions."""
+    """Return copies of the blocks in which each `Repeat` has the count `count`."""
     return [
         replace(
             block,

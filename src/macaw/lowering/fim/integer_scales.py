@@ -1,4 +1,4 @@
-"""Scales of quantised layers, as factors, shifts and limits that circuits of int8 have."""
+"""Converts the scales of quantised layers to the factors, shifts and limits of int8 circuits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _SCALES = "macaw quantise without --per-channel chooses such scales"
 
 
 def checked(output: Output | None) -> Requantisation:
-    """Return the requantisation of a layer. Raises `LowerError` unless it gives symmetric int8."""
+    """Return the requantisation of a layer, which is its output.
+
+    Raises `LowerError` unless the result is int8 with zero point 0.
+    """
     if not isinstance(output, Requantisation):
         raise LowerError("its result is no int8")
     if output.zero_point:
@@ -29,10 +32,11 @@ def checked(output: Output | None) -> Requantisation:
 
 
 def shift_of(output: Output | None, most: int, hint: str = _SCALES) -> int:
-    """Return the power of two by which the sums of a layer are divided. Raises `LowerError`.
+    """Return the shift of a layer: its sums are divided by 2 to the power of the shift.
 
-    `most` is an upper bound of the magnitude of the sums. `hint` says which layers are divided by
-    one power of two.
+    `most` is an upper bound of the magnitude of the sums. Raises `LowerError` if the sums are not
+    all divided by one power of two; `hint` then says how to get such a model. Also raises
+    `LowerError` if a circuit cannot make the shift exactly.
     """
     shifts = checked(output).shifts
     if shifts is None or len(np.unique(shifts)) != 1:
@@ -49,7 +53,10 @@ def shift_of(output: Output | None, most: int, hint: str = _SCALES) -> int:
 
 
 def factors_of(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return (shift, integers), so that each multiplier is an integer divided by 2 ** shift."""
+    """Return (shift, integers), so that each multiplier is an integer divided by 2 ** shift.
+
+    Raises `LowerError` if this needs a greater shift or greater integers than the circuits have.
+    """
     shift = 0
     while shift < _LIMITED and any(x * 2.0**shift % 1 for x in multipliers):
         shift += 1
@@ -63,14 +70,21 @@ def factors_of(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
 
 
 def limits_of(output: Output | None) -> list[tuple[str, int]]:
-    """Return the functions with their bounds that limit a result more than int8 does."""
+    """Return the functions that limit a layer's result further than to -128 to 127.
+
+    Each item is (function, bound), as in `range_limits`.
+    """
     if isinstance(output, Requantisation):
         return range_limits(output.low, output.high)
     return []
 
 
 def range_limits(low: int, high: int) -> list[tuple[str, int]]:
-    """Return the functions with their bounds that limit int8 to the range from `low` to `high`."""
+    """Return the functions that limit int8 numbers to the range from `low` to `high`.
+
+    Each item is (name, bound): `relu` with 0, `max` with `low`, or `min` with `high`. A bound that
+    int8 has anyway needs no function.
+    """
     found: list[tuple[str, int]] = []
     if low == 0:
         found.append(("relu", 0))
@@ -82,10 +96,11 @@ def range_limits(low: int, high: int) -> list[tuple[str, int]]:
 
 
 def line_of(table: NDArray[Any]) -> tuple[int, int] | None:
-    """Return (factor, shift) if a table of int8 is a product with a factor, limited to a range.
+    """Return (factor, shift) if a table of int8 numbers can be computed by one multiplication.
 
-    Each result is then the integer times the factor, divided by 2 ** shift, and limited to the
-    range of the table's results. The result is None for any other table.
+    For each int8 number x, the table then has x times the factor, divided by 2 ** shift, rounded,
+    and limited to the range from the table's least to its greatest number. The result is None for
+    any other table.
     """
     integers = np.arange(_LEAST, _MOST + 1)
     factors = np.array([1, *range(2, _FACTOR + 1), *range(-1, -_FACTOR - 1, -1)])

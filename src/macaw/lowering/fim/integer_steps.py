@@ -1,8 +1,9 @@
-"""How a product of int8 gets its bias, and the powers of two by which results leave Rz.
+"""How a product of int8 gets its bias, and by which powers of two its results are divided.
 
-A bias is added to the sums of 32 bits in Rz, before they become int8. Circuits add only products of
-int8 numbers there. So the bias is a sum of such products: b = d0 + 127 · (d1 + d2 + ...). The banks
-store the digits as rows, and rows with the factors 1 and 127.
+The sums of 32 bits are in the register Rz. The bias is added to them before they become int8. To
+the sums in Rz, circuits add only products of int8 numbers. So the bias is a sum of such products: b
+= 1 · d0 + 127 · (d1 + d2 + ...). The banks store the digits d0, d1, ... as rows, one number for
+each column of the result, and the factors 1 and 127 as two more rows.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class IntegerSteps(NamedTuple):
     """The steps of a product in int8 that a product of floating-point numbers does not have.
 
     `bias` is the number of rows with the digits of the bias and their factors, or 0. `shifts` has
-    the powers of two by which numbers leave Rz: those of the product, then those of each function
-    that follows. It is empty for floating-point numbers.
+    exponents of two: the sums of the product are divided by 2 ** `shifts[0]`, the results of the
+    function after it by 2 ** `shifts[1]`, and so on. It is empty for floating-point numbers.
     """
 
     bias: int = 0
@@ -29,7 +30,7 @@ class IntegerSteps(NamedTuple):
 
     @property
     def factors(self) -> Iterator[tuple[int, range]]:
-        """For each factor: the row with the factor, and the rows with digits to multiply by it."""
+        """For each factor: the index of its row, and of the rows with digits to multiply by it."""
         if self.bias:
             yield 0, range(1, 2)
         if self.bias > 2:

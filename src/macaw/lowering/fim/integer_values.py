@@ -1,7 +1,7 @@
-"""Tensors of a quantised network on islands: numbers of a graph's tensor in any order.
+"""Represents tensors of a quantised network as reordered numbers of tensors in a graph of tasks.
 
-Nodes that only move numbers change no tensor of the graph: they change the order in which its
-numbers are read. A task that needs another order reads a gather of the tensor.
+A node that only moves numbers needs no task: it changes the order in which the numbers of a tensor
+are read. If a task needs its operand in another order than that of the memory, a gather makes it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ class IntegerValue:
     array: NDArray[Any] | None = None
 
     def matrix(self, graph: Graph, order: Order, name: str = "") -> Tensor:
-        """Return a tensor of the graph with the numbers `order`, a matrix of indices.
+        """Return a tensor of the graph with the numbers whose indices are in the matrix `order`.
 
         It is a constant, the tensor itself, a view of it, or a gather, which is added to the graph
         with the name `name`. The index `ZERO` stands for 0. If `order` has this index, the numbers
-        are first copied into a tensor with one more row. Raises `LowerError`.
+        are first copied into a tensor with one more row, of zeros. Raises `LowerError` if the graph
+        refuses the new tensor.
         """
         rows, columns = order.shape
         if self.array is not None:
@@ -59,9 +60,10 @@ class IntegerValue:
 
 
 def segments_of(flat: Order, columns: int) -> tuple[Order, int]:
-    """Return segments of consecutive numbers as (their first indices, the numbers of a segment).
+    """Divide indices into segments of consecutive indices, all of the greatest possible length.
 
-    All segments have the same number of numbers, which divides `columns`: the greatest possible.
+    Return (the first index of each segment, their length). The length divides `columns`. For the
+    indices 4, 5, 6, 7, 0, 1 and 2 columns, the result is ([4, 6, 0], 2).
     """
     breaks = np.flatnonzero(np.diff(flat) != 1) + 1
     width = int(np.gcd.reduce(np.append(breaks, columns)))
@@ -69,7 +71,7 @@ def segments_of(flat: Order, columns: int) -> tuple[Order, int]:
 
 
 def in_order(shape: tuple[int, ...], tensor: Tensor) -> IntegerValue:
-    """Return the value of a tensor whose numbers have the order of the network's tensor."""
+    """Return a value of shape `shape` whose numbers have the same order as in `tensor`."""
     return IntegerValue(np.arange(tensor.numbers).reshape(shape), tensor)
 
 

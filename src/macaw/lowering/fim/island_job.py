@@ -74,7 +74,9 @@ class Cycles:
 
     `bring` counts the cycles of the copies into banks, `fetch` those of the copies out of banks,
     and `compute` those from the first start of the blocks to their last end. `reorder` is the part
-    of `bring` that brings inputs into the order of tiles.
+    of `bring` that brings inputs into the order of tiles, and `constants` the part that copies
+    constants. `bring` takes `reopen` cycles more if the banks have other rows open. The other
+    fields are explained in `macaw.lowering.fim.plan.Option`.
     """
 
     bring: int
@@ -139,9 +141,9 @@ class Job(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places from `row` on.
+        """A value that is equal for two jobs with the same constants at the same places.
 
-        The number of the row itself does not count.
+        A place counts from the first row that a job uses, so the jobs may use different rows.
         """
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -219,7 +221,7 @@ class ProductJob:
             yield phase(routes, (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the input of `gather`, an image, as an operand from the first number needed on.
+        """Return the input of `gather`, an image, without the numbers before the first needed one.
 
         `size` is the size of a number in bytes.
         """
@@ -245,9 +247,9 @@ class ProductJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places from `row` on.
+        """A value that is equal for two jobs with the same constants at the same places.
 
-        The number of the row itself does not count.
+        A place counts from the first row that a job uses, so the jobs may use different rows.
         """
         operands = (x for task in self.products for x in task.inputs)
         names = tuple("" if x.data is None else x.name for x in operands)
@@ -294,9 +296,10 @@ class ProductJob:
 
 
 def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return the banks in which a stream has B, as pairs (number of the bank, index).
+    """Return which part of B each bank stores, as pairs (number of the bank, index).
 
-    The bank has the numbers that are at this index of the first axis of B in tiles (`b_image`).
+    The index is that of the part along the first axis of the array that `b_image` returns. All
+    blocks store the same parts.
     """
     return tuple(
         (stream.bank(block, number), number)
@@ -306,10 +309,10 @@ def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
 
 
 def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return the banks in which a stream of one start has A, as pairs (number of the bank, index).
+    """Return which part of A the buffer of each block stores, as pairs (bank, index).
 
-    The bank has the numbers that are at this index of the first axis of A in tiles
-    (`StreamTiling.a_tiles`).
+    The pair has the number of the buffer's bank, and the index of the part along the first axis of
+    the array that `StreamTiling.a_tiles` returns. The stream has one start.
     """
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 

@@ -36,8 +36,8 @@ def joined(graph: Graph) -> Graph | None:
     """Return a graph with the same inputs and results, and with joint products.
 
     The right sides of joined products are constants with equal numbers of columns, a multiple of
-    16. As soon as a product depends on a group, no more products join this group. The result is
-    None if there is nothing to join.
+    16. The products of a group have the same left side. After the first product that depends on a
+    result of the group, no more products join it. The result is None if there is nothing to join.
     """
     if FORMATS[graph.form].is_integer:
         return None  # products of int8 differ in their shifts and biases
@@ -46,7 +46,7 @@ def joined(graph: Graph) -> Graph | None:
 
 
 def _groups(graph: Graph) -> list[_Group]:
-    """Return the groups of a graph in the order of their first members.
+    """Return the groups of products to join, in the order of their first members.
 
     A group may have only one member.
     """
@@ -91,9 +91,10 @@ def _joinable(task: Task) -> bool:
 
 
 def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
-    """Return the additions of two products that no other task reads and that are no results.
+    """Return the additions of two products that only the addition reads.
 
-    The keys are the names of the additions' outputs; a value is (product, product, addition).
+    The two products are no results of the graph. The keys are the names of the additions' outputs;
+    a value is (product, product, addition).
     """
     makers = graph.makers()
     products = {task.output.name: task for task in graph.tasks if task.kind == PRODUCT}

@@ -71,7 +71,7 @@ def read(
 
 
 class _Translator:
-    """Translates the nodes of a frozen graph to tasks."""
+    """Translates the nodes of a model to tasks, after all that needs no input has been computed."""
 
     def __init__(self, frozen: FrozenGraph, form: int, room: Room) -> None:
         self.frozen = frozen

@@ -1,4 +1,4 @@
-"""Reads quantised ONNX models (QDQ) as graphs of int8 tasks, exact to the definition of networks.
+"""Reads quantised ONNX models (QDQ) as graphs of int8 tasks that compute exactly their integers.
 
 `macaw.lowering.onnx.network` describes the layers of a quantised network as integer arithmetic.
 Islands compute the same integers: a layer's scales must be such that its sums are divided by one
@@ -99,7 +99,10 @@ class _Reader:
         return self.graph
 
     def _is_end(self, layer: Layer) -> bool:
-        """Return whether a layer makes int8 of an input, or an output of int8, and record it."""
+        """Return whether a layer only converts an input to int8, or int8 to an output; record it.
+
+        Such a layer gets no task, because the inputs and outputs of the graph are int8.
+        """
         if not isinstance(layer, FloatLayer):
             return False
         network, (result,) = self.network, layer.outputs
@@ -146,16 +149,18 @@ class _Reader:
         return self.symbols[text]
 
     def _made(self, layer: Layer, suffix: str) -> str:
-        """Return a name for a tensor on the way to the result of a layer."""
+        """Return a new name for an intermediate tensor of a layer; it ends with `suffix`."""
         return symbol(
             f"{self.name(layer.outputs[0])}{suffix}",
             {*self.symbols.values(), *self.graph.tensors},
         )
 
     def _last(self, layer: Layer, order: Order) -> str:
-        """Return the name for the result of a layer, which has the order `order`.
+        """Return the name for the tensor with the result of a layer.
 
-        It is the name of the output of the network, if that has these numbers in this order.
+        Element i of the result is number `order[i]` of the tensor. If the result is an output of
+        the network and the tensor has its numbers in the same order, the name is that of the
+        output.
         """
         result = layer.outputs[0]
         outputs = [name for name, source in self.outputs.items() if source == result]
@@ -218,9 +223,10 @@ class _Reader:
     def _limited(
         self, layer: Layer, limits: list[tuple[str, int]], tensor: Tensor, order: Order
     ) -> None:
-        """Add functions that limit a tensor to a range; their result, in `order`, is the layer's.
+        """Limit a tensor to a range, and record the limited tensor as the result of a layer.
 
-        `limits` has the functions with their bounds, as `range_limits` returns them.
+        `limits` has the functions with their bounds, as `range_limits` returns them; without any,
+        the tensor itself is the result. Element i of the result is number `order[i]` of the tensor.
         """
         graph = self.graph
         for number, (function, bound) in enumerate(limits):
@@ -264,8 +270,9 @@ class _Reader:
     def _operands(self, layer: Layer, count: int) -> tuple[list[Tensor], Order]:
         """Return `count` operands of a layer as matrices in one order, and the result's order.
 
-        The order is that of the first operand's tensor, if the operand has each of its numbers
-        once; so this operand needs no gather.
+        Element i of the layer's result is number `order[i]` of the matrices. If the first operand
+        has each number of its tensor exactly once, the order is that of this tensor, so that this
+        operand needs no gather. Otherwise the numbers have the order of the result.
         """
         shape = self.network.tensors[layer.outputs[0]].shape
         values = [self._value(name) for name in layer.inputs[:count]]
@@ -313,7 +320,10 @@ class _Reader:
         self._limited(layer, limits, self.graph.product(a, b, name, shift=shift), order)
 
     def tables(self, layer: TableLayer) -> None:
-        """Add a function of each element, if it is a product with a factor, limited to a range."""
+        """Add the tasks of a layer that looks up each element in a table.
+
+        Raises `LowerError` unless the table is a product with a factor, limited to a range.
+        """
         found = None if layer.table is None else line_of(layer.table)
         if layer.table is None or found is None:
             raise LowerError(
@@ -367,7 +377,7 @@ class _Reader:
         self.values[layer.outputs[0]] = IntegerValue(order, tensor)
 
     def _mean(self, layer: PoolLayer, value: IntegerValue, windows: Order, order: Order) -> None:
-        """Add the means of windows; the result has the order `order`."""
+        """Add the means of windows, as a product with ones; the result has the order `order`."""
         hint = "means of 2, 4, 8, ... numbers are possible, if all have the same count"
         shift = shift_of(layer.output, windows.shape[1] << 7, hint)
         left = value.matrix(self.graph, windows, self._made(layer, "_in"))
@@ -457,10 +467,11 @@ def _taps(order: Order, window: Window) -> Order:
 
 
 def _pooled(order: Order, layer: PoolLayer, shape: tuple[int, ...]) -> tuple[Order, Order]:
-    """Return the indices of each window's elements, and the order of the results of a pool.
+    """Return the indices of each window's elements, and where each result of a pool is.
 
-    The indices have shape (results, elements). The results of windows are pixel by pixel, with all
-    channels of a pixel side by side; `shape` is the shape of the pool's result.
+    The first array has shape (results, elements): a row for each result. The rows are pixel by
+    pixel, with all channels of a pixel one after the other. The second array has shape `shape`, the
+    shape of the pool's result, and contains the row number of each result.
     """
     results = np.arange(np.prod(shape, dtype=np.int64))
     if layer.window is not None:

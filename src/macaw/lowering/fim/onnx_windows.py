@@ -14,7 +14,7 @@ from macaw.lowering.onnx.window import Window, output_sizes
 
 
 def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
-    """Return where each number of each window is in a framed image, for `window_places`.
+    """Return where each number of each window is in a framed image, as `window_places` needs it.
 
     The result has an array for each dimension of the image. Its shape is (size of the kernel,
     number of windows) in this dimension, and its numbers are indices along it.
@@ -28,7 +28,11 @@ def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
 
 
 def whole_window(window: Window, image: Sequence[int]) -> Window:
-    """Return the window with a frame so large that the last window ends inside the framed image."""
+    """Return `window` with more padding after the image, if its last position exceeds the frame.
+
+    With the attribute `ceil_mode`, the last position of a pool's window may end outside of the
+    padded image. In the returned window, the padding is large enough and `ceil` is False.
+    """
     sizes = output_sizes(window, image)
     rows = zip(sizes, window.strides, window.reach, image, window.before, strict=True)
     ends = ((size - 1) * stride + reach - n - before for size, stride, reach, n, before in rows)

@@ -70,8 +70,8 @@ def options(
     If an island cannot do the tasks in a layout, the list has a refusal at this place. A single
     gather or scatter has only an option of the host. Tasks without a product have only the layout
     elementwise. `place` says which rows the options may use, and whether their constants stay in
-    the banks; by default all rows, and no constant stays. Tasks without constants have the options
-    of tasks whose constants do not stay. With `together`, there are also options in which several
+    the banks; by default all rows, and no constant stays. For tasks without constants, the options
+    are the same as if no constants stayed. With `together`, there are also options in which several
     islands share a product. `results` are the outputs of functions that are to be stored; by
     default only the last output.
     """
@@ -261,7 +261,7 @@ def _product(
 
 @dataclass(frozen=True)
 class _Query:
-    """A product with functions for which an island's tilings are wanted.
+    """Asks for the tilings by which an island can do a product with its functions, in one layout.
 
     It is the key of caches. Queries with equal traits have the same tilings and estimates. Their
     simulated cycles can differ in the beats of the copies, because the traits do not have the index
@@ -341,8 +341,8 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int, place: BankRows) -> int:
     """Return the lowest estimate of any tiling over all islands and layouts, in cycles.
 
-    The result is 0 if no island can do the tasks, and for other tasks than one product, or one sum
-    of products, with its functions.
+    `tasks` are a product or a sum of products, with functions of the result. For other tasks, and
+    if no island can do the tasks, the result is 0.
     """
     try:
         (part,) = fuse(tasks)

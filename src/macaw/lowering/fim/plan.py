@@ -98,7 +98,7 @@ class Option:
 
     @property
     def task(self) -> Task:
-        """The last task."""
+        """The last task; the earlier tasks of the option compute its operands."""
         return self.tasks[-1]
 
     @property
@@ -108,7 +108,10 @@ class Option:
 
     @cached_property
     def reads(self) -> tuple[tuple[str, int, int], ...]:
-        """The numbers that the tasks read: name of a memory, first index, index after the last."""
+        """The numbers that the tasks read, without constants.
+
+        Each item is (name of a memory, index of the first number, index after the last number).
+        """
         inputs = (x for task in self.tasks for x in task.inputs if x.data is None)
         return tuple(dict.fromkeys(map(_indices, inputs)))
 
@@ -182,6 +185,11 @@ class Action:
 @dataclass(frozen=True)
 class GraphPlan:
     """The plan of a graph: steps and actions in the order of issue, with their predicted cycles.
+
+    `makespan` is the predicted end of the plan; no plan with the options of this graph ends before
+    cycle `least`. `issued` has the options in the order of issue; an option that several islands
+    share has a step for each of them. `holders` has, by step, the earlier step whose constants in
+    the banks it uses again.
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
     them. `separate_end` is for steps with several tasks: the cycle in which the plan would end if

@@ -47,7 +47,10 @@ class Planner:
     `name` is the first part of the names of the program's files. `together` allows several tasks in
     one start of an island, products that several islands share, and tasks divided by rows. With
     `dynamic`, cp assigns the steps at run time. `resident` limits the constants that stay in the
-    banks, as in `macaw.lower_graph`.
+    banks of an island: a number of bytes, or a float as the share of the rows. `shared` allows
+    products that several islands share, and `divides` tasks that are divided by rows. `early`
+    allows constants to be copied before the other inputs of their step. `effort` limits the search
+    for a plan.
     """
 
     config: Configuration
@@ -64,9 +67,9 @@ class Planner:
         """Return the plan that ends first, and its program.
 
         With `together` and without `dynamic`, a graph with products is also planned with products
-        of fewer groups, with products divided along k, and with joint products. If it takes long,
-        it is also planned with its tasks divided by rows. The plan's bound is the least bound of
-        all these graphs.
+        of fewer groups, with products divided along k, and with joint products. If the plan takes
+        many cycles, the graph is also planned with its tasks divided by rows. `least` of the result
+        is the lower bound over all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)
@@ -109,10 +112,11 @@ class Planner:
         return plans
 
     def _with_groups(self, graph: Graph) -> list[tuple[GraphPlan, SourceFiles]]:
-        """Return the plan of a graph, then plans of it with products of fewer groups.
+        """Return the plan of a graph, then plans with its grouped products divided.
 
-        More and more products are tried as long as the plan ends sooner. A plan is left out if it
-        is refused and there is another plan.
+        The function divides the products of convolutions with groups into more and more products of
+        fewer groups, as long as the plan ends sooner. If a graph cannot be planned, its plan is
+        left out; if none can, the function raises the first error.
         """
         plans: list[tuple[GraphPlan, SourceFiles]] = []
         refused: LowerError | None = None

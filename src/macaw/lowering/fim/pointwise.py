@@ -106,9 +106,10 @@ class PointwiseJob:
 
     @cached_property
     def _words_of_column(self) -> tuple[tuple[ColumnWord, ...], int]:
-        """The words that compute a column of the results, and the number `places`.
+        """The words that compute one column of each result, and the number `places`.
 
-        For a single function the words are empty.
+        For a single function there are no words here, because `_row` computes several columns at
+        once.
         """
         if self._is_single:
             return (), len(self.operands) + 1
@@ -217,7 +218,7 @@ class PointwiseJob:
             yield Word("mmr rz_slot, 0")
 
     def phases(self) -> Iterator[Phase]:
-        """Yield one phase: the only start, with its copies."""
+        """Yield a single phase, because the job starts the island once."""
         size = FORMATS[self.form].size
         bring, count = list[tuple[bool, Route]](), len(self.operands)
         for side, tensor in enumerate(self.operands):
@@ -252,7 +253,7 @@ class PointwiseJob:
         return Route((*before, *copies), scratch)
 
     def _chunks(self, side: int) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
-        """Yield the copies of the tensor that has place `side`: first the operands, then results.
+        """Yield the copies of one tensor, number `side` of the operands and then the results.
 
         Each item has the location in the banks, the byte offset in the tensor, the shape (bytes of
         a row, rows), and the strides in bytes in the banks and in the tensor.
@@ -272,9 +273,9 @@ class PointwiseJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places from `row` on.
+        """A value that is equal for two jobs with the same constants at the same places.
 
-        The number of the row itself does not count.
+        A place counts from the first row that a job uses, so the jobs may use different rows.
         """
         names = tuple("" if x.data is None else x.name for x in self.operands)
         return self._calls, self.island, self.numbers, names

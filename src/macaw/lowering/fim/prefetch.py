@@ -91,11 +91,11 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
 
 
 def _shortened(plan: GraphPlan, use: _Use, end: int) -> GraphPlan:
-    """Return the plan in which `use` has no rows at action number `end`: it ended, or begins later.
+    """Return the plan in which `use` has no rows at action number `end`.
 
     If the first step of the use copies its other inputs only after this action, its constants come
-    with these inputs and not in advance. Otherwise those steps of the use that begin after this
-    action share another copy of the constants.
+    with these inputs and not in advance: the use begins later. Otherwise the use ends before this
+    action. The steps of the use that begin after the action then share a new copy of the constants.
     """
     holder = use.steps[0].number
     if plan.actions.index(plan.action(BRING, holder)) > end:

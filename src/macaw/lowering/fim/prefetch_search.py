@@ -128,7 +128,8 @@ def _waits(plan: GraphPlan, island: int | None) -> Iterator[tuple[int, int]]:
 def _copied_too_early(plan: GraphPlan) -> set[int]:
     """Return the numbers of the steps whose constants are copied while blocks run on their island.
 
-    The exact times do not know how copies and blocks share the channel of an island.
+    For these copies the exact times would be wrong, because the prediction leaves out that copies
+    and blocks then share the channel of the island.
     """
     return {
         row.step

@@ -55,7 +55,8 @@ _RIGHT = "bcde"  # symbols of the right operands; the buffer of A has number 0
 class ProducerConsumerJob:
     """The job of a chain of fused tasks that an island does in one start.
 
-    Each stream but the last one pushes its results to the buffer from which the next one pulls.
+    `streams` has the tiling of each product, which one block computes. Each block but the last one
+    pushes its results to the buffer from which the next block pulls.
     """
 
     parts: tuple[FusedTask, ...]
@@ -106,7 +107,7 @@ class ProducerConsumerJob:
         return blocks
 
     def phases(self) -> Iterator[Phase]:
-        """Yield one phase: the only start, with its copies."""
+        """Yield a single phase, because the job starts the island once."""
         size = self.streams[0].shape.numbers.size
         routers = [Router(stream) for stream in self.streams]
         right = _RIGHT[: len(self.parts)]
@@ -145,9 +146,9 @@ class ProducerConsumerJob:
 
     @property
     def key(self) -> Hashable:
-        """A value that is equal for jobs with the same constants in the same places from `row` on.
+        """A value that is equal for two jobs with the same constants at the same places.
 
-        The number of the row itself does not count.
+        A place counts from the first row that a job uses, so the jobs may use different rows.
         """
         rows = tuple(tuple(tensor.name for tensor in one.rows) for one in self.parts)
         names = tuple((symbol, tensor.name) for symbol, tensor in self._constants.items())
@@ -198,7 +199,10 @@ def _size_between(producer: StreamTiling) -> int:
 
 
 def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words that precede and follow a producer's program to fill buffer `number`."""
+    """Return the words before and after a producer's program, with which it fills buffer `number`.
+
+    The words before it set up the buffer and lock it; those after it push once more and unlock it.
+    """
     low = producer.offset(_bank_between(producer)) // COLUMN_BYTES
     places = (low, low + _size_between(producer))
     first, end = (f"{producer.address(column):#x}" for column in places)
@@ -285,11 +289,11 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
     """Yield the candidates for a chain whose first tilings are `before`.
 
     A candidate is a tuple with the tilings of all products of the chain, one for each. Each product
-    runs on one block with one start, and its items are one tile high. Its banks and buffer come
-    after those of the earlier products, and the island has enough banks for them. A block that
-    pushes computes all columns of its result in one round, so that it pushes the tiles in the order
-    in which the next block pulls them. In the layout dot, each of its items has the numbers of one
-    tile that the next block pulls.
+    runs on one block with one start, and its items (the parts of the result that a bank sums at
+    once) are one tile high. Its banks and buffer come after those of the earlier products, and the
+    island has enough banks for them. A block that pushes computes all columns of its result in one
+    round, so that it pushes the tiles in the order in which the next block pulls them. In the
+    layout dot, each of its items has the numbers of one tile that the next block pulls.
     """
     number, config, layout = len(before), query.config, query.layout
     if number == len(query.traits):

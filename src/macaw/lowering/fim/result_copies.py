@@ -17,10 +17,11 @@ from macaw.lowering.fim.stream import StreamTiling
 
 
 class ResultRouter:
-    """Makes the copies of the results of a stream.
+    """Makes the copies of the results of a stream: a product that an island computes in blocks.
 
     `tensor` is the whole result, C. If several islands share the product, `region` is the part of C
-    that this stream computes.
+    that this stream computes. A stream computes C in rounds: in each, a bank computes some columns
+    of C, item by item. An item has the tiles of C that are in register Rz at once.
     """
 
     def __init__(self, stream: StreamTiling, region: Region | None, tensor: Tensor) -> None:
@@ -38,10 +39,11 @@ class ResultRouter:
         return Location(ISLAND, offset=offset, island=self.stream.island)
 
     def _to(self, column: int) -> int:
-        """Return the byte offset in the tensor at which a column of the region begins.
+        """Return the byte offset in the tensor of the first row's number in a column of the region.
 
-        `column` counts from the region's first column. The offset is that of the column's number in
-        the first row of its result.
+        `column` counts from the region's first column. In a joint product, the column belongs to
+        one of several results, which are one below the other in memory; the first row is that of
+        this result.
         """
         number, rest = divmod(self.column + column, self.part)
         return (number * self.distance + rest) * self.size
@@ -78,7 +80,7 @@ class ResultRouter:
         return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
 
     def _places(self) -> Iterator[tuple[int, int, int, Location]]:
-        """Yield where the results of each round and bank are.
+        """Yield where the results of each block, round and bank are.
 
         Each item has the first row and the first column of these results in C, the index of the
         bank among all banks with results, and the location in the bank. Rows count from the first
@@ -126,10 +128,11 @@ class ResultRouter:
                         yield from self._rows_of_a_bank(target, place, length, count, pitch)
 
     def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
-        """Yield (first bank, number of banks) for each group of banks with columns of one result.
+        """Divide the banks that a block uses in round `turn` into groups, one for each result.
 
-        A joint product has several results. The groups follow each other and have all banks that a
-        block uses in round number `turn`; the first bank counts from the block's first one.
+        A joint product has several results side by side, and a group has the banks with columns of
+        one of them. Yield (first bank, number of banks) for each group; banks count from the
+        block's first one.
         """
         stream = self.stream
         across = stream.wide * stream.tile[2]
@@ -200,7 +203,7 @@ class ResultRouter:
     def _strips_of_tiles(self, dst: Location) -> Iterator[Copy]:
         """Yield copies of all results to `dst`, in which the tiles of a strip follow each other.
 
-        One copy moves the tiles that all banks of a block have of a strip.
+        A strip is a row of tiles. One copy moves tiles of one strip from all banks of a block.
         """
         stream = self.stream
         length, strip = stream.wide * COLUMN_BYTES, self._strip
@@ -262,8 +265,9 @@ class ResultRouter:
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
         """Yield the copies of lines (rows of tiles) at `src` to `rows` rows of C at `dst`.
 
-        With `by_banks`, one copy moves one line of the same item from all banks of a block.
-        Otherwise one copy moves one line from all items of a bank. A copy may be empty.
+        With `by_banks`, one copy moves a line of one tile from each bank of a block: in all banks
+        the same line of the same tile of an item. Otherwise one copy moves a line from each item of
+        one bank. A copy may be empty.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
@@ -296,11 +300,11 @@ class ResultRouter:
     def _of_banks(
         self, src: Location, dst: Location, row: int, at: int, rows: int
     ) -> Iterator[Copy]:
-        """Yield copies of one line of the tiles in all banks of a block, one for each item.
+        """Yield copies of one line of a tile from all banks of a block, for each item of a bank.
 
-        `row` and `at` are the row of C and the first column of C to which the first item's line
-        belongs; `rows` is the number of rows of C to copy. A narrower last tile has a separate
-        copy.
+        `row` and `at` are the row of C and the first column of C to which the line of the first
+        item belongs; `rows` is the number of rows of C to copy. If the last tile of the row is
+        narrower, its line has a separate copy.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile

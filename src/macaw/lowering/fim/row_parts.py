@@ -64,7 +64,7 @@ class _Dividing:
         """Return part `number` of a gather, which makes the rows from `first` to `last` - 1.
 
         The part reads a view with only the rows that it needs, if the view can begin at a column of
-        memory. `part` is the gather with the part's output.
+        memory. `part` is the whole gather, but with the output of the part.
         """
         (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
         places = part.places[first * moved : last * moved]
@@ -162,8 +162,8 @@ class _Dividing:
     def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
         """Return the rows `first` to `last` - 1 of an operand: a view, or a new constant.
 
-        `number` is the number of the part, for the name. A constant with equal rows has one part
-        for all parts of a task with equally many rows.
+        `number` is the number of the part, for the name. If all rows of a constant are equal, all
+        parts with equally many rows are one tensor.
         """
         if tensor.data is None:
             return self._view(tensor, first, last, number)

@@ -94,10 +94,10 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
-    """Yield list schedules: with and without groups and sums, and for each of these with each
-    weight in `WEIGHTS` and each share in `SHORTER`.
+    """Yield list schedules for each preference of units, weight in `WEIGHTS`, share in `SHORTER`.
 
-    A graph of more than `SMALL` tasks has only lists with the first weight and share.
+    One preference is to start each task alone; the others are results of `preferred_groups`. A
+    graph of more than `SMALL` tasks has only lists with the first weight and share.
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]
@@ -154,10 +154,11 @@ def preferred_groups(
 ) -> dict[Task, Unit]:
     """Return units that have no task in common, as a map from each of their tasks to its unit.
 
-    First the units in `sums` are chosen, which begin with sums of products: those with the most
-    products first, and of these the ones with the fewest tasks, with `longest` those with the most.
-    Then groups of functions and depthwise convolutions are chosen, those that save the most cycles
-    first, compared with a start for each task. A unit is left out if a chosen one has its tasks.
+    A unit is a tuple of tasks that one start of an island can do. Units are chosen one after the
+    other; a unit is left out if a chosen one has one of its tasks. First come the units in `sums`,
+    which begin with sums of products, in the order of `_sum_key`. Then come groups of functions and
+    depthwise convolutions that save cycles, compared with a start for each task; those that save
+    the most come first.
     """
     grouped: dict[Task, Unit] = {}
     for unit in sorted(sums, key=lambda unit: _sum_key(unit, longest)):
@@ -204,8 +205,8 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
     """Return the cost of an option that a track issues next; `list_schedule` describes the cost.
 
-    The path ends after the option and the least cycles of the tasks that depend on it. The cost is
-    `NEVER` if constants that stay need more rows than are reserved.
+    The end of the path is the end of the option, plus the least cycles of the tasks that depend on
+    it. The cost is `NEVER` if constants that stay need more rows than are reserved.
     """
     trial, before = track.copy(), track.clock.copies_end
     trial.issue(option)
@@ -398,8 +399,9 @@ def exhaustive(table: OptionTable) -> GraphPlan:
 def _least_copies(table: OptionTable) -> dict[str, float]:
     """Return a lower bound of the dma cycles that each task needs, by its output's name.
 
-    For a unit it is the least number of cycles to bring and fetch, divided equally among the unit's
-    tasks. Of the units that contain a task, the unit with the least share counts.
+    Several tasks that one start can do are a unit. For each unit that contains the task, the
+    function divides the least cycles to bring and fetch by the number of the unit's tasks. The
+    bound is the least of these quotients.
     """
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():

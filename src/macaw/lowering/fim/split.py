@@ -157,8 +157,9 @@ def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) ->
 def _together(parts: Sequence[Option]) -> Option:
     """Return one option in which several islands share a product.
 
-    Its `bring` and `fetch` are sums over `parts`. Its `compute` is its predicted time, as `clock`
-    predicts it without other steps, minus `bring` and `fetch`; it is at least 1.
+    Its `bring` and `fetch` are sums over `parts`. `clock` predicts when the option ends if there
+    are no other steps. `compute` is what is missing to this time, so that `total` is equal to it;
+    but it is at least 1.
     """
     bring, fetch = (sum(getattr(part, name) for part in parts) for name in ("bring", "fetch"))
     whole = replace(

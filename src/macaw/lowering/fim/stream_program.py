@@ -110,9 +110,10 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 
 def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
-    """Yield the words of each pull of a round: if needed, a move of the buffer's start; `pull`.
+    """Yield the words of each pull of a round, for an A that consists of windows.
 
-    The last pull is of a column that the block ignores.
+    The words are `pull`, and before it, if the pull does not continue at the next column, a word
+    that moves the buffer's start. The last pull is of a column that the block ignores.
     """
     buffer, first, there = stream.link.buffer + block, _first(stream, block), 0
     for column in stream.pulled_columns(block):
@@ -130,8 +131,8 @@ def _item(
 ) -> Iterator[Item]:
     """Yield the words that compute an item of round `number` and store or push its results.
 
-    `item` is the item's number, as text for the assembler. `pulls` has the words of the round's
-    pulls, starting with the second pull.
+    An item is the part of C that a bank has in register Rz at once. `item` is its number, as text
+    for the assembler. `pulls` has the words of the round's pulls, starting with the second pull.
     """
     slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth
@@ -174,9 +175,10 @@ def _item(
 
 
 def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> Iterator[Word]:
-    """Yield the words for row `deep` of B's tiles, which is open.
+    """Yield the words that multiply by the tiles of B in row `deep` of a round, which is open.
 
-    `slot` is the value of rz_slot after each step along k; `pulls` has the words of the next pulls.
+    `slot` is the value of rz_slot after each step along k: if it is not 0, a word sets rz_slot to 0
+    before the next step. `pulls` has the words of the next pulls.
     """
     for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
         at = deep * stream.deep + step

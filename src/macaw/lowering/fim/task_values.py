@@ -14,7 +14,7 @@ Numbers = NDArray[np.float64]
 
 
 def int8(values: Numbers, shift: int) -> Numbers:
-    """Return sums of 32 bits as they leave Rz in int8: divided by 2 ** `shift`, and limited."""
+    """Return sums of 32 bits as int8 numbers: divided by 2 ** `shift`, rounded, and limited."""
     return np.asarray(np.clip(np.rint(values / 2**shift), -128, 127))  # exact in binary64
 
 
@@ -33,7 +33,10 @@ def scattered(
 
 
 def pointwise(function: str, values: Sequence[Numbers]) -> Numbers:
-    """Return the function `function` of the elements of tensors. Raises `LowerError`."""
+    """Return the function `function` of the elements of tensors.
+
+    Raises `LowerError` if it is a function of bits, such as `and`.
+    """
     x = values[0]
     match function:
         case "add":

@@ -29,7 +29,7 @@ from macaw.lowering.fim.windows import adjacent_lines, line_groups
 class Operand:
     """An operand of a product in external memory: a tensor row by row, or tiles made in advance.
 
-    The tiles of a sum's constants are together in the first operand.
+    If a sum of products has constants, the tiles of all of them belong to the first operand.
     """
 
     place: Location  # the place of the first number
@@ -50,7 +50,9 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
 
 
 class Router:
-    """Makes the copies of a stream: its operands into the banks, and its results out of them.
+    """Makes the copies of a stream (a product that an island computes in blocks).
+
+    The copies bring its operands into the banks, and its results out of them.
 
     If several islands share the product, `region` is the part of C that this stream computes. The
     operands A and B are sequences, because a sum of products has several of each.
@@ -255,8 +257,9 @@ class Router:
         """Yield copies that rearrange `rows` rows of A into tiles at `dst`.
 
         There are two ways, and the method chooses the one with fewer copies. In the first, one copy
-        moves a row of A. In the second, one copy moves one line of one tile (the part of a row of A
-        in this tile) for all items: the same line in the tile with the same position in each item.
+        moves a row of A. The second is for items: an item is the rows of A that a bank uses at
+        once. One copy then moves one line (a row of a tile) for all items, from the tile with the
+        same position in each item.
         """
         stream = self.stream
         high, deep, _ = stream.tile
@@ -315,10 +318,10 @@ class Router:
 def _columns_of(
     keys: NDArray[Any], size: int
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Yield the copies of tiles that are columns of the image, as `runs` does.
+    """Yield the copies of tiles that are columns of the image, in the form that `runs` yields.
 
-    `keys` has the index of each tile's first number, of shape (tiles, 1); `size` is the size of a
-    number in bytes.
+    The tiles are copied one after the other, 32 bytes each. `keys` has the index of each tile's
+    first number, in shape (tiles, 1); `size` is the size of a number in bytes.
     """
     to = np.arange(len(keys)) * COLUMN_BYTES
     return runs(to, keys[:, 0] * size, np.full(len(keys), COLUMN_BYTES))
