@@ -1,8 +1,9 @@
-"""Converts operations of vc to depthwise convolutions, which the array computes with equal results.
+"""Converts operations of the SIMD core vc to depthwise convolutions with equal results.
 
-For a mean all weights are 1, and the factor of the mean is the scale of the results. For a product
-by channels the weights are the second input. In both cases, the operation and the convolution
-multiply f32(sum) by the same factor and round once.
+The array of PEs then computes the operation instead of vc. For a mean all weights are 1, and the
+array scales the sums by the factor of the mean. For a product by channels the weights are the
+second input. In both cases, the operation and the convolution multiply f32(sum) by the same factor
+and round once.
 
 An operation on single elements treats all channels alike. So any image with the same bytes may
 stand for its tensors: here the image has as many channels as a cluster has PEs. For a sum of two
@@ -41,8 +42,8 @@ _WIDEST = 64  # the most columns of an image of single elements
 def array_product(operation: VectorOperation, config: Configuration) -> Convolution | None:
     """Return the depthwise convolution that is equal to an operation, or None if there is none.
 
-    The image of an operation on single elements may be a few bytes longer than the tensors, because
-    each tensor counts up to the next multiple of `ALIGN` bytes.
+    For an operation on single elements, the convolution reads and writes tensors whose size is
+    rounded up to a multiple of `ALIGN` bytes.
     """
     if operation.dtype != "int8" or "int8" not in operand_dtypes(config):
         return None
@@ -71,10 +72,11 @@ def _product(operation: VectorOperation, config: Configuration) -> Convolution |
 def _elements(
     shape: tuple[int, ...], channels: int, weights: tuple[int, ...]
 ) -> Convolution | None:
-    """Return a convolution that multiplies single elements by weights, one for each tensor.
+    """Return a convolution for a weighted sum of tensors, element by element.
 
-    `shape` is the shape of each tensor, `channels` the number of channels of the image that stands
-    for the tensors. Returns None if `ALIGN` is no multiple of `channels`.
+    `weights` has the factor of each tensor; a single tensor is only multiplied. `shape` is the
+    shape of each tensor. `channels` is the number of channels of the image that stands for the
+    tensors. Returns None if `ALIGN` is no multiple of `channels`.
     """
     if ALIGN % channels:
         return None
@@ -90,7 +92,8 @@ def _elements(
 def _sum(operation: Sum, channels: int) -> Convolution | None:
     """Return a sum as a convolution of an image with `channels` channels, or None.
 
-    The sum's scales must be powers of two that do not differ much.
+    The result is None if a scale of the sum is no power of two, or if the scales are so different
+    that no integer weights with a common shift can represent them.
     """
     parts = [frexp(abs(scale)) for scale in operation.scales]
     shift = max(0, *(1 - exponent for _, exponent in parts))

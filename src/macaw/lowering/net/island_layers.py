@@ -64,7 +64,7 @@ def check_names(model: Network, names: frozenset[str]) -> None:
 
 
 def _choices(model: Network) -> str:
-    """Return a hint with the names of the layers that islands might compute."""
+    """Return a hint that names the layers that have the right form for islands."""
     names = [layer.name for layer in model.layers if _is_product_of_tensors(layer)]
     if not names:
         return f"the model has no {OPERATOR} of two tensors without constant weights of integers"
@@ -115,9 +115,10 @@ def append_island_product(
 
 
 def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """Return a network's layers; each layer for islands has a share of the islands' instructions.
+    """Return the layers of a network, with the island instructions divided among those for islands.
 
-    The programs of all layers are in the islands' memory at once.
+    The programs of all layers are in the islands' memory at once, so each layer is planned for an
+    equal share of the instructions.
     """
     count = sum(isinstance(layer, StackedProduct) for layer in layers)
     return tuple(
@@ -163,7 +164,7 @@ Parts = Mapping[str, tuple[ProductPart, ...]]
 
 
 def island_parts(network: Network) -> dict[str, tuple[ProductPart, ...]]:
-    """Return the parts of the plan of each layer that islands compute, by the layer's name.
+    """Return for each layer on islands, by name, which part of its product each island computes.
 
     Raises `LowerError` if the islands cannot compute a layer.
     """
@@ -180,7 +181,7 @@ def island_parts(network: Network) -> dict[str, tuple[ProductPart, ...]]:
 def island_definitions(network: Network, parts: Parts) -> dict[str, Definition]:
     """Return the functions that compute the islands' layers of a network, by the layer's name.
 
-    `parts` has the parts of each layer's plan.
+    `parts` is the result of `island_parts`.
     """
     return {
         layer.name: _definition(network, layer, parts[layer.name])

@@ -51,12 +51,12 @@ def island_prediction(layer: IslandLayer, config: Configuration) -> int:
 
 
 def products(tasks: Sequence[Task]) -> int:
-    """Return the number of products of two numbers that the matrix products `tasks` need."""
+    """Return how many multiplications of two numbers the matrix products `tasks` need."""
     return sum(task.inputs[0].numbers * task.output.columns for task in tasks)
 
 
 def products_a_cycle(config: Configuration, form: int) -> float:
-    """Return how many products of two numbers all islands can compute in a device cycle.
+    """Return how many multiplications of two numbers all islands can do in a device cycle.
 
     Only islands with the number format `form` count.
     """

@@ -35,8 +35,8 @@ def check_room(network: Network, config: Configuration) -> None:
 def _check(layers: list[IslandLayer], sizes: list[int], most: int, text: str) -> None:
     """Raise `LowerError` if the sizes of the layers add up to more than `most`.
 
-    `text` is the part of the message that says what the layers need; it has gaps for the sum of all
-    sizes and for `most`.
+    `text` is the part of the message that says what the layers need. It is a format string with two
+    places: for the sum of all sizes, and for `most`.
     """
     used = 0
     for layer, size in zip(layers, sizes, strict=True):

@@ -20,11 +20,14 @@ def column_writers(
 
     A key of the mapping is the index in `layers` of the layer that computes one of the inputs. The
     value is a copy of this layer that writes this input into its columns of the concatenated
-    tensor. The caller replaces the layer by the copy. The mapping is empty unless these conditions
-    are true: the inputs are joined along the last axis on the device, which counts the outputs of
-    each layer; they have the scale of the concatenated tensor; the array computes and requantises
-    all of them; only the concatenation reads them, each once; and they are no outputs of the
-    network.
+    tensor. The caller replaces the layer by the copy. The mapping is empty unless all of these
+    conditions are true:
+
+    - The inputs are joined along the last axis on the device: the axis of the layers' outputs.
+    - They have the scale of the concatenated tensor.
+    - The array computes and requantises all of them.
+    - Only the concatenation reads them, each once.
+    - They are no outputs of the network.
     """
     numbers = {layer.output: number for number, layer in enumerate(layers)}
     writers: dict[int, ProductLayer] = {}

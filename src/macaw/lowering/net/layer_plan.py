@@ -24,7 +24,12 @@ class Overlap:
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """A layer and its symbol in the sources; for the array also the choice of its plan."""
+    """A layer and its symbol in the sources; for the array also the choice of its plan.
+
+    If the array computes an operation of vc, `operation` is this operation. `overlap` says how vc
+    begins with this layer while the array still computes the previous one; None if it does not.
+    `reports_progress` says whether the next layer overlaps this one.
+    """
 
     layer: Layer
     symbol: str

@@ -1,4 +1,4 @@
-"""Plans the layers of a network: the array's products get a mapping, a split and tiles."""
+"""Plans the layers of a network: says how the array divides each product, and in which tiles."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def plan_layers(
 ) -> tuple[LayerPlan, ...]:
     """Return the plans of a network's layers. Raises `LowerError` that names the layer.
 
-    `map_all` applies a function to the elements of a sequence, perhaps in several processes. It
-    makes the choices for products of different shapes, which are independent of each other.
+    A choice of a plan can take long. `map_all` applies a function to the elements of a sequence,
+    perhaps in several processes. With it, the choices for products of different shapes are made at
+    the same time.
     """
     names = layer_symbols((layer.name for layer in network.layers), _native_symbols(network))
     plans: dict[int, LayerPlan] = {}
@@ -145,8 +146,8 @@ def _plan(
 ) -> LayerPlan:
     """Return the plan of a layer. If vc and the array can both compute it, the faster core does.
 
-    `symbol` is the symbol of the layer's subroutine, `known` that of `_choice`. `density` is the
-    share of nonzero elements of the layer's first input.
+    `symbol` is the symbol of the layer's subroutine. `known` has the choices made so far, as
+    `_choice` needs them. `density` is the share of nonzero elements of the layer's first input.
     """
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, known, density))
@@ -226,10 +227,12 @@ def _name(product: Product) -> str:
 def fitting_plans(
     network: Network, config: Configuration, map_all: MapAll | None = None
 ) -> tuple[tuple[LayerPlan, ...], int]:
-    """Return plans whose packets and tiles fit half of a unit, and the bytes for the largest tile.
+    """Return plans that fit the memory units together, and the bytes for the largest tile.
 
-    The packets are those of all layers together. Raises `LowerError` if there are no such plans,
-    or if the layers on islands do not fit the islands or cp's memory together.
+    A unit is one of the device's on-chip memories. The packets of all layers and the largest tile
+    have to fit half of a unit. Raises `LowerError` if there are no such plans, or if the layers on
+    islands do not fit the islands or cp's memory together. `map_all` may run choices of plans in
+    several processes (`plan_layers`).
     """
     half = int(config["mem.unit_half_bytes"])
     packets = 0  # bytes of all layers' packets in the previous plans

@@ -14,12 +14,13 @@ from macaw.lowering.onnx.network import FloatLayer
 
 
 def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append x / (bias + factor · sum of squares of neighbouring channels) ^ beta.
+    """Append layers for x / (bias + factor · sum of squares of neighbouring channels) ^ beta.
 
-    The squares get frames of zero channels. A slice for each neighbour shifts them, and the slices
-    are added in the order of the definition. The last layer is an LRN that gets the sums as its
-    second input. Return False, without new layers, if the input is no tensor of the network. Raises
-    `LowerError` for an exponent without roots, a size below 1, and a tensor without channels.
+    The squares get zero channels before the first and after the last one. A slice for each
+    neighbour shifts them, and the slices are added in the order in which ONNX's definition adds.
+    The last layer is an LRN that gets the sums as its second input. Return False, without new
+    layers, if the input is no tensor of the network. Raises `LowerError` for a beta whose power
+    square roots cannot make, for a size below 1, and for a tensor without channels.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:

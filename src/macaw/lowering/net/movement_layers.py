@@ -48,8 +48,9 @@ def same_places(model: Network, layer: MoveLayer) -> bool:
 def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
     """Return the operation that moves the elements of tensor `x`, as `layer` says.
 
-    Raises `LowerError` if the places depend on another input, or if the result has no elements. It
-    also does for a pad that leaves elements out, or pads real numbers with another number than 0.
+    Raises `LowerError` if the places depend on another input, if the result has no elements, for a
+    pad that cuts off elements of the input, and for a pad of real numbers with another number than
+    0.
     """
     places = places_of(model, layer)
     if layer.operator == "Pad" and (places < 0).any():

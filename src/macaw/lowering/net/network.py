@@ -57,7 +57,11 @@ class VectorLayer(Layer):
 
 @dataclass(frozen=True)
 class NativeLayer(Layer):
-    """A program of nnp, which reads and writes tensors of native vectors."""
+    """A program of nnp, which reads and writes tensors of native vectors.
+
+    A native vector is the vector that nnp processes at once. `vectors` is (number of native vectors
+    of the result, elements of each).
+    """
 
     operator: str
     native: Model
@@ -74,7 +78,13 @@ class IslandLayer(Layer):
 
 @dataclass(frozen=True)
 class Network:
-    """A network: its tensors by name, its layers in the order of execution, inputs and outputs."""
+    """A network: its tensors by name, its layers in the order of execution, inputs and outputs.
+
+    `aliases` has the tensors without bytes of their own: for each, the tensor that has its bytes.
+    If an alias is only some columns of that tensor, `columns` has (first column, number of
+    columns). `constants` has the values of constant tensors. `densities` has the share of nonzero
+    elements of a tensor; it is 1 for tensors without an entry.
+    """
 
     name: str
     tensors: dict[str, NetTensor]

@@ -1,4 +1,4 @@
-"""Replaces layers whose results depend on one integer at each position by rows of a table.
+"""Replaces layers whose result at a position depends on one integer there by lookups in a table.
 
 An example is a product of a constant matrix and vectors with a single 1, which Equal makes by
 comparing integers with 0, 1, 2 ... The table has one row for each integer from 0 to the largest
@@ -44,7 +44,7 @@ def replace_one_hot(model: Network) -> Network:
 
 
 class _Region:
-    """Layers whose result at a position depends only on the integer of `index` at this position."""
+    """Layers whose result at a position depends only on the integer in tensor `index` there."""
 
     def __init__(self, model: Network, index: str) -> None:
         self.model, self.index = model, index
@@ -54,7 +54,11 @@ class _Region:
         self.layers = [layer for layer in model.layers if self._joins(layer)]
 
     def _joins(self, layer: Layer) -> bool:
-        """Return whether a layer belongs to the region. If so, its result becomes a known name."""
+        """Return whether a layer belongs to the region; if so, add its result to `known`.
+
+        The layer belongs to it if all its inputs do, apart from constants, and if it keeps the
+        positions apart.
+        """
         rule = _RULES.get(type(layer))
         inputs = [name for name in layer.inputs if name in self.model.tensors]
         result = self.model.tensors.get(layer.outputs[0])

@@ -56,9 +56,10 @@ class NetworkProgram:
 def network_program(
     network: Network, config: Configuration, map_all: MapAll | None = None
 ) -> NetworkProgram:
-    """Return the program of a network on a device; `map_all` is that of `plan_layers`.
+    """Return the program of a network on a device.
 
-    Raises `LowerError` if a layer cannot be computed, or if layers do not fit into the memory.
+    `map_all` may run choices of plans in several processes (`plan_layers`). Raises `LowerError` if
+    a layer cannot be computed, or if layers do not fit into the memory.
     """
     plans, memory = fitting_plans(network, config, map_all)
     arena = _arena(network, plans)
@@ -117,7 +118,7 @@ def _layer_source(
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
-    """Return the symbol of the tensor whose bytes the tensor `name` has."""
+    """Return the symbol of the tensor that has the bytes of tensor `name`: itself or another."""
     return names[network.home(name)]
 
 

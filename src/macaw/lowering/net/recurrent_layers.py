@@ -128,7 +128,7 @@ def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
 def _add_result(
     rewriting: Rewriting, layer: Layer, vectors: str, name: str, places: NDArray[np.int64]
 ) -> None:
-    """Gather tensor `name` from the elements of `vectors` with the numbers `places`.
+    """Gather tensor `name`: element i is the element of `vectors` with the index `places[i]`.
 
     If only movements read the tensor, the function does not gather it. The movements later gather
     their own results from `vectors` (`gather_movement`), which saves a movement.
@@ -166,9 +166,10 @@ def _is_moved_only(rewriting: Rewriting, name: str) -> bool:
 
 
 def gather_movement(rewriting: Rewriting, layer: Layer) -> bool:
-    """Append a movement of a tensor that is not on the device, as a gather from nnp's vectors.
+    """Append a layer that moves elements, as a gather directly from nnp's vectors.
 
-    Return False if the layer reads no such tensor.
+    This is for movements of a tensor that `_add_result` did not gather. Return False if the layer
+    reads no such tensor.
     """
     source, *others = layer.inputs or ("",)
     if source not in rewriting.gathered:

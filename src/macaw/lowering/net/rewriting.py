@@ -33,7 +33,10 @@ EXACT_SHIFTS = {"int8": 16, "int16": 9}
 
 
 def single_shift(output: Requantisation, dtype: str) -> int | None:
-    """Return the right shift that equals all multipliers for results of `dtype`, or None."""
+    """Return the right shift that has the effect of all multipliers, or None if there is none.
+
+    The shift must be exact for results of type `dtype`.
+    """
     shifts = output.shifts
     if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
         return None
@@ -182,11 +185,12 @@ class Rewriting:
         return wide
 
     def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
-        """Return a new int16 tensor for the result of a layer, and the requantisation to it.
+        """Return a new int16 tensor for a layer's result before its zero point is added.
 
-        `output` is the requantisation to the layer's own result. The caller then calls `finish`,
-        which converts the new tensor to that result. Raises `LowerError` for an own result of
-        int16 with a zero point other than 0.
+        Also return the requantisation to this tensor. `output` is the requantisation to the layer's
+        own result. The caller lets a new layer make the int16 tensor, and then calls `finish`,
+        which converts this tensor to the layer's result. Raises `LowerError` if the layer's result
+        is itself int16 and has a zero point other than 0.
         """
         tensor = self.tensors[layer.outputs[0]]
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0
@@ -198,7 +202,7 @@ class Rewriting:
         return wide, requantisation(output.multipliers, Quantisation(scale), WIDE)
 
     def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
-        """Append the layer that converts `source`, a tensor of `finished`, to a layer's own result.
+        """Append the layer that converts `source`, which `finished` returned, to a layer's result.
 
         The new layer adds the zero point of `output` and limits the result to its type and range.
         """

@@ -85,7 +85,10 @@ def _check(groups: int) -> None:
 
 
 def _product(rewriting: Rewriting, rows: str, result: str) -> str:
-    """Return a new tensor for the product of tensor `rows`: `result` with its channels last."""
+    """Return a new tensor for the product of `rows` and the weights.
+
+    It has the shape (batch, windows, channels), while `result` has the channels before the windows.
+    """
     y, (batch, count, _) = rewriting.tensors[result], rewriting.tensors[rows].shape
     return rewriting.tensor(f"{result}_rows", y, shape=(batch, count, y.shape[1]))
 

@@ -81,7 +81,7 @@ def vector_operation(
 
 
 def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
-    """Return whether `one` has one position in each image, and `other` has several."""
+    """Return whether `one` has a single position in each image, and `other` has several."""
     images = images_of(model.tensors[other.name].shape)
     return prod(one.shape[:-1]) in (1, images) and prod(other.shape[:-1]) > max(images, 1)
 
@@ -203,7 +203,7 @@ def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, 
 def _sides(model: Network, layer: Layer, window: Window) -> Sides:
     """Return a window's kernel, strides and pads, and the rows and columns of the result.
 
-    Raises `LowerError`.
+    Raises `LowerError` unless the window has two dimensions and no dilations.
     """
     if len(window.kernel) != 2 or window.dilations != (1, 1):
         raise LowerError(
@@ -217,7 +217,7 @@ def _sides(model: Network, layer: Layer, window: Window) -> Sides:
 
 
 def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
-    """Return whether the operation's factors of all windows equal `multipliers`."""
+    """Return whether the factors by which the operation multiplies its sums equal `multipliers`."""
     rows, columns = (
         np.asarray(
             [operation.counted(axis, place) for place in range(operation.result[axis])], np.float32

@@ -81,7 +81,10 @@ def _frame(
 
 
 def _transposed(state: Rewriting, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
-    """Return a convolution of image `x` in a frame that equals a transposed convolution."""
+    """Return a convolution that equals a transposed convolution of image `x`.
+
+    It reads `x` in a frame, with zero points between the pixels, and has the mirrored kernel.
+    """
     reach, sizes = window.reach, state.tensors[layer.outputs[0]].shape[2:]
     before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
     spans = (

@@ -48,7 +48,8 @@ class Mean:
     def add(self, register: str, between: Sequence[str] = ()) -> None:
         """Write code that adds the elements in a register to the sums.
 
-        The instructions `between` may load the register again.
+        The instructions `between` follow as soon as the register has been read, so they may load it
+        again.
         """
         for half, widened in enumerate(_WIDENED):
             self.k.put(f"vwiden.{self.narrow} {widened}, {register}, {half}")
@@ -77,7 +78,7 @@ class Mean:
 def average_kernel(pool: AveragePool, limits: Sequence[int]) -> Kernel:
     """Return the code of an average pool. The image is at `vc_x0`, the result at `y`.
 
-    `limits` is that of `Windows`.
+    If the array still computes the image, `limits` says when each row is complete (`Windows`).
     """
     k = Kernel()
     _Average(k, pool, ("vc_x0", "y", "vc_rows"), limits).write()
@@ -229,9 +230,10 @@ def _each_group(
 def _average_of_sums(
     k: Kernel, pool: GlobalAveragePool, columns: Columns, sums: Columns, count: int
 ) -> None:
-    """Write the averages of a group of channels from `count` sums for each channel.
+    """Write code that adds `count` partial sums for each channel of a group, and scales the sums.
 
-    `sums` has the layout of these sums of 32 bits, `columns` that of the results.
+    `sums` has the layout of the partial sums, which have 32 bits; `columns` has that of the
+    results.
     """
     quarters = FIRST[: sums.registers]
     sums.begin(k)

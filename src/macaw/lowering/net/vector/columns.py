@@ -76,7 +76,8 @@ class Columns:
     def fold(self, positions: int) -> int:
         """Return how many positions to treat as one, so that all begin at multiples of 16 bytes.
 
-        The result is 1 if `positions` is not a multiple of that number, or is equal to it.
+        The result is 1 (do not combine positions) if `positions` is no greater multiple of that
+        number.
         """
         count = VECTOR_BYTES // self.granule
         return count if positions % count == 0 and positions > count else 1

@@ -20,9 +20,10 @@ class Convert(SameShape):
 
     An element q becomes a real number r in binary32: f32(q - zero) · multiplier, or with `divides`
     f32(q - zero) / multiplier. There is one multiplier, or one for each channel (the last axis).
-    The result is r itself if `to` is binary32, else rne(r) + result_zero. It is limited to the
-    range `clip`; an integer is also limited to its type. A NaN becomes `result_zero` in integers.
-    In binary32 it becomes the least number of the clip, or stays NaN without a clip.
+    The result is r itself if `to` is binary32, else rne(r) + result_zero; rne rounds half to even.
+    It is limited to the range `clip`; an integer is also limited to its type. A NaN becomes
+    `result_zero` in integers. In binary32 it becomes the least number of the clip, or stays NaN
+    without a clip.
     """
 
     to: str

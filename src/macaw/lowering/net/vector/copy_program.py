@@ -19,7 +19,11 @@ SETUP = 3  # instructions for the first transfer: `la` (two) and `dma.copy`
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
-    """Yield the transfers of `item`: without loops if they are few, else with at most three."""
+    """Yield the transfers of `item`, with no loops or with at most three loops around each.
+
+    Few transfers are yielded one by one. Of more than three loops, the outermost ones are written
+    out.
+    """
     total = prod(loop[0] for loop in item.loops)
     if not item.loops or (total > _FEW and len(item.loops) <= len(_COUNTERS)):
         yield item
@@ -65,9 +69,10 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
     """Predict the device cycles of transfers, from the code that starts them to their end.
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
-    the next transfer, the dma waits for cp. The caller has counted the first `counted` instructions
-    before the first transfer. The others count as much as they take beyond one cycle, because the
-    estimates of transfers (`copy_cycles`) include these cycles. The wait ends in a cycle of cp.
+    the next transfer, the dma waits for cp. Of the instructions before the first transfer, the
+    caller has already counted the first `counted`. The estimate of a transfer (`copy_cycles`)
+    includes one cycle for each of the others, so only their further cycles are added. The wait ends
+    in a cycle of cp.
     """
     if not items:
         return 0

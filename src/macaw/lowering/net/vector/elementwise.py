@@ -108,8 +108,9 @@ def _by_channel(
 def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
     """Write code that stores `count` adjacent copies of the second input at `_REPEATED`.
 
-    There is one copy for each folded position. The second input is at `symbol`. The code for a copy
-    may write beyond its end; the next copy overwrites these bytes.
+    Several positions are treated as one (`Columns.fold`), and each of them needs a copy. The second
+    input is at `symbol`. The code for a copy may write beyond its end; the next copy overwrites
+    these bytes.
     """
     k.spaces[_REPEATED] = count * columns.pitch + VECTOR_BYTES
     k.put(f"la a2, {_REPEATED}")
@@ -184,9 +185,10 @@ class _Registers:
 def _register_sets(
     operation: ElementwiseProduct, group: _Group, columns: Columns
 ) -> list[_Registers]:
-    """Return registers for as many positions as the free registers suffice for, by position.
+    """Return a set of registers for each position that one pass of the loop can compute.
 
-    A position takes the registers of a group of `columns`, and those of its quarters.
+    There are as many sets as the free registers allow. A set has the registers of a group of
+    `columns`, and those of its quarters.
     """
     halves = operation.dtype == "int8" and _halves(group.form)
     taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}

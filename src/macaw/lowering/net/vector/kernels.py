@@ -52,7 +52,10 @@ def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
 @kernel_of.register(MaxPool)
 @kernel_of.register(AveragePool)
 def pool_kernel(operation: MaxPool | AveragePool, limits: Sequence[int] = ()) -> Kernel:
-    """Return the code of vc for a pool; `limits` is that of `Windows`."""
+    """Return the code of vc for a pool.
+
+    If the array still computes the image, `limits` says when each row is complete (`Windows`).
+    """
     if isinstance(operation, MaxPool):
         return maximum_kernel(operation, limits)
     return average_kernel(operation, limits)

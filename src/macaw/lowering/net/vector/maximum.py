@@ -24,7 +24,7 @@ _LARGE = 16  # the greatest number of elements of a window that is computed in o
 def maximum_kernel(pool: MaxPool, limits: Sequence[int]) -> Kernel:
     """Return the code of a maximum pool. The image is at `vc_x0`, the result at `y`.
 
-    `limits` is that of `Windows`.
+    If the array still computes the image, `limits` says when each row is complete (`Windows`).
     """
     k = Kernel()
     rows, columns = pool.kernel

@@ -110,8 +110,9 @@ class Elementwise(SameShape):
 class Sum(Elementwise):
     """The sum of two tensors: saturate(rne(f32(a) * scales[0] + f32(b) * scales[1])), clipped.
 
-    Both products and their sum are each rounded to binary32. Results are limited to the range
-    `clip`, (least, greatest), in units of the result. A range from 0 makes a ReLU.
+    Here rne rounds half to even. Both products and their sum are each rounded to binary32. Results
+    are limited to the range `clip`, (least, greatest), in units of the result. A range from 0 makes
+    a ReLU.
     """
 
     scales: tuple[float, float]
@@ -129,7 +130,10 @@ class Sum(Elementwise):
 
 @dataclass(frozen=True)
 class Rescale(Elementwise):
-    """A tensor with another scale: saturate(rne(f32(x) * scale)), limited to the range `clip`."""
+    """A tensor with another scale: saturate(rne(f32(x) * scale)), limited to the range `clip`.
+
+    Here rne rounds half to even.
+    """
 
     scale: float
     clip: tuple[int, int] | None = None
@@ -145,8 +149,8 @@ class Rescale(Elementwise):
 class ElementwiseProduct(Elementwise):
     """The product of two tensors: saturate(rne(f32(a * b) * scale)), where a * b is exact.
 
-    With `by_channel`, b has the shape (channels,), and each position uses the same b. The result
-    then may not overwrite a.
+    Here rne rounds half to even. With `by_channel`, b has the shape (channels,), and each position
+    uses the same b. The result then may not overwrite a.
     """
 
     scale: float
@@ -247,8 +251,8 @@ LARGEST_WINDOW = 256  # largest number of elements that AveragePool adds in 16 b
 class AveragePool(Pool):
     """The mean of each window: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
-    The sum is exact. n is the number of the window's elements inside the image. With `counts_pads`,
-    n also counts the elements in the padding, which are zeros.
+    Here rne rounds half to even. The sum is exact. n is the number of the window's elements inside
+    the image. With `counts_pads`, n also counts the elements in the padding, which are zeros.
     """
 
     scale: float = 1.0
@@ -276,7 +280,8 @@ class AveragePool(Pool):
 class GlobalAveragePool(VectorOperation):
     """The mean of each channel of an image: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
-    The result has the shape (1, 1, channels). n is height · width, and the sum is exact.
+    Here rne rounds half to even. The result has the shape (1, 1, channels). n is height · width,
+    and the sum is exact.
     """
 
     image: Shape

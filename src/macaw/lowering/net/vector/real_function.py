@@ -18,7 +18,8 @@ class RealFunction(SameShape):
     """A function of the elements of `count` tensors of one shape, computed by `steps` in binary32.
 
     An integer q of an input stands for the real number f32(q - zero) · scale. If the result has
-    integers, a real number r becomes saturate(rne(r / divisor) + result_zero); a NaN counts as 0.
+    integers, a real number r becomes saturate(rne(r / divisor) + result_zero), where rne rounds
+    half to even; a NaN counts as 0.
     """
 
     steps: Steps

@@ -89,10 +89,11 @@ def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearra
 
 
 def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
-    """Yield the boxes of one region of the result; `places` is the array of the movement there.
+    """Yield the boxes of one region of the result.
 
-    `first` is the index in the result of the region's first element. `steps` are the differences of
-    these indices along each axis.
+    `places` has, for each element of the region, the number of the input's element. `first` is the
+    index in the result of the region's first element. `steps` says, for each axis, by how much this
+    index grows from one element to the next.
     """
     changes = [_change(places, axis) for axis in range(places.ndim)]
     odd = next((axis for axis, change in enumerate(changes) if change is None), None)
@@ -122,9 +123,10 @@ def _change(places: Places, axis: int) -> int | None:
 
 
 def _period(places: Places, axis: int) -> int:
-    """Return the largest length of equal pieces of an axis in which the numbers grow by a constant.
+    """Return the largest length of equal pieces of an axis in which the numbers grow evenly.
 
-    The result is 0 if there are no such pieces.
+    For the numbers 0, 1, 2, 10, 11, 12 it is 3: they grow by 1 in each piece. The result is 0 if
+    there are no such pieces.
     """
     length = places.shape[axis]
     for size in range(length // 2, 1, -1):

@@ -33,7 +33,8 @@ _ROW = "t6"
 class Interior:
     """The columns of the result whose windows are inside the image.
 
-    `outputs` has the numbers of these columns. `first` is the first column of the first window.
+    `outputs` has the numbers of these columns. `first` is the column of the image in which the
+    window of the first of them begins.
     """
 
     outputs: range
