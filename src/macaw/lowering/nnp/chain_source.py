@@ -1,4 +1,8 @@
-"""Writes the chains of a model as instructions of nnp, with time loops and repeated rows."""
+"""Writes the chains of a model as instructions of nnp, with time loops and repeated rows.
+
+A chain is a sequence of instructions that nnp executes as one: it reads vectors, applies functions
+to them, and writes the results.
+"""
 
 from __future__ import annotations
 
@@ -118,10 +122,11 @@ class ChainWriter:
         return wanted
 
     def unit(self, chain: Chain) -> int:
-        """Return the unit of the chain's increments, in native vectors.
+        """Return the unit in which a chain's instructions count increments, in native vectors.
 
-        The unit is 1 if all increments then fit in an instruction, else their greatest common
-        divisor. If some increment does not fit in that unit either, the result is 0, and the
+        An increment is the distance between the rows that an instruction accesses in successive
+        iterations. The unit is 1 if all increments then fit in an instruction, else their greatest
+        common divisor. If some increment is too large even in that unit, the result is 0, and the
         chain's rows are written one by one. In this case, a chain with windows raises `LowerError`,
         because its iterations cannot be written one by one.
         """
@@ -196,7 +201,7 @@ class ChainWriter:
     def loads(self, number: int, at: int) -> None:
         """Write the loads of matrices before chain number `at` of phase number `number`.
 
-        It writes none before the first chain, because the loads at `START` are already written.
+        Before the first chain of the program it writes none: the program's start has these loads.
         """
         if (number, at) != START:
             for item in self.memory.loads.get((number, at), ()):
@@ -267,10 +272,12 @@ class ChainWriter:
     def operand(
         self, place: Place, file: str | None, rows: bool, stepped: bool
     ) -> tuple[str, str, str]:
-        """Return three texts: "MEMORY, address", the mnemonic's end ("_inc" or ""), all operands.
+        """Return the texts for an operand: (memory and address, mnemonic's ending, all operands).
 
-        `file` is the register file, or None for the operand of `v_rd`. `rows` and `stepped` are
-        those of `statements`.
+        Examples are ("InitialVrf, x", "", "InitialVrf, x") and ("Dram, x", "_inc", "Dram, x, 2");
+        for a queue the first text is its name. The ending is "_inc" if the address advances from
+        row to row, by the last of all operands. `file` is the register file, or None for the
+        operand of `v_rd`. `rows` and `stepped` are those of `statements`.
         """
         tensor = self.model.tensors[place.tensor]
         if tensor.memory in (ops.NET_IN, ops.NET_OUT):

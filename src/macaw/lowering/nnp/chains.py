@@ -1,8 +1,9 @@
 """Forms chains of nnp from operations. An operation extends the chain that computes its input.
 
-It extends a chain only if no other operation reads that input, and the multi-function units have a
-free block. A chain is executed at the place of its last operation, when all its operands have been
-computed.
+A chain is a sequence of instructions: it reads vectors, sends them through some of nnp's units, and
+writes the results. An operation extends a chain only if no other operation reads that input, and if
+one of the units still has a free block for the operation. A chain is executed at the place of its
+last operation, when all its operands have been computed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,12 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Function:
-    """An instruction of a chain between reading and writing; the unit `unit` executes it."""
+    """An instruction of a chain between reading and writing.
+
+    `kind` is the kind of the operation, `unit` the number of the unit that executes it, and
+    `operand` the place of its second operand. A product has the name of its `matrix`, a softmax the
+    number `valid` of its elements.
+    """
 
     kind: str  # the kind of the operation
     unit: int
@@ -199,9 +205,9 @@ class _Former:
 def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bool:
     """Return whether an operation with the second operand `other` can extend a chain.
 
-    An operation with windows can extend only a chain with the same windows. Any other operation can
-    extend a chain without windows or with sequential windows (`Window.sequential`). It can extend a
-    chain with other windows if `other` is None or the same row in all iterations.
+    If the operation has windows, the chain must have the same windows. If it has none, there is one
+    case in which it cannot: the chain has windows that are not sequential (`Window.sequential`),
+    and `other` is another row in each iteration.
     """
     if operation.window is not None:
         return draft.window == operation.window

@@ -142,9 +142,10 @@ class _Run:
             first += count
 
     def _popped(self, chain: Chain) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when nnp takes the vectors of a chain's iteration from NetInQ, and their rates.
+        """Return when nnp takes the vectors of an iteration from NetInQ, and their rates.
 
-        Both arrays have shape (1, vectors) and count device cycles.
+        Both arrays have shape (1, vectors). The first has the device cycle in which a vector is
+        taken. The rate of a vector is the number of device cycles that a unit needs for it.
         """
         times, now = [], self.time
         for _ in range(chain.input_count):

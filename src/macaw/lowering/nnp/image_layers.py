@@ -140,8 +140,9 @@ class _Line:
 def _line(geometry: Geometry, axis: int) -> _Line:
     """Return the windows along dimension `axis`, 0 for vertical.
 
-    nnp pads both ends alike. If the node's padding differs, the window gets longer, by the
-    difference at most. If that cannot be done with the node's dilation, the dilation becomes 1.
+    nnp pads both ends alike. If the node's padding differs between the ends, the window gets
+    longer, by at most this difference. If no window with the node's dilation gives the right
+    positions, the window has dilation 1, and zeros between the taps.
     """
     size, result = geometry.size[axis], geometry.result[axis]
     kernel, stride = geometry.kernel[axis], geometry.strides[axis]

@@ -128,7 +128,11 @@ def _trimmed(value: Value) -> Value:
 
 
 def regrouped(value: Value, rows: int) -> Value | None:
-    """Return the value with another number of rows, or None if its vectors do not allow that."""
+    """Return the value with its native vectors divided into another number of rows.
+
+    The result is None if the rows do not follow each other without gaps, or if the vectors cannot
+    be divided equally.
+    """
     if rows == value.rows:
         return value
     total = value.rows * value.vectors
@@ -140,10 +144,10 @@ def regrouped(value: Value, rows: int) -> Value | None:
 
 @dataclass(frozen=True)
 class Groups:
-    """A value in rows. Row i has the elements of the group with the number `leads[i]`.
+    """A value with one row for each group of its elements, for example for each vector to multiply.
 
-    `keys` has, for each number of a row, the element's index in the group, or -1 for padding.
-    `keys` is the same for all rows.
+    Row i has the elements of group number `leads[i]`. `keys` has, for each place of a row, the
+    element's index in the group, or -1 for padding; it is the same for all rows.
     """
 
     value: Value

@@ -227,8 +227,8 @@ def _register_files(
 def _fit(blocks: Iterable[tuple[int, int, _Use]], size: int, room: int, use: _Use) -> int | None:
     """Return the first address at which `size` vectors fit; None if there is no room.
 
-    `blocks` has the address, size and use of the tensors in a file of `room` vectors. `use`
-    says when the vectors are needed. They overlap with no tensor that is needed at that time.
+    `blocks` has the address, size and use of the tensors in a file of `room` vectors. `use` says
+    when the vectors are needed. Only tensors that are needed at the same time occupy room.
     """
     address = 0
     for begin, length, other in sorted(blocks, key=lambda block: block[0]):

@@ -184,7 +184,11 @@ def _segment(graph: Graph, readers: Mapping[str, list[Node]], name: str) -> int:
 def _wanted(
     graph: Graph, readers: Mapping[str, list[Node]], name: str
 ) -> tuple[tuple[int, ...], bool]:
-    """Return the shape whose rows an input gets on the device, and whether it is an image's."""
+    """Return the shape whose rows an input gets on the device, and whether the input is an image.
+
+    The function follows the input through nodes that only rename elements or keep their places, up
+    to the first node that needs rows. The shape is the one that this node reads.
+    """
     shape = graph.values[name].shape
     for _ in range(len(graph.nodes) + 1):
         nodes = readers.get(name, [])

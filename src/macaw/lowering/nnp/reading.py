@@ -76,7 +76,7 @@ class Builder:
 
     @property
     def host(self) -> np.dtype[Any]:
-        """The type of numbers outside of the multiplier."""
+        """The type of all numbers outside of the matrix multiplier, which has its own format."""
         return HOST[str(self.config["nnp.host_format"])]
 
     def name(self, wanted: str) -> str:

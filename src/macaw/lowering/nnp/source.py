@@ -199,8 +199,9 @@ def _hints(
 ) -> None:
     """Write hints for the inputs, the outputs, and the constants in register files and MatrixRf.
 
-    A copied constant or a matrix gets no hint if other constants use its entries at another time.
-    `symbols` has the symbol of each tensor in each memory.
+    A hint is a directive that gives the name and the shape of a tensor at an address. A copied
+    constant or a matrix gets no hint if other constants use its entries at another time. `symbols`
+    has the symbol of each tensor in each memory.
     """
     at = {ops.NET_IN: 0, ops.NET_OUT: 0}
     for port in (*model.inputs, *model.outputs):
@@ -263,7 +264,7 @@ def _start_hint(
     copy: _Copy,
     name: str,
 ) -> None:
-    """Write a hint for a copied constant at its entries, if they are consecutive whole rows."""
+    """Write a `.hint` with name and shape of a copied constant, if its rows are consecutive."""
     source, target = copy.source, copy.target
     constant, columns = model.tensors[source.tensor].constant, model.tensors[source.tensor].shape[1]
     assert constant is not None

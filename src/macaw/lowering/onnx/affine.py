@@ -130,7 +130,11 @@ def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
 
 
 def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
-    """Return a layer with its weights and bias scaled, and its bias shifted, as `affine` says."""
+    """Return a layer with its weights multiplied by the scale of `affine`, and its bias adapted.
+
+    The new bias is scale · bias + shift. The result is None if weights or bias are not constants of
+    the layer's channels, or if a Gemm multiplies by other factors.
+    """
     w = draft.array(layer.inputs[1])
     bias_name = layer.inputs[2] if len(layer.inputs) > 2 else ""
     bias = draft.array(bias_name)
@@ -155,7 +159,10 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
 
 
 def _output_axis(layer: Node, w: NDArray[Any]) -> int | None:
-    """Return the axis of the weights for the result's channels; None if `w` has no such axis."""
+    """Return the axis of the weights along which the channels of the result are.
+
+    It is None for the weights `w` of a MatMul that are no single matrix.
+    """
     if layer.operator == "Conv":
         return 0
     if layer.operator == "ConvTranspose":

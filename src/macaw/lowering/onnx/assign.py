@@ -49,9 +49,10 @@ class Types:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The integer types of nodes, by the key of a node.
+    """The nodes that are computed on integers, with their types.
 
-    `chained` has the values between functions that become one table: they are not quantised.
+    `types` has the integer type of a node by `Node.key`. `chained` has the values between functions
+    that become one table: these values are not quantised.
     """
 
     types: Mapping[str, str]

@@ -91,8 +91,9 @@ def _batch_names(model: onnx.ModelProto, count: int) -> set[str] | None:
 def _resized(model: onnx.ModelProto, names: set[str], count: int) -> onnx.ModelProto:
     """Return the model with `count` samples along the batch's dimensions.
 
-    `names` is that of `_is_batch`. Constant shapes that begin with 1 (`_SHAPES`) begin with `count`
-    in the result.
+    `names` has the names of these dimensions (`_batch_names`). Some nodes, such as Reshape, have a
+    shape as an input. If such a shape is constant and begins with 1, it begins with `count` in the
+    result.
     """
     result = onnx.ModelProto()
     result.CopyFrom(model)

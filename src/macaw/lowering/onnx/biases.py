@@ -69,9 +69,10 @@ def _channel_means(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
 def _means(
     graph: Graph, plain: Network, made: QuantisedGraph, runs: Runs
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the means of each layer's channels before the activation, of shape (channels,).
+    """Return the mean of each channel of each layer's results, before its activation.
 
-    The keys are the names of results of layers with weights.
+    The results are those of the floating-point network `plain`, over all `runs`. The keys are the
+    names of the results of layers with weights; the means of a layer have shape (channels,).
     """
     sums: dict[str, list[NDArray[np.float64]]] = {name: [] for name in made.biases}
     for inputs in runs:

@@ -264,10 +264,10 @@ def _quantised_biases(draft: Draft) -> list[Node]:
 def _with_bias(
     draft: Draft, node: Node, made: Mapping[str, Node], read: Mapping[str, int]
 ) -> tuple[Node, Node] | None:
-    """Return a MatMul whose sum with a bias is `node`, and the MatMul that replaces both nodes.
+    """If `node` adds a bias to the result of a MatMul, return (that MatMul, its replacement).
 
-    `made` has the node that computes each value, `read` the number of its readers. Return None if
-    `node` adds no bias to a MatMul.
+    The replacement is a MatMul with the bias as its third input, which replaces both nodes. `made`
+    has the node that computes each value, `read` the number of its readers. Otherwise return None.
     """
     if node.operator != "Add":
         return None

@@ -101,7 +101,11 @@ class _Builder:
         self.real.add(name)
 
     def _as_model(self, name: str) -> None:
-        """Make a value available in the model's type: a constant, or real numbers for integers."""
+        """Make a value available to layers that compute as ONNX defines it, in the model's type.
+
+        If the value so far exists only as integers that stand for real numbers, add the layer or
+        the constant that gives the real numbers.
+        """
         if not name or name in self.real:
             return
         array = self.graph.constant(name)
@@ -207,7 +211,10 @@ class _Builder:
         return target_of(self.graph, quantisers, len(nodes))
 
     def _claim(self, tensor: Tensor, target: Target) -> None:
-        """Add the tensor of integers that a layer makes, in place of the nodes of `target`."""
+        """Add the tensor of integers that a layer makes, and mark the nodes of `target` as done.
+
+        These are the QuantizeLinear nodes whose integers the layer makes.
+        """
         self.tensors[tensor.name] = tensor
         for node in target.nodes:
             self.done.add(id(node))

@@ -61,7 +61,7 @@ class Requantisation:
 
     @property
     def shifts(self) -> NDArray[np.int64] | None:
-        """The right shifts that equal the multipliers if these are powers of two, else None."""
+        """The right shifts n so that each multiplier is 2 ** -n; None if there are none."""
         mantissas, exponents = np.frexp(self.multipliers)
         return 1 - exponents.astype(np.int64) if np.all(mantissas == 0.5) else None
 

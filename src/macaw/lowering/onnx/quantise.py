@@ -217,7 +217,11 @@ class _Quantiser:
         return unique
 
     def _quantise(self, name: str, computed: str) -> None:
-        """Store the value `name` as integers; it was computed under the name `computed`."""
+        """Append a QuantizeLinear and a DequantizeLinear, which store the value `name` as integers.
+
+        `computed` is the name under which a node computes the value. If it is `name`, the
+        dequantised value gets another name, which the readers then use.
+        """
         stored = self.stored[name]
         scale = self.draft.constant(f"{name}_scale", np.asarray(stored.scale, np.float32))
         zero = self.draft.constant(f"{name}_zero_point", np.zeros((), stored.dtype))

@@ -235,7 +235,7 @@ def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: b
     """Return `x` with some axes, or all, reduced by `function`: add, fmax or fmin.
 
     With `keep`, the axes stay in the result with length 1. Floating-point numbers are reduced in
-    the order of vc.
+    the order of the SIMD core vc (`partial_results`).
     """
     chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
     if x.dtype.kind != "f" or not x.size or not chosen:
@@ -282,15 +282,19 @@ STARTS = {"add": 0.0, "max": -np.inf, "min": np.inf}
 
 
 def row_sums(rows: Array) -> Array:
-    """Return the sums over the last axis, added in vc's order; that axis gets the length 1."""
+    """Return the sums over the last axis, which gets the length 1.
+
+    The numbers are added in the order of the SIMD core vc (`partial_results`).
+    """
     return partial_results(np.add, rows)
 
 
 def partial_results(function: np.ufunc, rows: Array) -> Array:
-    """Return `rows` with the last axis reduced to length 1, by add, fmax or fmin in vc's order.
+    """Return `rows` with the last axis reduced to length 1, in the order of the SIMD core vc.
 
-    There are four partial results: of the elements whose index modulo 4 is 0, 1, 2 and 3. They
-    start at 0, -infinity or infinity. The result reduces these four, in this order.
+    `function` is add, fmax or fmin. There are four partial results: of the elements whose index
+    modulo 4 is 0, 1, 2 and 3. They start at 0, -infinity or infinity. The result reduces these
+    four, in this order.
     """
     start = STARTS[function.__name__.removeprefix("f")]
     count = rows.shape[-1]
@@ -362,8 +366,8 @@ def _instance_normalization(node: Node, arrays: Arrays) -> list[Array]:
 def _lrn(node: Node, arrays: Arrays) -> list[Array]:
     """Return the local response normalisation over neighbouring channels.
 
-    A second input has the sums of squares, if other layers compute them. The quotient follows the
-    steps of `formulas`, if the exponent has steps.
+    A second input has the sums of squares, if other layers compute them. In binary32 the quotient
+    follows the steps of `formulas.quotient_of_lrn`, unless there are none for the exponent.
     """
     factor, bias, beta = formulas.constants_of_lrn(node)
     x, total = first(arrays), optional(arrays, 1)
