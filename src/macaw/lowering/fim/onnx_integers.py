@@ -1,4 +1,4 @@
-"""Reads quantised ONNX models (QDQ) as graphs of int8 tasks that compute exactly their integers.
+"""Reads quantised ONNX models (QDQ) as graphs of int8 tasks that compute the same integers.
 
 `macaw.lowering.onnx.network` describes the layers of a quantised network as integer arithmetic.
 Islands compute the same integers: a layer's scales must be such that its sums are divided by one

@@ -1,4 +1,4 @@
-"""Replaces layers whose result at a position depends on one integer there by lookups in a table.
+"""Replaces layers by table lookups if their result at a position depends on one integer there.
 
 An example is a product of a constant matrix and vectors with a single 1, which Equal makes by
 comparing integers with 0, 1, 2 ... The table has one row for each integer from 0 to the largest
