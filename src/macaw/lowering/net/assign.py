@@ -47,14 +47,10 @@ _ELEMENTS = ("int8", "int16", "float32")  # element types of inputs
 class Edge:
     """An input or output of a model, and the tensor of the device that stores it.
 
-    `name` is the name in the model, and `shape` and `dtype` are the shape and element type there.
-    `tensor` and `integers` are the name and the element type of the tensor on the device.
-
-    If the model has real numbers and the device has integers, `quantisation` says which real
-    numbers the integers stand for. If the device has the array's sums for an output, the host
-    multiplies them by `multipliers`, and `quantisation` is None. If both have integers, an integer
-    of the model is the device's integer plus `offset`. If both have real numbers, they are the
-    same.
+    `name`, `shape` and `dtype` are those of the model, `tensor` and `integers` the name and the
+    element type of the tensor on the device. If only the device has integers, `quantisation` says
+    which real numbers they stand for. If the device has sums of the array, the host multiplies them
+    by `multipliers`. If both have integers, one of the model is one of the device plus `offset`.
     """
 
     name: str
@@ -112,11 +108,9 @@ def assign_what_can_be(
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
-    `islands` has names of layers and operators. Islands compute each product of two tensors whose
-    name or operator is in `islands`.
-
-    The layers that read the result of a refused node are assigned as if the device had computed it,
-    if the device has its element type. A refused QuantizeLinear is not among the returned nodes.
+    `islands` is as in `assign`. If the device has the type of a refused node's result, the layers
+    that read this result are assigned as if a core had computed it. The refused nodes are returned
+    without QuantizeLinear.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused, islands)
@@ -216,10 +210,7 @@ class _Assigner:
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
     def read(self, name: str) -> NetTensor:
-        """Return tensor `name` on the device; add it if it is a constant or an input of integers.
-
-        Raises `LowerError` if it is neither, and no assigned layer makes it.
-        """
+        """Return tensor `name`; add it if it is a constant or an input. Raises `LowerError`."""
         if name not in self.tensors:
             if name in self.model.constants and name in self.model.tensors:
                 self.constants[name] = to_device(self.model.constants[name])
@@ -232,11 +223,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Convert between int8 and uint8 at an input or output: make an `Edge` with an offset.
-
-        So the host converts, and no core does. Raises `LowerError` if `layer` neither reads an
-        input of the model nor makes an output.
-        """
+        """Let the host convert between int8 and uint8: make an `Edge`, or raise `LowerError`."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
@@ -439,11 +426,7 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Assign a function of single elements, whose results are in a table.
-
-        If the array makes its int8 input and nothing else reads this input, the array looks up its
-        own results in the table. Otherwise the layer is assigned to vc.
-        """
+        """Let the array look up its int8 results in a table if nothing else reads them; else vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)
