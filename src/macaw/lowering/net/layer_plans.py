@@ -66,7 +66,7 @@ def plan_layers(
 def _first_choices(
     layers: Sequence[Layer], network: Network, config: Configuration, map_all: MapAll | None
 ) -> dict[Hashable, Choice | LowerError]:
-    """Return the choice, or the error, for the first product of each shape in `layers`.
+    """Return the choice of a plan, or the error, for the first product of each shape in `layers`.
 
     Without `map_all` the result is empty, and each choice is made when it is needed.
     """
@@ -205,7 +205,10 @@ def _shape(product: Product) -> Hashable:
 
 
 def _plan_of_other(product: Product, plan: ProductPlan) -> ProductPlan | None:
-    """Return a plan for a product of the same shape, or None if the device cannot hold it."""
+    """Return the plan of another product of the same shape, changed to be a plan of `product`.
+
+    The result is None if the device cannot hold it.
+    """
     if isinstance(product, Convolution) and not isinstance(plan.product, Convolution):
         assert product.matrix is not None
         product = product.matrix

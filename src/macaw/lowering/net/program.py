@@ -85,7 +85,8 @@ def _layer_source(
 ) -> SourceFiles:
     """Return the source of a layer's subroutine.
 
-    `names` has the symbols of tensors. The layer adds its code to the libraries `shared`.
+    `names` has the symbols of tensors. A layer of the array takes code that layers have in common
+    from the libraries `shared`, and adds code that is missing there.
     """
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
     result = _home(network, names, layer.output)

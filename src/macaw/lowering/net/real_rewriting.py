@@ -129,7 +129,8 @@ def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a LayerNormalization of an image as one of a matrix, with reshapes around it.
 
     A row of the matrix has the elements that are normalised together. Return False for a tensor
-    that is no image, and for factors or offsets that are not constants as long as a row.
+    that is no image, and unless factors and offsets are constants with one number for each place of
+    a row.
     """
     (result,), source = layer.outputs, layer.inputs[0]
     if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
@@ -158,9 +159,9 @@ def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
 def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a sum, mean, maximum or minimum over axes. Move the elements first if necessary.
 
-    Unless these axes are adjacent on the device and in the order of the model, the elements are
-    moved, because vc can reduce no other axes. Return False, without new layers, if the axes are
-    not constant or the input is no tensor.
+    vc can reduce only axes that are adjacent on the device, in the order of the model. For other
+    axes, a movement comes first. Return False, without new layers, if the axes are not constant or
+    the input is no tensor.
     """
     (result,), source = layer.outputs, layer.inputs[0]
     named = layer.inputs[1] if len(layer.inputs) > 1 else ""

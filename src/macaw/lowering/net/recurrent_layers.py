@@ -44,7 +44,8 @@ class RecurrentLayer(Layer):
 def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append the layer of nnp, with movements before it and after it; return True.
 
-    Raises `LowerError` if nnp cannot compute the layer, or not in the format `HOST`.
+    Raises `LowerError` if nnp cannot compute the layer, or if nnp's vectors have another format
+    than `HOST`.
     """
     config = rewriting.config
     if config["nnp.host_format"] != HOST:

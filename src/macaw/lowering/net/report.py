@@ -135,7 +135,7 @@ def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) ->
 
 
 def _island_limiter(layer: IslandLayer) -> str:
-    """Return whether the dma or the busiest island needs more cycles."""
+    """Return "dma" or "fim": whether the copies or the busiest island need more cycles."""
     options = [step.option for step in layer.product.plan.steps]
     copies = sum(option.bring + option.fetch for option in options)
     blocks: dict[int | None, int] = {}
@@ -207,6 +207,9 @@ def nonzero_macs(product: Product) -> int:
 
 
 def least_bytes(product: Product, config: Configuration) -> int:
-    """Return the bytes of activations, results, and nonzero weights with their indices."""
+    """Return how many bytes a product has to move at least.
+
+    They are those of its activations and results, and of its nonzero weights with their indices.
+    """
     entry = ENTRY.size + Types.size(product.types(config).weight)
     return product.tensor_bytes(config) + entry * int(np.count_nonzero(product.weights))

@@ -1,4 +1,4 @@
-"""Makes operations of vc from the layers of a quantised model."""
+"""Makes operations of the SIMD core vc from the layers of a quantised model."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class ChainWriter:
     def settings_for(self, chain: Chain) -> Settings:
         """Return the values of the registers that a chain depends on.
 
-        Raises `LowerError` in the case in which `unit` does.
+        Raises `LowerError` for a chain with windows whose increments do not fit in an instruction.
         """
         if chain.matrix:
             matrix = self.model.matrices[chain.matrix]

@@ -44,7 +44,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The predicted cycles of a program, and the counts that follow from its chains.
+    """The predicted cycles of a program, and its number of beats of external memory.
 
     `cycles` is the time from the program's start until the last output vector is out of the queue.
     `beats` counts the beats of external memory.
@@ -97,7 +97,7 @@ def predict(model: Model, config: Configuration, streams: Streams) -> Prediction
 
 
 class _Run:
-    """Goes through the chains of a program once."""
+    """Goes through the chains of a program once, and notes from when each unit is free."""
 
     def __init__(self, state: _Progress, timing: Timing, streams: Streams, room: int) -> None:
         self.state, self.timing, self.streams, self.room = state, timing, streams, room

@@ -23,9 +23,10 @@ from macaw.lowering.onnx.graph import Node
 
 @dataclass(frozen=True)
 class Geometry:
-    """The window of a node, as pairs (vertical, horizontal).
+    """The windows of a node: sizes of the image and of the result, and how the kernel moves.
 
-    An image of one dimension has height 1.
+    All are pairs (vertical, horizontal), except `pads`: (top, left, bottom, right). An image of one
+    dimension has height 1.
     """
 
     size: tuple[int, int]  # height and width of the image
@@ -224,7 +225,7 @@ def _conv(builder: Builder, node: Node) -> list[Value]:
 def _average_pool(builder: Builder, node: Node) -> list[Value]:
     """Append an average pool: the sum of each window times a constant.
 
-    With padding, it is a convolution.
+    A pool with padding is appended as a convolution instead, whose weights are this constant.
     """
     if node.attributes.get("ceil_mode", 0):
         raise LowerError("ceil_mode is not supported")

@@ -71,7 +71,8 @@ def pattern(size: int, segment: int, native: int) -> Indices:
 def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
     """Return the `elements` of a value of shape `shape` whose rows are its last axis, in segments.
 
-    `segment` is the number of elements of a segment, or 0 for whole rows. Segments divide a row.
+    `segment` is the number of elements of a segment, which divides the length of a row; 0 stands
+    for a whole row.
     """
     size = shape[-1] if shape else 1
     rows = math.prod(shape[:-1]) if shape else 1
@@ -188,9 +189,10 @@ class VectorCopy:
 def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[VectorCopy], Indices]:
     """Return the copies of whole vectors that arrange a value in one row for each group.
 
-    `group` and `key` are those of `groups`. Row i has the elements of group i. The second result
-    has the `elements` of the new rows. Raises `LowerError` if copies of whole, evenly spaced
-    vectors are not enough.
+    `group` and `key` have, for each element of the value, the number of its group and its index in
+    the group. Row i has the elements of group i. The second result says which element is in each
+    place of the new rows, as in `Value.elements`. Raises `LowerError` if copies of whole, evenly
+    spaced vectors are not enough.
     """
     count, native = int(group.max()) + 1, value.native
     vectors = value.elements.reshape(-1, native)

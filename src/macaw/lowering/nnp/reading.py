@@ -1,4 +1,4 @@
-"""Holds the values and operations of a model that is being read, for all readers of nodes."""
+"""Holds the values and operations of a model while functions for each kind of node read it."""
 
 from __future__ import annotations
 
@@ -112,9 +112,10 @@ class Builder:
         return symbol
 
     def result(self, wanted: str, shape: tuple[int, ...], elements: Indices, zeros: bool) -> Value:
-        """Add a tensor for a value of shape `shape` with these `elements`, and return the value.
+        """Add a tensor for a value of shape `shape`, and return the value.
 
-        `zeros` says whether padding is zero.
+        `elements` says which element is in each place of a row, as in `Value`; `zeros` says whether
+        padding is zero.
         """
         vectors = elements.shape[1] // self.native
         name = self.tensor(wanted, len(elements) * vectors)
@@ -232,8 +233,9 @@ def rows_of_groups(
     """Return the value with one row for each group.
 
     If its rows are arranged differently, append copies to a new tensor, whose name begins with
-    `label`. `group` and `key` are those of `groups`. Raises `LowerError` if copies of vectors
-    cannot arrange the rows in this way.
+    `label`. `group` and `key` have, for each element of the value, the number of its group and its
+    index in the group. Raises `LowerError` if copies of vectors cannot arrange the rows in this
+    way.
     """
     arranged = groups(value, group, key)
     if arranged is not None:
@@ -285,9 +287,10 @@ def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None
 
 
 def _extent(keys: Indices) -> int:
-    """Return the number of elements of a row with the keys `keys`.
+    """Return the number of elements of a row without the padding at its end.
 
-    If there is padding before the last element, return the row's length with all padding.
+    `keys` has the index of the element in each place of the row, or -1 for padding. If there is
+    padding before the last element, return the row's length with all padding.
     """
     count = int(np.count_nonzero(keys >= 0))
     return count if np.all(keys[:count] >= 0) else len(keys)

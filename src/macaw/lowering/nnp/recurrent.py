@@ -31,9 +31,10 @@ class Layer:
     """A recurrent node: its sizes, and the rows of its input.
 
     There are `steps` time steps, `items` items of the batch, and `hidden` elements of a state.
-    `time` is the distance, in rows of the input `x`, from one time step to the next. `batch` is the
-    distance from one item of the batch to the next. `keys` has the index of the hidden element in
-    each place of a state's row, or -1 for padding.
+    `directions` says whether each direction is reversed. `time` is the distance, in rows of the
+    input `x`, from one time step to the next. `batch` is the distance from one item of the batch to
+    the next. `keys` has the index of the hidden element in each place of a state's row, or -1 for
+    padding.
     """
 
     node: Node
@@ -49,7 +50,12 @@ class Layer:
 
 @dataclass
 class Cell:
-    """Makes the operations of one direction, forward or reverse, of a recurrent layer."""
+    """Makes the operations of one direction, forward or reverse, of a recurrent layer.
+
+    `number` is the index of the direction, and `prefix` the first part of the names of its tensors
+    and matrices. By gate, `sums` has the place of W · x plus biases, and `recurrent` the name of
+    the matrix R. `body` has the operations of a time step so far.
+    """
 
     builder: Builder
     layer: Layer

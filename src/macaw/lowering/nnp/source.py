@@ -67,10 +67,10 @@ def program(model: Model, config: Configuration, title: str) -> Lowered:
 def write_code(out: Listing, model: Model, config: Configuration, entry: str) -> Memory:
     """Append nnp's code of a model that is a part of a larger program.
 
-    Return the addresses of the model's tensors and matrices. nnp starts at the label `entry`. The
-    register `base` of nnp must have the address of the data that `write_data` appends. The queues
-    have the native vectors of the model's inputs and outputs, in the order of the model. Raises
-    `LowerError` if something does not fit into nnp.
+    Return the addresses of the model's tensors and matrices. The larger program starts nnp at the
+    label `entry`, sets nnp's register `base` to the address of the data that `write_data` appends,
+    and feeds the input queue. The queues carry the native vectors of the inputs and outputs, in the
+    order of the model. Raises `LowerError` if something does not fit into nnp.
     """
     phases = form_chains(model)
     memory = allocate(model, phases, config)

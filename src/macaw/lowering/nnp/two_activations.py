@@ -28,7 +28,10 @@ def _matmul(builder: Builder, node: Node) -> list[Value]:
 
 
 def _product(builder: Builder, node: Node) -> Value:
-    """Append a @ b for two activations, one product for each pair of matrices of the stacks."""
+    """Append a MatMul of which the program computes both inputs, and return its result.
+
+    The inputs are stacks of equally many matrices; each pair of matrices needs a product.
+    """
     a, b = (builder.value(name) for name in node.inputs)
     if min(len(a.shape), len(b.shape)) < 2 or a.shape[:-2] != b.shape[:-2]:
         raise LowerError(f"its inputs of {a.shape} and {b.shape} are no stacks of equal length")
@@ -125,10 +128,11 @@ def _load(
 def _transposed(
     builder: Builder, node: Node, down: Groups, number: int, inner: int, outputs: int
 ) -> str:
-    """Append the transposition of a matrix by products with unit vectors, and load the result.
+    """Append operations that transpose a matrix and load the result to MatrixRf.
 
-    The matrix is number `number` of the stack `down`; it has `inner` rows and `outputs` columns.
-    Return the name of the transposed matrix.
+    The matrix is number `number` of the stack `down`, whose rows are rows of the matrices; it has
+    `inner` rows and `outputs` columns. Its products with unit vectors are its columns. Return the
+    name of the transposed matrix.
     """
     own = np.flatnonzero(down.leads // inner == number)
     straight = _load(builder, node, down, own, down.leads[own] % inner, inner)

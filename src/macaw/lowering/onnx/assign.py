@@ -62,11 +62,11 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    These are layers with weights; other nodes with a rule for integers that lose little precision,
-    if their inputs are results of such nodes; and nodes that move numbers, or choose the largest
-    number, for such nodes. The type that the user wants for a node has priority. Raises
-    `LowerError` for names that the graph does not have, and for nodes that cannot have the type
-    that the user wants.
+    There are three kinds of such nodes: layers with weights; nodes whose inputs are results of such
+    nodes, if a rule computes them on integers and they lose little precision; nodes that only move
+    numbers or choose the largest one, if all that read their result are such nodes. The type that
+    the user wants for a node has priority. Raises `LowerError` for names that the graph does not
+    have, and for nodes that cannot have the type that the user wants.
     """
     wanted = _by_key(graph, types)
     chosen: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Functions of real numbers as steps in binary32, which vc computes one after the other.
+"""Functions of real numbers as steps in binary32, which the SIMD core vc computes one by one.
 
 The steps define the results: each step rounds once, and the exponential is vc's instruction. The
 absolute error is below 5e-7; for results greater than 1, the relative error is below 5e-7.

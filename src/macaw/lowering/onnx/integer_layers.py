@@ -81,7 +81,7 @@ def _output(
 
 
 def weight_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a Conv, ConvTranspose, Gemm or MatMul with constant weights."""
+    """Return the layer for a Conv, ConvTranspose, Gemm or MatMul with constant weights."""
     x, w = operands[0], operands[1]
     if x is None or w is None or x.view is None or w.constant is None:
         return None
@@ -192,7 +192,7 @@ def _steps(real: NDArray[np.float64], scales: NDArray[np.float32]) -> NDArray[np
 
 
 def product_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a Mul or MatMul of two tensors of integers."""
+    """Return the layer for a Mul or MatMul of two tensors of integers."""
     if len(operands) != 2 or result.quantisation is None:
         return None
     a, b = operands
@@ -208,13 +208,13 @@ def product_layer(node: Node, operands: Operands, result: Tensor) -> Layer | Non
 
 
 def matmul_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a MatMul with constant weights, or of two tensors."""
+    """Return the layer for a MatMul with constant weights, or of two tensors."""
     found = weight_layer(node, operands, result)
     return found or product_layer(node, operands, result)
 
 
 def sum_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return an Add, Sub or Sum of tensors of integers."""
+    """Return the layer for an Add, Sub or Sum of tensors of integers."""
     if result.quantisation is None:
         return None
     sources = [operand.view for operand in operands if operand and operand.view]
@@ -235,7 +235,7 @@ def sum_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a maximum or a mean over windows or axes."""
+    """Return the layer for a maximum or a mean over windows or axes."""
     x = operands[0]
     if x is None or x.view is None or any(node.outputs[1:]):
         return None

@@ -122,7 +122,7 @@ class ProductLayer(Layer):
 
 @dataclass(frozen=True)
 class PoolLayer(Layer):
-    """Maximum or mean of windows (`window`), or of whole axes (`axes`).
+    """Maximum or mean of windows (`window`) or whole axes (`axes`, of length 1 then if `keep`).
 
     The sum of (x - input_zero) is requantised with `output`, whose multipliers include the division
     by the number of elements of a mean; they have shape (1, 1, ...) if this number differs between

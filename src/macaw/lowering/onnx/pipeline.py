@@ -33,7 +33,11 @@ _QUANTISED = ("QuantizeLinear", "QLinearConv", "QLinearMatMul")
 
 @dataclass(frozen=True)
 class Plan:
-    """How a model is quantised: types of layers, choice of scales, sizes for free dimensions."""
+    """How a model is quantised: types of layers, choice of scales, sizes for free dimensions.
+
+    With `per_channel`, weights have a scale for each channel. `constants` has arrays for the inputs
+    that become constants.
+    """
 
     types: Types = field(default_factory=Types)
     rule: ScaleRule = field(default_factory=ScaleRule)

@@ -234,7 +234,10 @@ class _Quantiser:
         self.real[name] = real
 
     def _operand(self, name: str, dtype: str) -> str:
-        """Return an input of a sum or product; quantise a constant to `dtype` with one scale."""
+        """Return the name of the operand `name` of a sum or product.
+
+        For a constant, it is a new name: the constant is quantised to `dtype` with one scale.
+        """
         array = self.graph.constant(name) if name in self.graph.values else None
         if array is None:
             return name

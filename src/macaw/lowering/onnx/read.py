@@ -169,7 +169,8 @@ class _Reader:
     def _node(self, proto: onnx.NodeProto, scope: Scope) -> None:
         """Add a node, or the constants that it computes, or the nodes of a branch.
 
-        `scope` has the names in the graph for those in the branch to which the node belongs.
+        If the node belongs to a branch, `scope` maps the branch's names of values to those in the
+        graph.
         """
         if scope:
             proto = _renamed(proto, scope)
@@ -309,7 +310,7 @@ def _dropout(node: Node, values: dict[str, Value]) -> Node:
 
 
 def _nothing(form: Form | None) -> NDArray[Any]:
-    """Return an array without elements for the result `form`, in its type and shape if known."""
+    """Return an array without elements as a result, in the type and shape of `form` if known."""
     if form is None or form.shape is None:
         return np.zeros(0)
     try:

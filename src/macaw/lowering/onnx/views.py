@@ -48,7 +48,10 @@ class QuantisedConstant:
 
 @dataclass(frozen=True)
 class Target:
-    """Integers that a QuantizeLinear makes: their type in the model, and their quantisation."""
+    """Integers that QuantizeLinear nodes make of one value.
+
+    They have their type in the model, their quantisation, and the `nodes` that make them.
+    """
 
     dtype: str
     quantisation: Quantisation  # quantisation of the signed integers

@@ -78,8 +78,9 @@ def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> N
 class Rounding:
     """How integers or binary32 numbers in four registers, the `quarters`, become elements.
 
-    Floats are converted half to even; integers are shifted right by `shift`, half to even. Then
-    they are saturated to `operation.dtype` and clipped.
+    If `floating`, the numbers are converted to integers; otherwise they are integers, which are
+    shifted right by `shift`. Both round half to even. Then they are saturated to `operation.dtype`
+    and limited to the range `clip`. If `paired`, the registers have 16-bit numbers of two groups.
     """
 
     operation: VectorOperation

@@ -23,7 +23,10 @@ _SPARE = ("t0", "t1", "t2", "t3")
 
 @dataclass(frozen=True)
 class Columns:
-    """The channels of a position: `channels` elements that are consecutive in memory."""
+    """The channels of a position: `channels` elements that are consecutive in memory.
+
+    Code accesses them in groups of `lanes` elements.
+    """
 
     channels: int
     dtype: str
@@ -76,8 +79,8 @@ class Columns:
     def fold(self, positions: int) -> int:
         """Return how many positions to treat as one, so that all begin at multiples of 16 bytes.
 
-        The result is 1 (do not combine positions) if `positions` is no greater multiple of that
-        number.
+        With 4 channels of int8, four positions are treated as one. The result is 1 if `positions`
+        is not a multiple of that number, or is just that number.
         """
         count = VECTOR_BYTES // self.granule
         return count if positions % count == 0 and positions > count else 1

@@ -85,9 +85,9 @@ def place(symbol: str, offset: int) -> str:
 class Kernel:
     """Code of vc that is being written, and its data.
 
-    All three dictionaries are by label. `tables` has words in cp's local memory, `constants` words
-    in external memory. `spaces` has sizes, in bytes, of external memory that is zero when the
-    program starts.
+    Three dictionaries have the data, by label: `tables` has words in cp's local memory, `constants`
+    words in external memory, and `spaces` the sizes in bytes of external memory that is zero when
+    the program starts.
     """
 
     def __init__(self) -> None:

@@ -384,7 +384,8 @@ class Resize(Movement):
 class Concat(VectorOperation):
     """Tensors of `shapes` joined along `axis`, each rescaled by its number in `scales`.
 
-    An input with the scale 1 is copied. Others become saturate(rne(f32(x) * scale)).
+    An input with the scale 1 is copied. Others become saturate(rne(f32(x) * scale)), where rne
+    rounds half to even.
     """
 
     shapes: tuple[Shape, ...]

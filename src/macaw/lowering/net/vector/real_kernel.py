@@ -132,7 +132,9 @@ class _Function:
             k.put(f"v{step.operation}.f32 {result}, {', '.join(sources)}")
 
     def _round(self, quarters: Sequence[str]) -> Sequence[str]:
-        """Write code that divides quarters by `divisor`, rounds, adds the zero point and saturates.
+        """Write code that converts the numbers in the registers `quarters` to integers.
+
+        The code divides by `divisor`, rounds, adds the zero point and saturates.
 
         Return the registers with the results.
         """

@@ -77,10 +77,10 @@ class Rearrange(VectorOperation):
 
 
 def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearrange:
-    """Return the movement that copies the input's elements with the numbers `places`.
+    """Return the movement that copies element number `places[i]` of the input to place i.
 
-    `places` has the shape of the result, `shape` is the input's shape. Raises `LowerError` for a
-    result without elements.
+    `places` has the shape of the result, `shape` is the input's shape; elements are numbered in the
+    order of memory. Raises `LowerError` for a result without elements.
     """
     if not places.size:
         raise LowerError("its result has no elements")

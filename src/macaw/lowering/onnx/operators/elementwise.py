@@ -2,8 +2,9 @@
 
 Each operation rounds to the element type of its operands. In binary32, sigmoid, tanh, erf, Gelu,
 Swish and the exponential follow the steps of `macaw.lowering.onnx.formulas`. Softmax and
-LayerNormalization add along the last axes in the same order as vc. Other transcendental functions
-are computed in binary64 and rounded once, so that every machine gives the same bits.
+LayerNormalization add along the last axes in the same order as the SIMD core vc. Other
+transcendental functions are computed in binary64 and rounded once, so that every machine gives the
+same bits.
 """
 
 from __future__ import annotations
@@ -109,7 +110,11 @@ def erf(x: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """Return exp(x): in binary32 as vc computes it, else in binary64 and rounded to x's type."""
+    """Return exp(x) in the type of x.
+
+    In binary32 the result is that of the SIMD core vc; otherwise exp(x) is computed in binary64 and
+    rounded once.
+    """
     if x.dtype == np.float32:
         return formulas.evaluate(formulas.EXP, x)
     return np.asarray(np.exp(x.astype(np.float64))).astype(x.dtype)
