@@ -167,8 +167,8 @@ def _later(plan: GraphPlan, step: Step, other: Option) -> str:
 def _ends(plan: GraphPlan, end: int) -> str:
     """Return a phrase that compares `end`, the end of another plan, with the end of `plan`.
 
-    `end` is a time of `clock`, because other plans have no exact times. So the function compares it
-    with the end that `clock` predicts for `plan`, not with the exact `plan.makespan`.
+    Only the chosen plan has exact times; `end` is a time that `clock` predicted. So the function
+    compares it with the end that `clock` predicts for `plan`, not with the exact `plan.makespan`.
     """
     later = end - simulate(plan.issued).clock.end
     if later == 0:

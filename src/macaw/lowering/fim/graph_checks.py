@@ -35,7 +35,11 @@ def scaling(form: int, shift: int) -> dict[str, int]:
 def bias_row(
     form: int, name: str, data: NDArray[Any] | None, bias: NDArray[np.integer[Any]]
 ) -> NDArray[np.int64]:
-    """Return the bias of a product with the right side `name`, a constant with `data`, as a row."""
+    """Return the bias of a product as a row of integers, one for each column of its right side.
+
+    The right side is the tensor `name` with the numbers `data`. It must be a constant, the numbers
+    must be int8, and the bias must be small enough to be a sum of products of int8.
+    """
     row = np.asarray(bias).reshape(1, -1).astype(np.int64)
     if not FORMATS[form].is_integer:
         raise LowerError(f"a bias of {FORMATS[form].name} numbers", "add a constant")

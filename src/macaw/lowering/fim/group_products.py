@@ -122,8 +122,8 @@ class _Dividing:
     def part(self, task: Task, count: int, number: int) -> Task:
         """Return part `number` of the `count` parts of a product, a product of fewer groups.
 
-        It multiplies the blocks of its groups by their rows of the right side. It writes their rows
-        of the product's output.
+        The part multiplies the blocks of its groups by the rows of the right side that belong to
+        these groups. It writes the rows of the product's output that belong to them.
         """
         weights, columns = task.inputs
         rows, depth = task.output.rows // count, weights.columns // count

@@ -418,7 +418,7 @@ class _Reader:
 
 
 def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return the rows and columns of a tensor as a matrix, whose rows are its last dimension."""
+    """Return (rows, columns) of a tensor as a matrix, whose columns are the last dimension."""
     columns = shape[-1] if shape else 1
     return int(np.prod(shape[:-1], dtype=np.int64)), columns
 

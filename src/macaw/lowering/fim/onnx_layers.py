@@ -189,7 +189,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _conv_transpose(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add the tasks of ConvTranspose: a convolution of the image with zeros between numbers."""
+    """Add the tasks of ConvTranspose: a convolution of the image with zeros between its pixels."""
     attributes, name = node.attributes, _output(node)
     x, weights = required(inputs, 0), required(inputs, 1)
     if weights.array is None:

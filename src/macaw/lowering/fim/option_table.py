@@ -160,7 +160,9 @@ def option_table(
 def _later(levels: Mapping[str, int], readers: Mapping[str, list[Task]], unit: Unit) -> int:
     """Return the least cycles from a unit's end to the end of all tasks that depend on it.
 
-    Only tasks with a known level count. `readers` has the tasks that read each output.
+    `levels` has, by output, the least cycles from the start of a task to the end of all tasks that
+    depend on it. Tasks that are not in `levels` do not count. `readers` has the tasks that read
+    each output.
     """
     own = {task.output.name for task in unit}
     names = {x.output.name for task in unit for x in readers[task.output.name]} - own

@@ -23,10 +23,11 @@ COPIES = PREFETCH, BRING, FETCH  # kinds of actions that only copy
 class Option:
     """One way to do a task, or several tasks in one start of an island, with its cycles.
 
-    `tasks` are in the order of execution. If producer and consumer blocks do them, `buffer` is the
-    number of columns in the buffers between them (seed 004 ¶48-52); it is 0 if one block does all.
-    An option of the host has no island: its `compute` is a number of cycles of cp, its `bring` a
-    number of cycles of the dma.
+    The steps of an option are to copy inputs into the banks (`bring` cycles), to execute blocks
+    (`compute`), and to copy results out of the banks (`fetch`). `tasks` are in the order of
+    execution. If producer and consumer blocks do them, `buffer` is the number of columns in the
+    buffers between them (seed 004 ¶48-52); it is 0 if one block does all. An option of the host has
+    no island: its `compute` is a number of cycles of cp, its `bring` a number of cycles of the dma.
     """
 
     tasks: tuple[Task, ...]
@@ -89,7 +90,7 @@ class Option:
 
     @property
     def late(self) -> Option:
-        """This option without the choice to copy its constants before its other inputs.
+        """This option, with its constants always copied together with its other inputs.
 
         `constants` is 0, and `bring` still has the cycles of all copies.
         """
@@ -218,7 +219,7 @@ class GraphPlan:
     def needs_constants(self, step: Step) -> bool:
         """Return whether the action `bring` of a step has to copy the step's constants, too.
 
-        It has not if the constants are copied in advance, or if an earlier step has copied them.
+        It need not if the constants are copied in advance, or if an earlier step has copied them.
         """
         return step.number not in self.prefetched and step.number not in self.holders
 

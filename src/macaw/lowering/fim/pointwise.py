@@ -132,8 +132,8 @@ class PointwiseJob:
     def chunk(self) -> int:
         """The number of columns that one operand takes in a row of a bank.
 
-        It is the least number with which the job still needs as few rows as with the largest
-        chunks. So the chunks of all banks have nearly the same size.
+        The largest possible chunks give the least number of rows. Of the numbers that give as few
+        rows, this is the least, so the chunks of all banks have nearly the same size.
         """
         rows = -(-self.columns // (COLUMNS // self.places * self.memory.banks))
         return -(-self.columns // (rows * self.memory.banks))

@@ -27,7 +27,7 @@ _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
 
 class Call(NamedTuple):
-    """A function of values, which have numbers: first the operands in memory, then the results.
+    """A function of values, which are numbered: first the operands in memory, then the results.
 
     `operands` has the numbers of the values that the function reads. If `stores`, the result of the
     call is also written to a separate column.
@@ -76,7 +76,10 @@ class _Writer:
     accumulating: int = 0  # the number of the ALU mode that adds a product to Rz
 
     def leave(self, value: int) -> None:
-        """Write the words that select the slice of Rz with a value, and its shift in int8."""
+        """Write the words that must precede a word that reads `value` from Rz.
+
+        They select the value's slice and, in int8, set the shift by which the value is divided.
+        """
         self.select(self.slot_of[value])
         shift = self.shift_of.get(value, self.shift)
         if shift != self.shift:
@@ -180,7 +183,7 @@ def column_words(
     A place is a column of the open row. The first `operands` places are the operands, then follow
     the results that are stored, then spare columns. `slices` is the number of slices of Rz, 2 at
     least. Slice 0 is selected when the words begin and when they end. The ALU mode of a call is the
-    call's index; the mode after those of all calls adds a product to Rz.
+    call's index. There is one mode more, after those of the calls, which adds a product to Rz.
     """
     last_use = {operands + number: number for number in range(len(calls))}
     for number, call in enumerate(calls):

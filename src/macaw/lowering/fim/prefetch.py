@@ -56,10 +56,10 @@ def with_rows(plan: GraphPlan, rows: int) -> GraphPlan | None:
 
 
 def _placed(plan: GraphPlan, rows: int) -> tuple[list[_Use], _Use | None]:
-    """Assign rows to the uses of rows in order of time, as long as each use gets enough rows.
+    """Assign a first row to each use of rows (`_Use`), in order of time, until one does not fit.
 
-    `rows` is the number of rows of a bank. Return the uses that have rows, and the first use that
-    gets none; it is None if all uses have rows.
+    `rows` is the number of rows of a bank. Return the uses that have rows, and the use that does
+    not fit; it is None if all fit.
     """
     placed: list[_Use] = []
     for use in sorted(_uses(plan), key=lambda use: use.first):
@@ -115,7 +115,10 @@ def _at_row(step: Step, row: int) -> Step:
 
 
 def _uses(plan: GraphPlan) -> Iterable[_Use]:
-    """Return the uses of rows by steps whose constants do not stay in the banks."""
+    """Return the uses of rows by all steps whose constants do not stay in the banks.
+
+    Steps that use the same copy of their constants share a use (`_Use`).
+    """
     uses: dict[int, _Use] = {}
     for number, action in enumerate(plan.actions):
         step = plan.steps[action.step]

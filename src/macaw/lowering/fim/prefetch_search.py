@@ -92,10 +92,10 @@ def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan:
 
 
 def _places(plan: GraphPlan, step: Step) -> Iterator[int | None]:
-    """Yield where to try the copies of a step's constants: arguments `where` for `_moved`.
+    """Yield the values to try as the argument `where` of `_moved`, for the constants of a step.
 
-    They are at most `WAITS` of the longest waits of the dma before the copies of the step's other
-    inputs. If the constants come in advance now, None is the last.
+    They are the actions of at most `WAITS` waits of the dma, the longest ones before the copies of
+    the step's other inputs. If the constants come in advance now, the last value is None.
     """
     # The step is the first that uses these constants: a holder comes before the steps that use its
     # constants again (`clock.Track`).

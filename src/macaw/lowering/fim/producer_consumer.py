@@ -230,7 +230,7 @@ def _bank_between(producer: StreamTiling) -> int:
 
 @dataclass(frozen=True)
 class _Query:
-    """A chain of fused tasks for which an island's tilings are wanted.
+    """Asks for the tilings by which an island can do a chain of fused tasks, in one layout.
 
     It is the key of a cache; queries with equal traits have equal results.
     """

@@ -18,7 +18,7 @@ MOST_PRODUCTS = 16  # the most products of a sum
 def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
     """Return the sums of a graph, each as its products and additions in the order of the graph.
 
-    Only the next addition reads a product or a partial sum, and neither is a result of the graph. A
+    Each product and partial sum is read by the next addition only, and is no result of the graph. A
     sum has at most `MOST_PRODUCTS` products. If it has more than two, the list also has the smaller
     sums that are parts of it.
     """

@@ -116,7 +116,7 @@ class ProgramWriter:
         self.images = tuple(residency.images(plan.steps))
 
     def _between(self) -> dict[str, str]:
-        """Return the labels of the tensors that one step stores and only other steps read, by name.
+        """Return a label for each tensor that steps store, by name, except inputs and results.
 
         Raises `LowerError` if an input or a result has a name that is a label of the program.
         """

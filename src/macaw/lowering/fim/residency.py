@@ -46,7 +46,7 @@ class PlacedImage:
 def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
     """Yield the constants that stay in the banks, in the order of the steps.
 
-    Constants that several steps share come once.
+    If several steps share constants, these are yielded once.
     """
     seen: set[tuple[int | None, Hashable]] = set()
     number = 0

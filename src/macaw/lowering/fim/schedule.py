@@ -61,7 +61,7 @@ def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
 
 
 def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
-    """Return the plan with the steps and actions of a finished track."""
+    """Return the plan of a finished track: the steps issued in a simulation, with their actions."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
     return GraphPlan(
         table.graph,
@@ -203,7 +203,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
-    """Return the cost of an option that a track issues next; `list_schedule` describes the cost.
+    """Return the cost of issuing `option` after the steps of a track, as `list_schedule` says.
 
     The end of the path is the end of the option, plus the least cycles of the tasks that depend on
     it. The cost is `NEVER` if constants that stay need more rows than are reserved.

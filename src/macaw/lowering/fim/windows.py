@@ -100,8 +100,9 @@ class LineGroups:
     """An image in another order, in which lines of one tile are side by side.
 
     The image has `pixels` pixels of `pitch` numbers each. Group g has the `deep` numbers of each
-    pixel that start at number g * `deep`, pixel after pixel; the groups follow each other.
-    `counts` has the number of pixels that have all numbers of a group.
+    pixel that start at number g * `deep`, pixel after pixel; the groups follow each other. The last
+    pixel of the image may be incomplete: `counts` has, for each group, the number of pixels that
+    have all `deep` numbers of the group.
     """
 
     pitch: int
@@ -115,18 +116,18 @@ class LineGroups:
         return self.pixels * self.pitch
 
     def places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices in the groups at which the lines begin that begin at `keys` in the
-        image.
-        """
+        """Return the indices in the groups for lines that begin at `keys` in the image."""
         pixels, inside = np.divmod(keys, self.pitch)
         return (inside // self.deep * self.pixels + pixels) * self.deep
 
 
 def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> LineGroups | None:
-    """Return the image in groups, if fewer copies make the tiles from these; otherwise None.
+    """Return the groups of the image, or None if the tiles need no fewer copies from them.
 
     `keys` has the keys of the tiles of each block, as in `DistinctTiles`. A line has `deep`
-    numbers; the image has `numbers` numbers. The pitch is the most frequent distance of two lines.
+    numbers; the image has `numbers` numbers. If lines that are in different places of the image are
+    side by side in the groups, one copy can move several of them. The pitch is the most frequent
+    distance of two lines.
     """
     every = np.concatenate(keys)
     distances, frequency = np.unique(np.diff(every, axis=1), return_counts=True)
