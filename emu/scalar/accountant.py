@@ -44,8 +44,9 @@ class ScalarAccountant(Accountant):
     def note_branch(self, address: int, found: Decoded) -> None:
         """Add the address of the instruction `found` to `needed` if it is a branch forward.
 
-        Programs need branches forward, because these decide something. A program needs no branch
-        backward after its loop is unrolled, and no jump after its code is moved.
+        A branch forward makes a decision, so no change of the program can save it. A branch
+        backward can be saved if its loop is unrolled, and a jump if the code at its target is
+        moved.
         """
         if found.row.family == "branch" and found.values["target"] > 0:
             self.needed.add(address)

@@ -1,9 +1,9 @@
 """The base class of scalar cores: registers, the decoder, the end of an instruction, its trace.
 
 The interpreters (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend
-this class. While the trace records, each instruction adds what it does to a tally. At the next
-border the trace block adds the tally to its open groups. A border is an instruction before which a
-register group opens or closes.
+this class. While the trace records, each instruction adds what it does to a tally, which holds
+counts for the trace. A border is an instruction before which a register group of the trace block
+opens or closes. At the next border, the trace block adds the tally to the groups that are open.
 """
 
 from __future__ import annotations
@@ -117,18 +117,21 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def ask(self) -> None:
-        """Make `advance` return after the present act, because another core may have to act now."""
+        """Make `advance` return after the present instruction: another core may have to act now."""
         self.shared = True
 
     def _wake(self, sleeper: Sleeper) -> None:
-        """Wake `sleeper`, a core that has yet to write the memory from which this core fetches."""
+        """Make `sleeper` do the acts that it has skipped, so that its writes are in memory.
+
+        `sleeper` is a core that may have skipped writes to the memory from which this core fetches.
+        """
         sleeper.interrupt(self.time)
         self.ask()
 
     def special_register(self, address: int) -> int | None:
         """Return the bits of the control and status register `address`, without effects of a read.
 
-        The result is None for a register of a group that the trace block does not have.
+        The result is None for a register of the trace block that belongs to no group.
         """
         name = self.specials[address].name
         if name in VALUES:
@@ -141,7 +144,7 @@ class ScalarCore(Core, Startable, Instrumented):
     # The end of an instruction
 
     def uses(self, row: Instruction) -> int:
-        """Return how many compute units an instruction uses, from its first to its last cycle."""
+        """Return how many compute units an instruction occupies for as long as it executes."""
         return int(row.family in COMPUTING)
 
     def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
@@ -180,7 +183,10 @@ class ScalarCore(Core, Startable, Instrumented):
             self.ask()
 
     def put_off(self, later: WindowNotReady) -> None:
-        """Make the core try the present instruction again when the window may be ready."""
+        """Make the core try the present instruction again when the window may be ready.
+
+        `later` says which window that is, and when to try again.
+        """
         self.ask()
         self.postpone(later)
 
@@ -264,9 +270,9 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
-        """Add `count` occurrences of `what` to the tally, in the cycles `time` to `until` - 1.
+        """Add `count` events of the kind `what` to the tally, in the cycles `time` to `until` - 1.
 
-        `number` is ignored: the instruction is the present one.
+        `number` is ignored, because the events always belong to the present instruction.
         """
         self.tally.count_occurrence(INDEX[what], time, until, count)
 

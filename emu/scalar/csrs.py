@@ -38,7 +38,8 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
     """Return the trace block's register `name`, which has the CSR address `address`.
 
-    For the trace, the instruction that reads the register has started.
+    The value already counts the instruction that reads the register as begun. Raises `Fault`
+    (illegal instruction) if the register belongs to no group.
     """
     if core.tracing:
         core.tally.begin_instruction(core.time)

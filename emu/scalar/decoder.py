@@ -14,7 +14,8 @@ from macaw.isa.model import Core as Table
 class Decoder:
     """Fetches and decodes instructions.
 
-    It calls `on_sleeper` before a fetch from memory that a sleeping core has yet to write.
+    Before a fetch, it calls `on_sleeper` if another core (the sleeper) may have put off writes to
+    the memory that contains the instruction.
     """
 
     def __init__(

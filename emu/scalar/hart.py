@@ -29,7 +29,7 @@ from macaw.isa.model import Core as Table
 class Hart(ScalarCore):
     """A scalar core that interprets its instructions.
 
-    `modules` have the functions of the instructions that are not in the scalar base.
+    `modules` define the functions of the instructions that are not in RV32IM, one per mnemonic.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Hart(ScalarCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the record.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         self.origins = RegisterOrigins(self, number)
         return self.origins

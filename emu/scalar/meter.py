@@ -36,7 +36,9 @@ class ScalarMeter(Meter):
             super().hear(event)
 
     def begins(self) -> bool:
-        """Return whether the announced instruction is tried for the first time."""
+        """Return whether this is the first try of the announced instruction, which may be tried
+        again.
+        """
         return True
 
     def work(self, row: Instruction) -> Work:

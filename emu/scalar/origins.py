@@ -34,7 +34,7 @@ class _Step(NamedTuple):
 
 
 class RegisterOrigins(Origins):
-    """Records the instructions, the values of their registers, and the data that they loaded."""
+    """Records what `makers` needs: instructions, their registers' values and the data they loaded."""
 
     def __init__(self, core: ScalarCore, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -121,7 +121,7 @@ class RegisterOrigins(Origins):
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """Yield the operands of an instruction that are registers, as (operand, (file, number)).
 
-        Only operands in `names`, a text with names, count.
+        `names` has the names of the wanted operands, with spaces between them; others are left out.
         """
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):

@@ -19,7 +19,7 @@ LONGEST = 64  # the greatest number of instructions in a run
 
 
 class PageWatch:
-    """Calls `forget(address)` for each watched address on a page when code on that page changes."""
+    """Calls `forget(address)` for the watched addresses of code on a page when that page changes."""
 
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget
@@ -96,7 +96,7 @@ class RunCache:
             }
 
     def _forget(self, address: int) -> None:
-        """Do not use the runs at `address` for now, because their page has changed.
+        """Stop using the runs at `address`, because their page has changed.
 
         Before the cache uses them again, it compares their code with memory.
         """

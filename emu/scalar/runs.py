@@ -1,8 +1,9 @@
 """Runs: sequences of instructions bound to the registers of one core, executed one after the other.
 
 A run can contain instructions that neither wait nor call a service of the device. It is a list of
-acts that ends with a branch, a jump or the next address. The fast engine executes long runs, and
-the interpreter executes runs of one instruction. So each instruction is defined only once.
+acts: functions without arguments that each execute one instruction. At its end is a branch, a jump
+or the next address. The fast engine executes long runs, and the interpreter executes runs of one
+instruction. So each instruction is defined only once.
 """
 
 from __future__ import annotations
@@ -154,9 +155,9 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument `target` for the function of a jump with this syntax.
+    """Return the argument `target`, as a dict, for the function of a jump with this syntax.
 
-    The result is empty if the syntax has no target.
+    The result is empty if the syntax has no target, as for a jump to an address in a register.
     """
     return {"target": target} if "target" in syntax else {}
 
@@ -172,8 +173,9 @@ def _leave_at_once() -> Exit:
 def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
     """Return the act of a branch whose target is misaligned.
 
-    It does what `decide` does, but if the branch is taken (the result is `taken`), it raises
-    `Leave(place)`.
+    It does what `decide` does, but if the branch is taken, it raises `Leave(place)`, so that the
+    interpreter executes the branch and raises the fault. `taken` is the result of `decide` for a
+    taken branch.
     """
 
     def act() -> Exit:

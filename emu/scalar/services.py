@@ -1,7 +1,7 @@
 """The instructions of the families csr and system.
 
-The function with the name of a mnemonic executes its instruction. The function gets the core and
-the operands, and takes effect at once. A function that stops the program returns the `Stop`.
+The function named like a mnemonic executes this instruction. It gets the core and the operands, and
+takes effect at once. A function that stops the program returns the `Stop`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values of the control and status registers that count time and instructions."""
+"""The values of those control and status registers that count time and instructions."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from macaw.isa.rows import Instruction
 class Timing:
     """The costs of the instructions of core `name`, from the settings `name.alu_cycles` and so on.
 
-    For families that only this core has, the first word of the row's `cycles` names the setting.
+    For an instruction family that only this core has, the text `cycles` in the instruction table
+    begins with the name of the setting.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
@@ -50,7 +51,7 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """Return the name of the setting at the start of a row's text `cycles`.
+    """Return the name of the setting with which the text `cycles` of a table row begins.
 
     For example, the text "alu_cycles, and the wait" gives `alu_cycles`.
     """

@@ -1,6 +1,7 @@
 """The loads and stores of vc: executes them for general registers and vector registers.
 
-In memory, the lanes of a vector register may be apart by a stride.
+A strided load or store accesses each lane of a vector register on its own: from one lane to the
+next, the address grows by a stride, which a general register contains.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Accesses:
     def execute(self, found: Decoded) -> None:
         """Execute the load or store `found`.
 
-        Raises `Fault`, and `WindowNotReady` if the core has to try again later. Both come before
-        any change.
+        Raises `Fault`, and `WindowNotReady` if the core has to try again later. It raises them
+        before it changes anything.
         """
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core

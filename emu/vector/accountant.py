@@ -26,14 +26,15 @@ class VectorAccountant(ScalarAccountant):
 
     These cycles have three parts, in this order: the first cycle of the instruction, the cycles
     until memory accepted its access or until the target of its branch was fetched, and the wait of
-    the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
-    the bytes of the previous store, and one wider store could write the bytes of both stores. If
-    one store replaces both, the first cycle of the narrow store vanishes, and with it the cycles
-    that `_store` names.
+    the next instruction for operands.
 
-    If an instruction waits for a result, the cycles since the issue of the instruction that makes
-    the result are hidden. A hidden cycle costs nothing: without it, the wait would be one cycle
-    longer.
+    The first cycle of a store is charged to the cause `narrow` if its bytes follow the bytes of the
+    previous store, and one wider store could write the bytes of both. A program with the wider
+    store saves this cycle, and also the cycles that `_store` names.
+
+    If an instruction waits for a result, the charges since the issue of the instruction that makes
+    the result are hidden. A change that saves a hidden cycle saves no time, because the wait then
+    becomes one cycle longer.
     """
 
     core: VectorCore
@@ -114,7 +115,10 @@ class VectorAccountant(ScalarAccountant):
             self.latest.append((begin, until, Charge(cause, address, whom, producer, cores)))
 
     def _hide(self, since: int, cause: str) -> None:
-        """Record that the charges since cycle `since` are hidden, except those to `cause`."""
+        """Record that the charges since cycle `since` are hidden by a wait whose cause is `cause`.
+
+        Charges to `cause` itself are not hidden.
+        """
         visible = []
         while self.latest and self.latest[-1][0] >= since:
             begin, end, charge = item = self.latest.pop()
@@ -127,11 +131,12 @@ class VectorAccountant(ScalarAccountant):
     def _store(self, address: int, size: int) -> None:
         """Record a store of `size` bytes at `address`, and whether it is `narrow`.
 
-        If it is, other cycles vanish with its first cycle. One is the cycle of the instruction that
-        made the stored value, if this instruction took the value out of a register (a move or a
-        shift of bytes), or loaded it from the bytes after those of the previous stored value. The
-        others are the cycles that stepped a loop since the previous store, if all other
-        instructions since then made values to store.
+        If it is, one wider store could replace it and the previous store. `vanishing` gets the
+        other cycles that this would save. One is the cycle of the instruction that made the stored
+        value, under one condition: it took the value out of a register (a move or a shift of
+        bytes), or it loaded the value from the bytes after those of the previous stored value. The
+        others are the cycles of the instructions since the previous store that step a loop (its
+        counter and its branch), if all the rest of these instructions made values to store.
         """
         producer, is_load = None, False
         if self.stored is not None:
@@ -164,8 +169,8 @@ class VectorAccountant(ScalarAccountant):
     def _source_of_lane(self, found: Decoded) -> int | None:
         """Return the address of the instruction that moved the stored value out of a vector.
 
-        The result is None if the value comes from elsewhere, or if `found` does not store a general
-        register.
+        The stored value is the one that `found` stores. The result is None if it comes from
+        elsewhere, or if `found` does not store a general register.
         """
         if found.row.family != "store":
             return None

@@ -21,7 +21,7 @@ from macaw.isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
 
 
 def bind(core: VectorCore, found: Decoded) -> tuple[Act | None, int]:
-    """Return the act of an instruction and the number of its products.
+    """Return the act of an instruction, and the number of products if it is a pmac (else 0).
 
     The act is None for an access to memory.
     """

@@ -57,14 +57,17 @@ class VectorCore(ScalarCore):
         self.products = self.state.products
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93; None for exit code 0, which ends only this core."""
+        """Return the stop of `ecall` 93 (exit), which ends the program with exit code `code`.
+
+        The result is None for exit code 0, which ends only this core.
+        """
         if code:
             return super().exit(code)
         self.running = False
         return None
 
     def units(self) -> Units:
-        """Return the sizes for the trace. A compute unit is a byte lane of the vector unit."""
+        """Return the sizes that the trace's formulas use. A compute unit is a byte lane of vc."""
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:

@@ -1,8 +1,9 @@
 """The interpreter of vc: it issues at most one instruction in a cycle, in program order.
 
-An instruction that issues in cycle t has its effects in t. The scoreboard has the cycle from which
-the result may be used. After an access, no instruction issues until memory has accepted the access:
-until its banks are granted, or until the channel of external memory is free.
+An instruction that issues in cycle t has its effects in t. For each register, the scoreboard has
+the cycle from which later instructions may use the result. After a load or store, no instruction
+issues until memory has accepted the access: until its banks are granted, or until the channel of
+external memory is free.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class VectorInterpreter(VectorCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the record.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         self.origins = VectorOrigins(self, number)
         return self.origins

@@ -42,8 +42,7 @@ def vector_work(row: Instruction) -> Work:
 def _pmac(name: str) -> Work:
     """Return the operations of a pmac of the format `name`: its products, and as many additions.
 
-    For each result, one of the additions adds the old sum. This addition counts even for a pmac
-    without old sum.
+    One addition per result adds the old sum. It is counted even for a pmac that adds to no old sum.
     """
     form = PMAC_FORMATS[name]
     if name[0] == "f":

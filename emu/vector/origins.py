@@ -22,8 +22,9 @@ class VectorOrigins(RegisterOrigins):
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """Yield the operands of an instruction that are registers, as (operand, (file, number)).
 
-        Only operands in `names`, a text with names, count. A product without `acc` does not read
-        its destination, so the method leaves that operand out.
+        `names` has the names of the wanted operands, with spaces between them; others are left out.
+        A product without `acc` does not read its destination, so the method leaves that operand
+        out.
         """
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:

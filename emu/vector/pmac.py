@@ -1,7 +1,7 @@
 """The permute multiply-accumulate (seed 002 ¶60-¶75): it permutes, multiplies, adds four products.
 
 Sources are vector registers as views of 16 bytes, results are 16 new bytes. A function reads all
-sources before the caller writes the result.
+sources before the caller writes the result to a register.
 """
 
 from __future__ import annotations
@@ -129,17 +129,17 @@ def _sum_groups(first: NDArray[Any], second: NDArray[Any], order: Order) -> NDAr
 
 
 def _sums_in(register: Bytes, form: PmacFormat) -> NDArray[np.float32]:
-    """Return the sums that a register has in the format `form` of floats.
+    """Return the sums in a register whose format is `form`, a format of floats.
 
-    A sum is the first number of each lane.
+    Four lanes give one sum. The sum is a binary32 number in the lowest bytes of their place.
     """
     return np.frombuffer(register, np.float32)[:: GROUP // form.results]
 
 
 def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uint8]:
-    """Return the register with these sums in the format `form` of floats.
+    """Return the register that contains these sums in the format `form` of floats.
 
-    In the register, the bits between a sum and the next one are 0.
+    If a sum's place in the register is wider than binary32, the bits above the sum are 0.
     """
     result = np.zeros((form.results, GROUP // form.results), np.float32)
     result[:, 0] = np.where(np.isnan(sums), _NAN, sums)
@@ -174,7 +174,10 @@ def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
 
     @lru_cache(maxsize=64)
     def find_places(order: bytes) -> NDArray[np.int64]:
-        """Return the places of the products of an order in the matrix of all products."""
+        """Return where `reduce` finds its products in the flattened matrix of all products.
+
+        Row i, column j of the matrix has lane i of the first source times lane j of the second one.
+        """
         entries = np.frombuffer(order, np.uint8).astype(np.int64)
         return entries + form.lanes * np.arange(form.lanes)
 
@@ -216,7 +219,7 @@ def _reduction(name: str, form: PmacFormat) -> Reduction:
 
 
 def _source(name: str, form: PmacFormat) -> str:
-    """Return the NumPy type of the lanes of a source in the format `name`, which is `form`."""
+    """Return the NumPy type of the source lanes of the format that has this name and is `form`."""
     return f"<{ {'u': 'u', 's': 'i', 'f': 'f'}[name[0]] }{form.bits // 8}"
 
 

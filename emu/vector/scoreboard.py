@@ -36,9 +36,9 @@ class Timing(ScalarTiming):
 
 
 def registers(kind: Kind, value: int) -> tuple[int, ...]:
-    """Return the scoreboard places of the registers of an operand with this kind and value.
+    """Return the scoreboard places of the registers that an operand of this kind and value names.
 
-    x0 and constants have none.
+    There are none for x0 and for constants.
     """
     if isinstance(kind, VectorRegister):
         return (FIRST_VECTOR + value,)

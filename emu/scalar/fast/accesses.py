@@ -2,9 +2,10 @@
 
 Accesses with the same base register form a group if no instruction between them writes this
 register. The first access of a group tests the base for the whole group: that all accesses are
-inside the memory and aligned, and that the stores need no call of `Pages.touch`. If a test fails,
-the function ends before the first access, which the interpreter executes. A group with stores has a
-window: a range of the base in which all its accesses have passed the tests.
+inside the memory and aligned, and that no store writes a word that `Pages` watches or a page not
+yet marked as written. If a test fails, the function ends before the first access, which the
+interpreter executes. A group with stores has a window: a range of the base in which all its
+accesses have passed the tests.
 
 If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
 not part of the passes: they find out for how many passes the base stays in the window.
@@ -64,7 +65,7 @@ class Group(NamedTuple):
 
     @property
     def stores(self) -> tuple[Access, ...]:
-        """The stores, but only one of those that write the same bytes."""
+        """The stores of the group, with only one of each set of stores that write the same bytes."""
         kinds = {(x.immediate, x.size): x for x in self.accesses if x.stores}
         return tuple(kinds.values())
 
@@ -111,10 +112,12 @@ def find_groups(
 
 
 def find_window(pages: Pages, group: Group, least: int, most: int, at: int) -> tuple[int, int]:
-    """Return the window around `at`, the distance from the memory's start to the group's base.
+    """Return the window around `at`, which is the distance from the memory's start to the base.
 
-    `at` has passed all tests but that of stores; it is from `least` to `most`. If a store needs a
-    call of `Pages.touch`, the window is empty.
+    The result is (first distance, distance after the last one). For all distances in between, the
+    group's accesses pass all tests. `least` and `most` are the limits within which the accesses are
+    inside the memory; `at` is between them and aligned. If a store at `at` needs a call of
+    `Pages.touch`, the window is empty.
     """
     low, high = least, most + 1
     for store in group.stores:
@@ -145,11 +148,11 @@ class AccessWriter:
         self._followed: set[int] = set()  # the bases of these groups
 
     def look_ahead(self, steps: Steps, steady: int) -> None:
-        """Let the lines of `head` test accesses ahead, for several passes at once.
+        """Move the tests of groups out of the passes where possible, to the lines of `head`.
 
-        This is possible for a group if each pass changes its base by a constant that keeps the
-        alignment. `steps` are the changes of registers in each pass, and a pass takes `steady`
-        cycles.
+        These lines then test the accesses of several passes at once. This is possible for a group
+        if each pass changes its base by a constant that keeps the alignment. `steps` are the
+        changes of registers in each pass, and a pass takes `steady` cycles.
         """
         self.steady = steady
         for group in dict.fromkeys(self._groups.values()):
@@ -161,10 +164,11 @@ class AccessWriter:
             self.variables.append("near")
 
     def walks(self, value_of: Callable[[int, int], Value | None]) -> list[Walk] | None:
-        """Return a `Walk` for each group of accesses; None if there is a group that does not walk.
+        """Return for each group of accesses its bytes in a pass, and how far a pass moves them.
 
-        `value_of` returns the value of a register before the instruction with an index; None if the
-        value is not the same in each pass.
+        The result is None if the base of a group neither is the same in each pass nor changes by a
+        constant. `value_of(register, place)` returns the value of a register before the instruction
+        with index `place`; None if the value is not the same in each pass.
         """
         walks = []
         ahead = {group: (by, before) for group, by, before in self._ahead}
@@ -182,8 +186,10 @@ class AccessWriter:
     def head(self, leave: Leave) -> list[str]:
         """Return the lines before each pass, which test for the limit and test accesses.
 
-        From the time `bound` on, they end the function with the lines of `leave`. From the time
-        `near` on, they test the accesses of further passes.
+        The lines end the function with those of `leave` if the block's time `t` has reached the
+        variable `bound`, the limit for the start of a pass. If `t` has reached `near`, they test
+        the accesses of further passes, and set `near` to the time up to which these accesses are
+        tested.
         """
         bound = ["if t >= bound:", *indent_lines(leave())]
         if not self._ahead:
@@ -210,11 +216,11 @@ class AccessWriter:
         return ["if t >= near:", *indent_lines(lines)]
 
     def test(self, place: int, spans: Spans, leave: Leave) -> Iterable[str]:
-        """Yield the lines before the instruction at `place` that test the accesses of its group.
+        """Yield the lines that test a group's accesses, before the instruction at `place`.
 
-        The lines of `leave` end the function if a test fails. There are no lines unless the
-        instruction is the first access of a group that `head` does not test. Afterwards `spans`
-        knows which values the base may have.
+        There are no lines unless the instruction is the first access of a group that `head` does
+        not test. The lines of `leave` end the function if a test fails. `spans` gets the range of
+        values that the base has if the test succeeds.
         """
         group = self._groups.get(place)
         if group is None or group.place != place:
@@ -228,7 +234,10 @@ class AccessWriter:
         spans[_register(group.register)] = max(0, self.base + least), self.base + most
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Yield the lines after an instruction that adds a constant to the base of a group."""
+        """Yield the lines after an instruction that adds a constant to the base of a group.
+
+        They add the constant to the variable with the distance from the memory's start to the base.
+        """
         by = added(found)
         if self.base and by is not None and found.values["rd"] in self._followed:
             at = f"at_x{found.values['rd']}"
@@ -260,10 +269,10 @@ class AccessWriter:
         yield from indent_lines(self._set_window(group, at, leave))
 
     def _set_window(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
-        """Yield the lines that set the window of a group with stores, or else end the function.
+        """Yield the lines that set the window of a group with stores around its base.
 
-        `at` is the distance from the memory's start to the base, as text. The lines of `leave` end
-        the function.
+        `at` is the distance from the memory's start to the base, as text. If the window would be
+        empty, the lines of `leave` end the function.
         """
         first, until = _extent(group.stores)
         low, high = f"low{group.number}", f"high{group.number}"
@@ -316,14 +325,16 @@ class AccessWriter:
         return f"{self._element(place)} = {source}{masked}"
 
     def row(self, place: int) -> str:
-        """Return the expression of the bytes of a vector register's access with index `place`."""
+        """Return an expression for the bytes in memory of the vector access at index `place`."""
         access, at = self._access[place], self._at(self._groups[place])
         data = name_for(self.names, "data", self.pages.bytes)
         end = _sum(at, access.immediate + access.size)
         return f"{data}[{_sum(at, access.immediate)}:{end}]"
 
     def _element(self, place: int) -> str:
-        """Return the expression of the memory element that the access with index `place` uses."""
+        """Return an expression for the byte, halfword or word in memory of the access at index
+        `place`.
+        """
         access, pages = self._access[place], self.pages
         at = _sum(self._at(self._groups[place]), access.immediate)
         if access.size == 1:
@@ -333,9 +344,10 @@ class AccessWriter:
         return f"{name_for(self.names, 'words', pages.words)}[{at} >> 2]"
 
     def _limits(self, group: Group) -> tuple[int, int]:
-        """Return the least and the greatest distance from the memory's start to a group's base.
+        """Return the least and greatest distance from the memory's start to a group's base.
 
-        From the least distance on, a base that decreases in each pass does not wrap.
+        From the least to the greatest, all accesses of the group are inside the memory. The least
+        is such that a base that decreases in each pass does not fall below 0.
         """
         begin, end = _extent(group.accesses)
         by = min([0, *(step for other, step, _ in self._ahead if other is group)])
@@ -357,9 +369,10 @@ def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
 
 
 def _words(watched: str, at: str, store: Access) -> str:
-    """Return an expression that is true if a word that `store` would change is watched.
+    """Return an expression that is true if `store` would change a word that is watched.
 
-    `watched` is the name of the marks of watched words, `at` the distance to the base, as text.
+    `watched` is the name of the array with a mark for each word, `at` the distance from the
+    memory's start to the base, as text.
     """
     first = _sum(at, store.immediate)
     if store.size <= 4:

@@ -107,7 +107,7 @@ class BlockCache:
         self.blocks[address] = block
 
     def _make(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
-        """Return the block at an address, translated as `edition`; None if it would be empty.
+        """Return a new block at an address, of the given edition; None if it would be empty.
 
         The code is at `offset` in `pages`. Raises `OSError` if the sources of Macaw are not
         installed, because the text of the block is made from them.
@@ -180,9 +180,10 @@ class BlockCache:
             self._failures.clear()
 
     def _forget(self, address: int) -> None:
-        """Do not use the block at `address` for now, because its page has changed.
+        """Stop using the block at `address`, because its page has changed.
 
-        Before the cache uses the block again, it compares the block's code with memory.
+        When the code is hot again, the cache compares the block's code with memory, and uses the
+        block again if they are equal.
         """
         block = self.blocks.pop(address, None)
         if block is not None:

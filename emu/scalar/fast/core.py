@@ -181,11 +181,11 @@ class TranslatingCore(ScalarCore):
         return self._run_up_to_border(block, limit, room)
 
     def _leave_block(self, pc: int, before: int) -> int:
-        """Note that the block at `pc` left the next instruction to the interpreter.
+        """Note that the block at `pc` ended before an instruction that the interpreter executes.
 
         Before the block, `before` instructions were executed. Return `LEFT` if the trace has not
-        reached a border, else `DONE`. After `LEFT`, the interpreter must execute this instruction
-        now.
+        reached a border: the interpreter must then execute this instruction now. Otherwise return
+        `DONE`.
         """
         self.counting.note_exit(pc, self.retired - before)
         trace = self.trace

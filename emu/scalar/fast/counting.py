@@ -27,7 +27,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Round(NamedTuple):
-    """One pass through a block that branches back to its first instruction from a single branch."""
+    """One pass through a block of which a single branch or jump goes back to the first instruction."""
 
     length: int  # number of instructions
     uses: int  # uses of compute units
@@ -82,9 +82,9 @@ class Counting:
         return self.core.timing.of_family[found.row.family]
 
     def timed(self, place: int, found: Decoded) -> Timed:
-        """Return when the instruction with index `place` begins and ends in a pass, and its uses.
+        """Return the begin, the end and the uses of the instruction with index `place` in a pass.
 
-        The block must be timed (`is_timed`).
+        Call it only if each instruction of a pass has a fixed time (`is_timed`).
         """
         begin = self.begins[place]
         until = begin + self.cost(found)
@@ -94,7 +94,7 @@ class Counting:
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """The names of the counts for the tally, in addition to the number of instructions."""
+        """The names of the counts, besides the number of instructions, that go to the core's tally."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
@@ -106,9 +106,9 @@ class Counting:
         """Return the lines before each pass, which test for the limit and the next border.
 
         `leave` has the lines that end the function at the limit. `cutting` has the lines of a pass
-        that contains a border; None means that the function ends before a pass with a border, too.
-        If the block has only one branch back, the function computes a time `bound`. Before this
-        time neither the limit nor a border can come, so the function tests for neither.
+        that contains a border; None means that the function also ends before such a pass. If only
+        one branch of the block goes back to its start, the function computes a time `bound`. Before
+        this time neither the limit nor a border can come, so the function tests for neither.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
@@ -121,7 +121,7 @@ class Counting:
 
     @property
     def lasting(self) -> Iterable[str]:
-        """The names of the counts that the function keeps and does not add to the tally."""
+        """The names of the counts that are not for the tally: the core itself has such counters."""
         return ()
 
     @property
@@ -169,7 +169,9 @@ class Counting:
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
-        """Return the lines at the end of a pass that set the counts of uses."""
+        """Return the lines at the end of a pass that set its uses, and the time when the last one
+        ends.
+        """
         used = self.counts.get("uses", 0)
         if self.round is None:
             return (f"used = t + {self.last_use}",) if used else ()
@@ -179,7 +181,7 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _round(self) -> Round | None:
-        """Return the description of a pass, if all passes through the block are equal.
+        """Return the length and the uses of a pass, if all passes through the block are equal.
 
         None means that they differ, or that they use no compute unit.
         """

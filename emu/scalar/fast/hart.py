@@ -208,7 +208,7 @@ class FastHart(Hart, TranslatingCore):
     def _count_run(self, run: Run, begin: int, at: int, end: int, cost: int) -> None:
         """Count the instructions `at` to `end` - 1 of a run that started in cycle `begin`.
 
-        The last of them ends `cost` device cycles later.
+        Instruction `end` - 1 ends `cost` device cycles after the start of the run.
         """
         tally, used, costs = self.tally, run.uses, run.costs
         if tally.begin < 0:

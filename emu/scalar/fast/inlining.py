@@ -1,9 +1,10 @@
 """Writes the text of an act (`macaw.emu.scalar.semantics`), in which registers are variables.
 
-An act is a closure. The statements come from the source of its module, parsed once for all acts of
-one function. The free variables come from the closure: numbers become constants, registers become
-variables (`x10`), everything else becomes a name in a namespace. So each instruction is defined
-only once, both for engines that call acts and for engines that execute text.
+An act is a closure that executes one instruction. The statements come from the source of its
+module, parsed once for all acts of one function. The free variables come from the closure: numbers
+become constants, registers become variables (`x10`), everything else becomes a name in a namespace.
+So each instruction is defined only once, both for engines that call acts and for engines that
+execute text.
 """
 
 from __future__ import annotations
@@ -39,14 +40,16 @@ class Inlined(NamedTuple):
 
 
 class Spans(dict[str, tuple[int, int]]):
-    """The least and the greatest value that variables may have, if the text determines them."""
+    """By name of a variable: its least and greatest value, as far as the text determines them."""
 
     def of(self, name: str) -> tuple[int, int]:
         """Return the least and the greatest value of `name`, a register's variable."""
         return self.get(name, (0, MASK))
 
     def find(self, node: ast.expr) -> tuple[int, int] | None:
-        """Return the least and the greatest value of the expression `node`; None if unknown."""
+        """Return the least and the greatest value of the expression `node`; None if they are
+        unknown.
+        """
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node.value, node.value
         if isinstance(node, ast.Name):
@@ -73,9 +76,9 @@ def _hull(values: Iterable[int]) -> tuple[int, int]:
 def _combined(
     op: ast.operator, left: tuple[int, int], right: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return bounds of the results of the operation `op` on two spans; None if they are unknown.
+    """Return the least and the greatest result of the operation `op`; None if they are unknown.
 
-    The operands are any numbers in the spans `left` and `right`.
+    The operands are any numbers in the ranges `left` and `right`.
     """
     if isinstance(op, ast.Add):
         return left[0] + right[0], left[1] + right[1]
@@ -96,7 +99,7 @@ def _combined(
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """Return the statements of each act of a module, by the function that makes the act."""
+    """Return the statements of each act of a module, by the name of the function that makes it."""
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
         if isinstance(outer, ast.FunctionDef):
@@ -107,7 +110,10 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts that one function makes, with marks (`_MARK`) where they differ."""
+    """The text of all acts that one function makes. Marks stand for what differs between the acts.
+
+    A mark (`_MARK`) has the name of a register operand or of a value of the closure.
+    """
 
     lines: tuple[str, ...]
     result: str
@@ -154,12 +160,12 @@ def inline(
 
 
 def _simplify(line: str, spans: Spans) -> list[str]:
-    """Return lines with the same effect as `line`, an assignment.
+    """Return lines with the same effect as `line`, which is an assignment.
 
-    The assignment may mask its value to 32 bits. A mask without effect is left out. A sum or
+    The assignment may mask its value to 32 bits. A mask that changes no value is left out. A sum or
     difference is assigned without the mask, and a second line masks it only if it does not fit into
-    32 bits: Python takes longer for `&` with a mask of 32 bits than for an addition and a
-    comparison. The function stores the known range of the variable in `spans`.
+    32 bits: for Python, `&` with a mask of 32 bits takes longer than a comparison. The function
+    stores the known range of the variable in `spans`.
     """
     statement = ast.parse(line).body[0]
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
@@ -189,9 +195,9 @@ def _simplify(line: str, spans: Spans) -> list[str]:
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """Return the template of the acts that the function `name` of a module makes.
+    """Return the text, with marks, of the acts that the function `name` of a module makes.
 
-    `values` are the names in the acts whose values come from the closure.
+    `values` are the names in the acts that each act has values for, from its closure or its module.
     """
     change = _Change(values)
     lines: list[str] = []

@@ -10,17 +10,17 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Step(NamedTuple):
-    """The change of a register in a loop, seen from one instruction of the loop."""
+    """By how much a loop changes a register, seen from one instruction of the loop."""
 
     by: int  # what each pass adds to it; 0 if the loop does not write it
     before: int  # what the present pass has added before the instruction
 
 
 class Steps:
-    """The general registers of a loop that change by a constant in each pass, or not at all.
+    """Finds the general registers of a loop that each pass changes by a constant, or not at all.
 
     `loop` has the instructions of a pass, `written` the registers that each of them writes. Sums
-    that wrap are not considered.
+    are those of unbounded integers: that registers wrap at 32 bits is not considered.
     """
 
     def __init__(self, loop: Sequence[Decoded], written: Sequence[Sequence[int]]) -> None:
@@ -61,7 +61,8 @@ def find_value(
 
     The first instruction is at the address `start`; `written` has the registers that each of them
     writes. The result is None if the value is neither a constant nor a sum of a register's value
-    before `instructions` and a constant. Sums of registers that wrap are not considered.
+    before `instructions` and a constant. It is not considered that sums of registers wrap at 32
+    bits.
     """
     constant = 0
     for place in reversed(range(len(instructions))):
@@ -85,7 +86,9 @@ def find_value(
 
 
 def added(found: Decoded) -> int | None:
-    """Return the constant that an instruction adds to its result register; None without one."""
+    """Return the constant that an instruction adds to its result register; None if it is no such
+    sum.
+    """
     values = found.values
     is_sum = found.row.mnemonic == "addi" and values["rd"] == values["rs1"] != 0
     return values["imm"] if is_sum else None

@@ -18,7 +18,7 @@ Span = tuple[int, int]  # the first byte of a range, and the byte after its last
 
 
 class Timed(NamedTuple):
-    """The begin, the end and the uses of an instruction; times are as in `Use`."""
+    """When an instruction begins and ends, and its uses of units; times are as in `Use`."""
 
     begin: int
     until: int  # its end; for a branch, the end if it is not taken
@@ -27,7 +27,7 @@ class Timed(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Accesses to external memory, which move by a constant in each pass."""
+    """A group of accesses to external memory, whose addresses each pass moves by a constant."""
 
     register: int  # their base
     span: Span  # their bytes in the first pass, from the value of the register before the pass
@@ -35,7 +35,7 @@ class Walk(NamedTuple):
 
 
 def any_meets(walks: Iterable[Walk], span: Span, x: Sequence[int], passes: int) -> bool:
-    """Return whether the accesses of `passes` passes touch bytes of `span`.
+    """Return whether accesses in `passes` successive passes may touch a byte of `span`.
 
     `x` has the values of the general registers before the first pass.
     """
@@ -54,10 +54,10 @@ def any_meets(walks: Iterable[Walk], span: Span, x: Sequence[int], passes: int) 
 class PassTimes:
     """The times of a block's instructions.
 
-    `instructions` are those of a pass that does not branch back. A complete pass ends with
-    instruction number `length` - 1, and takes `cycles` device cycles; `length` is 0 if the block
-    does not branch back. `walks` are all accesses to external memory; None if a pass does not move
-    each of them by a constant.
+    `instructions` has the times of each instruction of the block, in a pass that goes through the
+    whole block. A complete pass is one that branches back: it ends with instruction number `length`
+    - 1, and takes `cycles` device cycles; `length` is 0 if the block does not branch back. `walks`
+    are all accesses to external memory; None if a pass does not move each of them by a constant.
     """
 
     def __init__(
@@ -77,8 +77,9 @@ class PassTimes:
     def limit_within(self, time: int, lead: int, room: int) -> int:
         """Return the limit with which a call in cycle `time` executes at most `room` instructions.
 
-        The limit is a cycle, an argument of the block's function. `lead` is as in
-        `macaw.emu.scalar.fast.blocks.Block`; `room` must be at least the length of the block.
+        The limit is a cycle, an argument of the block's function. `lead` is the number of cycles
+        from the start of a pass to its last instruction (`macaw.emu.scalar.fast.blocks.Block`).
+        `room` must be at least the length of the block.
         """
         if not self.length:
             return time + lead + 1
@@ -88,9 +89,9 @@ class PassTimes:
     def add(self, tally: Tally, time: int, passes: int, first: int, end: int, taken: bool) -> None:
         """Add instructions to the tally: those with the numbers `first` to `end` - 1.
 
-        The block began in cycle `time`, and its instructions are numbered from there. It has done
-        `passes` complete passes. `taken` says whether the last of the instructions is a branch that
-        was taken, other than the branch back.
+        The block began in cycle `time`, and its instructions are numbered through all passes, from
+        0. It has done `passes` complete passes. `taken` says whether the last of the instructions
+        is a branch that was taken, other than the branch back.
         """
         if passes:
             length, cycles = self.length, self.cycles
@@ -113,7 +114,7 @@ class PassTimes:
         tally.add_part(self._last_part(first, end, taken), time, time, 0)
 
     def _make_last_part(self, first: int, end: int, taken: bool) -> Part:
-        """Return instructions `first` to `end` - 1 of the last pass.
+        """Return the part with the instructions `first` to `end` - 1 of the last pass.
 
         `taken` says whether the last of them is a branch that is taken.
         """
@@ -125,18 +126,19 @@ class PassTimes:
     # Parts of complete passes
 
     def _make_short_part(self, first: int, count: int) -> Part:
-        """Return `count` instructions, fewer than a pass has, from instruction `first` on.
+        """Return the part with `count` instructions, from instruction `first` of a pass on.
 
-        All times count from the start of the pass of the first one.
+        These are fewer than a pass has, but they may go on in the next pass. All times count from
+        the start of the pass with `first`.
         """
         timed = [self._passed(number) for number in range(first, first + count)]
         uses = _merge(use for item in timed for use in item.uses)
         return Part(timed[0].begin, max(item.until for item in timed), uses)
 
     def _make_long_part(self, first: int, end: int) -> Part:
-        """Return the instructions from `first` of a pass up to (excluding) `end` of a later one.
+        """Return the part that begins with `first` of a pass and ends before `end` of a later pass.
 
-        They are as many as a pass has, or more.
+        It has at least as many instructions as a pass.
         """
         starts, ends, uses = self._start(first), self._end(end), []
         for start, last in zip(starts.uses, ends.uses, strict=True):
@@ -145,10 +147,10 @@ class PassTimes:
         return Part(starts.begin, ends.until, uses)
 
     def _make_start(self, first: int) -> Timed:
-        """Return the begins of the instructions from `first` on, and of their uses.
+        """Return when the instructions from `first` on begin, and when each kind of use begins.
 
-        The number of a use is that of the instructions before `first` of a pass; `more` is that of
-        all instructions of a pass. The uses are ordered by their kind.
+        In the uses, `number` counts the uses by the instructions before `first` in a pass, and
+        `more` those by all instructions of a pass. The uses are ordered by their kind.
         """
         timed = [self._passed(number) for number in range(first, first + self.length)]
         uses = _merge(use for item in timed for use in item.uses)
@@ -157,10 +159,10 @@ class PassTimes:
         return timed[0]._replace(uses=sorted(found))
 
     def _make_end(self, end: int) -> Timed:
-        """Return the ends of the instructions before `end` of a pass, and of their uses.
+        """Return when the instructions before `end` have ended, and when each kind of use ends.
 
-        The number of a use is that of the instructions of a pass before `end`. The uses are ordered
-        by their kind.
+        In the uses, `number` counts the uses by the instructions before `end` in a pass. The uses
+        are ordered by their kind.
         """
         timed = [self._passed(number) for number in range(end - self.length, end)]
         uses = _merge(use for item in timed for use in item.uses)
@@ -169,14 +171,14 @@ class PassTimes:
         return timed[-1]._replace(until=until, uses=sorted(found))
 
     def _before(self, what: int, end: int) -> int:
-        """Return how many uses of a kind the instructions before `end` of a pass have."""
+        """Return how many uses of the kind `what` the first `end` instructions of a pass have."""
         timed = self.instructions[:end]
         return sum(use.number for item in timed for use in item.uses if use.what == what)
 
     def _passed(self, number: int) -> Timed:
-        """Return the times of instruction `number` of complete passes, from the start of pass 0.
+        """Return the times of instruction `number`, which are counted from the start of pass 0.
 
-        The instructions of earlier passes have negative numbers.
+        Numbers count through complete passes: those of passes before pass 0 are negative.
         """
         row, place = divmod(number, self.length)
         timed, moved = self.instructions[place], row * self.cycles
@@ -186,7 +188,10 @@ class PassTimes:
 
 
 def _merge(uses: Iterable[Use]) -> list[Use]:
-    """Return the sum of uses of each kind. The uses begin one after the other."""
+    """Return one use for each kind, which joins all uses of this kind: first begin, last end, sum.
+
+    The uses in `uses` begin one after the other.
+    """
     sums: dict[int, Use] = {}
     for use in uses:
         old = sums.get(use.what)

@@ -61,7 +61,9 @@ class Translator(Counting):
 
     @property
     def loop(self) -> Sequence[Decoded]:
-        """The instructions of a pass of a loop, up to the only branch to the first one."""
+        """The block's instructions up to the only one that goes back to its start; empty without
+        one.
+        """
         return self.instructions[: self.back + 1] if self.back is not None else ()
 
     # Methods that other cores extend
@@ -95,7 +97,9 @@ class Translator(Counting):
         return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines of an instruction whose act does not become text; else None."""
+        """Return the lines of an instruction that is no text of an act, such as an access; else
+        None.
+        """
         return None if self.sizes[self.place] is None else [self.access(found)]
 
     def access(self, found: Decoded) -> str:
@@ -106,12 +110,12 @@ class Translator(Counting):
     def walks(self) -> Sequence[Walk] | None:
         """Return all accesses to external memory; None if a pass does not move each by a constant.
 
-        This class writes only accesses to local memory.
+        In this class there are none, because its blocks access only local memory.
         """
         return ()
 
     def skip(self) -> Iterable[str]:
-        """Return the lines before the first pass that do many passes at once."""
+        """Return lines before the first pass that do many passes at once; none in this class."""
         return ()
 
     def finish(self) -> Iterable[str]:
@@ -156,7 +160,9 @@ class Translator(Counting):
         self.counts = dict.fromkeys(self.counts, 0)
 
     def _cutting(self) -> list[str]:
-        """Return the lines of a pass that tests for a border before each instruction."""
+        """Return the lines of a pass in which each instruction first tests for a border of the
+        trace.
+        """
         self.cutting = True
         lines = self._pass()
         self.cutting = False
@@ -227,7 +233,7 @@ class Translator(Counting):
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Return the lines that end the function `cost` cycles after this instruction begins.
 
-        `following` is the address of the next instruction, as text.
+        `following` is an expression, as text, for the address of the next instruction.
         """
         last = [f"place, taken = {self.counts['done']}, {cost > 0}"] if self.reporting else []
         return [f"pc = {following}", *last, *self._count_pass(cost), "break"]
@@ -270,7 +276,7 @@ class Translator(Counting):
         return [*lines, "if asked:", *indent_lines(leaves)]
 
     def _count_pass(self, cost: int, again: bool = False) -> list[str]:
-        """Return the lines that count a pass at its end.
+        """Return the lines at the end of a pass that update the counts and the time `t`.
 
         The pass ends `cost` cycles after this instruction begins. `again` says that another pass
         follows.
@@ -385,8 +391,8 @@ def translate(
     """Return the block of instructions from `address` on, whose words are `code`.
 
     `writer` is the class that writes the text, `edition` the edition of the block. A block whose
-    passes take different times cannot report them, so it becomes a COUNTING block. Raises `OSError`
-    if Python cannot read the source of the functions of these instructions.
+    passes take different times cannot be of the edition REPORTING, so it becomes a COUNTING block.
+    Raises `OSError` if Python cannot read the source of the functions of these instructions.
     """
     made = writer(core, address, instructions, edition)
     if edition == REPORTING and not made.is_timed:
@@ -395,10 +401,10 @@ def translate(
 
 
 def _wrap_once(lines: Sequence[str]) -> list[str]:
-    """Return the lines, but leave out the wrap of a sum if the next instruction only adds to the
-    sum.
+    """Return the lines without each wrap to 32 bits that a later wrap makes superfluous.
 
-    For a sum of three registers, one wrap at the end gives the same result as two wraps.
+    This is so if the next instruction only adds another register to the sum: for a sum of three
+    registers, one wrap at the end gives the same result as two wraps.
     """
     kept = []
     for place, line in enumerate(lines):

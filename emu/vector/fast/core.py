@@ -30,7 +30,8 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
     ) -> Block:
         """Translate the instructions from `address` on into a block; `code` has their words.
 
-        `edition` says what the block counts for the trace.
+        `edition` says what the block counts for the trace
+        (`macaw.emu.scalar.fast.blocks.BlockCache`).
         """
         return translate(VectorTranslator, self, address, instructions, edition, code)
 

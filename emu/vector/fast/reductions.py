@@ -1,9 +1,10 @@
 """Loops that only load vector registers and add products (pmac): many passes are done at once.
 
-A block may begin with such a loop, whose passes all take the same time. Then its function calls a
-`Reduction` before the first pass. The reduction does as many passes as it can: it updates vector
-registers, and returns the number of passes. The function adds the steps of these passes to general
-registers and to the time, and does the remaining passes itself, at least one.
+A pass is one execution of the loop's instructions. A block may begin with such a loop, whose passes
+all take the same time. Then its function calls a `Reduction` before the first pass. The reduction
+does as many passes as it can: it updates vector registers, and returns the number of passes. For
+these passes, the function then updates the general registers that the loop steps, and the time. It
+does the remaining passes itself, at least one.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one 
 
 
 class Series(NamedTuple):
-    """A number that depends on a general register, and changes by a constant in each pass."""
+    """A number that is the same distance from a general register in each pass, or grows evenly.
+
+    In pass p, from 0, it is the register's value before pass 0, plus `distance`, plus p times `by`.
+    """
 
     register: int  # the number of the general register
     distance: int  # the number in the first pass, minus the register's value before this pass
@@ -62,7 +66,7 @@ class Product(NamedTuple):
 
 
 class _Uses:
-    """The vector registers that a pass has loaded, added to, or only read so far."""
+    """The vector registers that the instructions of a pass have loaded, added to or read so far."""
 
     def __init__(self) -> None:
         self.loads: dict[int, Load] = {}
@@ -82,7 +86,9 @@ class _Uses:
     def add(self, product: Product, reads: Iterable[int]) -> bool:
         """Add a product, which reads the registers `reads` besides its result.
 
-        Return False if a source depends on an earlier pass, or if the order of the sums matters.
+        Return False if the products of all passes cannot be added up at once. This is so if a pass
+        reads a register to which it or an earlier pass adds, or if two products add to one register
+        in different formats or in floating point, where the order of the additions matters.
         """
         result = product.result
         earlier = self._results(result)
@@ -102,8 +108,9 @@ class _Uses:
 class Reduction:
     """A loop of loads and products on the vector registers `vr` and the memory `pages`.
 
-    `taken` computes, from arrays with the values of the two registers of the branch in each pass,
-    whether the loop goes on.
+    `branch` has the numbers that the branch at the end of the loop compares. `taken` gets them as
+    arrays, one per number, with an element for each pass. It returns an array that says after which
+    passes the branch goes back to the start of the loop.
     """
 
     def __init__(
@@ -160,9 +167,9 @@ class Reduction:
         return passes
 
     def _find_exit(self, *values: int) -> int:
-        """Return after how many passes the branch leaves the loop, but at most `MOST`.
+        """Return how many passes end with a jump back to the loop's start, but at most `MOST`.
 
-        `values` are those of the registers of `branch`.
+        `values` are the values of the registers in `branch` before the first pass.
         """
         distances = zip(values, self._distances, strict=True)
         taken = self.taken(*[value + distance & MASK for value, distance in distances])
@@ -172,7 +179,8 @@ class Reduction:
     def _rows(self, rows: dict[int, Rows], register: int, passes: int) -> Rows:
         """Return the values of a vector register in all passes, of shape (passes, bytes).
 
-        If a pass loads the register, `rows` has the values; otherwise all passes have the same one.
+        `rows` has the values of the registers that each pass loads. A register that is not in
+        `rows` has the same value in all passes.
         """
         if register in rows:
             return rows[register]
@@ -183,10 +191,11 @@ class Reduction:
 def find_reduction(
     core: VectorCore, loop: Sequence[Decoded], steps: Steps, condition: str
 ) -> Reduction | None:
-    """Return the reduction of a loop, or None if it is not one.
+    """Return a `Reduction` that does many passes of a loop at once; None if this is not possible.
 
-    `loop` has the instructions of a pass; the last one is a branch to the first one. `steps` are
-    the changes of general registers in a pass. `condition` is the text that decides the branch.
+    `loop` has the instructions of a pass; the last one is a branch to the first one. `steps` says
+    by how much a pass changes each general register. `condition` is a Python expression of the
+    registers' variables (`x10`), which is true if the branch is taken.
     """
     uses, back = _Uses(), len(loop) - 1
     for place, found in enumerate(loop[:-1]):

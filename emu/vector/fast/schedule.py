@@ -1,10 +1,11 @@
 """The schedule of a block: for which registers its instructions wait, and for how many cycles.
 
-A pass is one execution of the block. The schedule follows the scoreboard through a pass and finds
-three kinds of waits: for a place that is surely ready, for a place whose cycle follows from an
-instruction of the same pass, and for a place whose cycle only the core's scoreboard has. The
-translator writes tests only for the last kind. After such a test the times of earlier results
-relative to the present cycle are not known either.
+A pass is one execution of the block. A place is an entry of the core's scoreboard: it has the cycle
+from which a register can be used. An instruction waits for one of three kinds of places: a place
+that is surely ready; a place whose cycle follows from an earlier instruction of the same pass; and
+a place whose cycle only the core's scoreboard has. The translator writes tests only for the last
+kind. Such a test may wait for an unknown number of cycles, so after it the cycles of earlier
+results, relative to the present cycle, are not known either.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Issue(NamedTuple):
-    """The waits and results of an instruction; times are device cycles."""
+    """What an instruction waits for, and when its results are ready; times are device cycles."""
 
     waits: tuple[int, ...]  # the places of the scoreboard that must be ready
     late: tuple[int, ...]  # places of its results that are not ready for the next instruction
@@ -25,7 +26,7 @@ class Issue(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """The waits of a block."""
+    """For each instruction of a block: which waits the block tests, and how long the others are."""
 
     demanded: tuple[int, ...]  # the places that must be ready when the function of the block begins
     tested: tuple[tuple[int, ...], ...]  # by instruction: the places of which the cycle is unknown
@@ -33,11 +34,12 @@ class Schedule(NamedTuple):
 
 
 def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
-    """Return the schedule of the instructions of a block, whose waits and results are `issues`.
+    """Return the schedule of a block. `issues` has an item for each of its instructions.
 
-    Without `is_timed`, all waits for late results are tested. A block that branches to its start
-    may also demand that late results are ready when it begins, if they are ready at the end of each
-    pass.
+    A late result is one that is not ready for the next instruction. With `is_timed`, the schedule
+    computes when late results are ready. Without it, the block tests each wait for a late result. A
+    block that branches to its own start may demand that late results are ready when its function
+    begins, if they are also ready whenever a further pass begins.
     """
     used = {place for issue in issues for place in issue.waits}
     demanded = used - {place for issue in issues for place in issue.late}
@@ -53,11 +55,11 @@ def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
 def _follow(
     issues: Sequence[Issue], demanded: set[int], is_timed: bool
 ) -> tuple[list[tuple[int, ...]], list[int], set[int]]:
-    """Follow the scoreboard through a pass at whose start the places `demanded` are ready.
+    """Compute when results are ready in one pass, if the places `demanded` are ready at its start.
 
-    `issues` and `is_timed` are as in `find_schedule`. Return three things: the tested places of
-    each instruction, its stall in cycles, and the set of demanded places that may not be ready when
-    a further pass begins.
+    `issues` and `is_timed` are as in `find_schedule`. Return three things: for each instruction the
+    places that it must test, for each instruction the cycles for which it waits for other places,
+    and the set of demanded places that may not be ready when a further pass begins.
     """
     ready, known = set(demanded), dict[int, int]()  # known: the cycle of each late result
     tested, stalls, unready = list[tuple[int, ...]](), list[int](), set[int]()

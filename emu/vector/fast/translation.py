@@ -43,9 +43,9 @@ _ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAF
 
 
 def size_of(found: Decoded) -> int | None:
-    """Return the size in bytes of an access that a block may contain.
+    """Return the size in bytes of a load or store that a block may contain.
 
-    The result is None for any other instruction.
+    The result is None for any other instruction, for example a strided access.
     """
     if found.row.mnemonic in OPERATIONS:
         is_whole = found.row.family == "vector memory" and "imm" in found.values
@@ -64,7 +64,7 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
 
 
 def _later(cycles: int) -> str:
-    """Return the text of the time that is `cycles` after `t`."""
+    """Return an expression, as text, for the time `cycles` after the block's variable `t`."""
     return f"t + {cycles}" if cycles else "t"
 
 
@@ -269,10 +269,11 @@ class VectorTranslator(Translator):
         return super()._function(*(list(self._set_kept(lines)) for lines in (head, body)))
 
     def _set_kept(self, lines: Iterable[str]) -> Iterable[str]:
-        """Yield the lines, with assignments in place of the mark at each exit.
+        """Yield the lines, but replace each line that has the mark `_KEPT` by assignments.
 
-        The assignments set the variables that only an earlier pass may have set. The mark has the
-        names of the variables that the present pass sets.
+        Such a mark stands at each exit of the function, and lists the variables that the present
+        pass sets. The assignments set the other variables of `kept`, to which only an earlier pass
+        has given a value.
         """
         for line in lines:
             indent, mark, names = line.partition(_KEPT)
@@ -356,7 +357,7 @@ class VectorTranslator(Translator):
         yield f"    t += passes * {self.steady}"
 
     def _find_reduction(self) -> Reduction | None:
-        """Return the reduction of the loop with which the block begins; None if it has none."""
+        """Return the reduction that does many passes of the block's loop; None if there is none."""
         core, loop = self.core, self.loop
         stops = any(self.start + 4 * place in core.breaks for place in range(len(loop)))
         branch = loop[-1]
@@ -425,7 +426,10 @@ class VectorTranslator(Translator):
         return f"{register}[:] = {row}" if is_load else f"{row} = {register}"
 
     def _accessed(self, offset: int) -> str:
-        """Return, as text, the end of an access that begins `offset` cycles after `t`."""
+        """Return an expression, as text, for the time at which memory has done an access.
+
+        The access begins `offset` cycles after the block's variable `t`.
+        """
         divider = self.core.divider
         time = f"t + {offset + self.core.device.memory.channel.latency + 1}"
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
