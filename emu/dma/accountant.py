@@ -16,16 +16,17 @@ class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
     A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
-    cycle. If one long row could move the same bytes as the rows of a transfer, this row would need
-    fewer beats. The cycles of the beats that the long row would save are `narrow`.
+    cycle. If the rows of a transfer adjoin, one long row could move the same bytes in fewer beats.
+    The cycles of the beats that the long row would save are charged to `narrow`.
 
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
-    the first one. The additional cycles are `channel`.
+    the first one. The additional cycles are charged to `channel`.
 
-    If transfers are joined to avoid cycles of `latency`, cycles of their setup vanish, too. So do
-    the cycles in which a transfer reads and has written nothing, because the dma then reads while
-    it writes the beats before. This does not hold for a transfer within external memory, which has
-    one channel.
+    A program that joins two transfers to one saves cycles of `latency`. It also saves the setup of
+    one transfer, and the cycles in which this transfer reads its first beats before it can write:
+    in the joined transfer, the dma reads these beats while it writes the beats before them. The
+    latter does not hold within external memory, because its one channel does not read and write at
+    once.
     """
 
     core: DmaCore
@@ -84,7 +85,10 @@ class DmaAccountant(Accountant):
             self.blocked.add(cycle)
 
     def acted(self) -> None:
-        """Record how many cycles memory needs for the beats of this act, where that is known."""
+        """Record how long memory takes for the beats that the dma has moved in this cycle.
+
+        The delay of an on-chip beat is not known yet, so it is not recorded.
+        """
         state = self.core.state
         if "write" in self.now and not state.writing:
             self._record("write", state.ready)
@@ -139,7 +143,10 @@ class DmaAccountant(Accountant):
         self.is_open = self.has_written = False
 
     def _rows_adjoin(self) -> bool:
-        """Return whether one long row could move the same bytes as the running transfer."""
+        """Return whether the rows of the running transfer follow each other without gaps.
+
+        One long row could then move the same bytes.
+        """
         transfer = self.core.transfer
         return transfer.row_bytes == transfer.src_stride == transfer.dst_stride
 

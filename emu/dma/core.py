@@ -176,7 +176,10 @@ class DmaCore(Core):
             self.rows = self.transfer.rows if self.transfer.size else 0
 
     def _add_layout(self, transfer: Transfer) -> Layout:
-        """Return the layout of a transfer that passed the check; store the layout by shape."""
+        """Return the layout of a transfer that passed the check, and store it.
+
+        Other transfers of the same shape use the stored layout.
+        """
         if len(self._layouts) >= MOST_SHAPES:
             self._layouts.clear()
         return self._layouts.setdefault(transfer.shape, transfer.layout())
@@ -423,7 +426,10 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` for access `what` if `address` is in a half that feeds a running core."""
+        """Raise `Fault` for access `what` if a running core has the half of `address` for itself.
+
+        That is the half of an on-chip unit in which this core works.
+        """
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -445,7 +451,7 @@ class DmaCore(Core):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
-        """Count `count` occurrences of `what` as uses of the running transfer.
+        """Count `count` events of the kind `what`, which belong to the running transfer.
 
         They last from cycle `time` to `until` - 1; `number` is ignored. `_flush_uses` reports them
         to the trace block later.

@@ -42,7 +42,10 @@ class DmaMeter(Meter):
         self.address = None if address < 0 else address
 
     def _source(self, size: int) -> str:
-        """Return the tensor from which the dma read the next `size` bytes to write, or ""."""
+        """Return the tensor to which the next `size` bytes that the dma writes belong, or "".
+
+        The dma has read these bytes earlier, and has recorded their tensor.
+        """
         # a multicast writes the bytes of a beat once for each of its units
         place = self.written // (self.core.transfer.further_units + 1)
         self.written += size

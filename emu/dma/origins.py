@@ -114,7 +114,7 @@ class TransferOrigins(Origins):
                     return  # all rows were written to the same addresses
 
     def _description(self, transfer: Transfer) -> Iterator[Source]:
-        """Yield the description of a transfer in memory, as one setting (`Source.setting`)."""
+        """Yield the description of a transfer in memory as one source, with the fields by name."""
         request = self._requests.get(transfer.ticket)
         self.require(request is not None)
         if request is None:
@@ -130,7 +130,7 @@ class TransferOrigins(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """Yield the sources of `size` bytes of a transfer, from the transfer's byte `first` on.
+        """Yield the sources of `size` bytes that a transfer has moved, from its byte `first` on.
 
         `address` is the address from which these bytes were read, `number` the number of the
         write's announcement. Bytes that came through a window get one source for each read of the

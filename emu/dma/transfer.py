@@ -32,7 +32,7 @@ def described(description: bytes) -> Shape:
 
 
 class Layout(NamedTuple):
-    """The data that follow from the shape of a transfer."""
+    """What the dma computes once for all transfers of the same shape."""
 
     offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
     ordered: bool  # whether a row may read what another row writes
@@ -46,9 +46,9 @@ class Transfer(NamedTuple):
     source had when the row started, as with C's memmove. A later row reads what an earlier row
     wrote. A stride may be 0 or negative. A transfer may have no bytes.
 
-    A multicast writes each row to the same place in several units of on-chip memory with
-    consecutive numbers; bits 27:24 of `dst` then have the number of units after the first one. All
-    rows of a multicast are in one half of a unit.
+    A multicast writes each row to the same place in several units of on-chip memory, which have
+    consecutive numbers. Bits 27:24 of its `dst` say how many units follow the first one. All rows
+    of a multicast are in one half of a unit.
     """
 
     ticket: int
@@ -98,7 +98,7 @@ class Transfer(NamedTuple):
         return fields[SHAPE]
 
     def layout(self) -> Layout:
-        """Return the data that follow from the shape of the transfer."""
+        """Return what follows from the shape of the transfer (`Layout`)."""
         offsets = tuple(unit << UNIT_SHIFT for unit in range(self.further_units + 1))
         low, end = self._span(self.src, self.src_stride)
         first, until = self._span(self.first_copy.dst, self.dst_stride)

@@ -1,4 +1,4 @@
-"""Uses of a transfer: collects its accesses and waits, for the report to the trace block."""
+"""What a transfer uses: collects its accesses and waits, for the report to the trace block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """The uses of the running transfer: the count, first start and last end of each occurrence."""
+    """For each kind of event of the running transfer: the count, the first start, the last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}
@@ -19,7 +19,7 @@ class TransferUses:
         )
 
     def add(self, what: str, time: int, until: int, count: int) -> None:
-        """Add `count` occurrences of `what`, a name of `macaw.isa.trace.OCCURRENCES`.
+        """Add `count` events of the kind `what`, a name of `macaw.isa.trace.OCCURRENCES`.
 
         They last from cycle `time` up to (excluding) cycle `until`.
         """
@@ -30,11 +30,10 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def repeat(self, counts: Mapping[str, int], delay: int) -> None:
-        """Add the numbers in `counts`, and move the ends of these occurrences by `delay` cycles.
+        """Add events of kinds that have occurred before; the last of them end later.
 
-        `counts` has the number of further occurrences by name. The last of them ends `delay` cycles
-        after the last one so far. Each occurrence in `counts` must have been added since the last
-        `flush`.
+        `counts` has the number of further events of each kind. The last end of each of these kinds
+        moves by `delay` cycles. Each kind in `counts` must have been added since the last `flush`.
         """
         for what, more in counts.items():
             if more:
@@ -42,7 +41,7 @@ class TransferUses:
                 self._uses[what] = what, time, until + delay, count + more
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
-        """Report all uses to the trace block as uses of transfer number `number`, and clear them.
+        """Report all events to the trace block as those of transfer `number`, and clear them.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """
@@ -51,6 +50,6 @@ class TransferUses:
         trace.report(number, uses, until, begin)
 
     def clear(self) -> None:
-        """Drop all uses."""
+        """Drop all events."""
         self._uses.clear()
         self.begin = BEFORE

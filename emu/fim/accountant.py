@@ -1,8 +1,8 @@
 """The accountant of an island: it charges each cycle of each bank by the activity of its block.
 
 A block announces three kinds of steps: a word is delayed, a word begins to wait, a word is done.
-Only one block takes a step at a time. So the growth of the island's counters says how the cycles of
-the step are divided.
+Only one block takes a step at a time. So by how much the island's counters have grown since the
+last step says which waits the cycles of this step were.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class IslandAccountant(Accountant):
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return the causes of the delay of a block's word from cycle `at` on: (cause, cycles).
+        """Return why the next word of a block is delayed from cycle `at` on: pairs (cause, cycles).
 
         `fresh` has the growth of the island's counters.
         """
@@ -184,7 +184,7 @@ class IslandAccountant(Accountant):
     def _charge_block(
         self, one: _Progress, cause: str, until: int, address: int | None, whom: str = ""
     ) -> None:
-        """Charge the cycles of a block before `until`, times its banks, to one cause.
+        """Charge a block's cycles before `until` to one cause, once for each of its banks.
 
         `one` is the record of the block, `address` the address of its word. `whom` is what the
         block waits for.
@@ -216,11 +216,12 @@ class IslandAccountant(Accountant):
         self.at = cycles
 
     def _log_blocks(self) -> None:
-        """Write the charges of the blocks to the log, without the operations that the host sent.
+        """Write the charges of the blocks to the island's log, which shows them over time.
 
-        The log of the host has the cycles of its operations. Each span of cycles is divided among
-        the charges of the blocks, in proportion to the banks of each block. Charges that are waits
-        for data (`Charge.is_wait`) get cycles only if the span has no other charges.
+        Operations that the host sent are left out, because they are in the log of the host. Between
+        two changes, the cycles are divided among the present charges of all blocks, in proportion
+        to the banks of each block. Charges that are waits for data (`Charge.is_wait`) get cycles
+        only if there are no other charges at this time.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

@@ -75,7 +75,8 @@ class CircuitData:
         """Return slice `slot` of Rz as the word at `address` moves it, of shape (banks, 32).
 
         `places` are the indices of the banks; `shift` is the value of the register rz_shift. In
-        int8 the sums of the slice become numbers of int8; those that exceed its range count.
+        int8 the sums of the slice become numbers of int8. Those outside the range of int8 are
+        limited to it, and the method counts them in `overflows`.
         """
         size = mode.numbers.slice_bytes
         data: Bytes = self.state.rz[places, slot * size : (slot + 1) * size]
@@ -170,9 +171,9 @@ def _fill_slots(
 ) -> None:
     """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 
-    `slots` has the slot of each repeat; the other arguments are those of `fill`. A slot occurs
-    again only after all others, so one assignment writes at most as many repeats as there are
-    slots.
+    `slots` has the slot of each repeat; the other arguments are those of `fill`. Slots follow each
+    other cyclically, so within as many repeats as there are slots each slot occurs once. One
+    assignment writes at most so many repeats.
     """
     most = mode.numbers.slots
     for start in range(0, len(slots), most):

@@ -55,9 +55,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # Other cores
 
     def _places(self, memory: str, offset: int, length: int) -> list[Place]:
-        """Return the columns that contain `length` bytes at `offset` of the memory `memory`.
+        """Return the columns that contain `length` bytes at `offset` of the island's banks.
 
-        The list is empty if `memory` is not the banks.
+        The list is empty if `memory` names another memory of the island, which has no columns.
         """
         if memory != _BANKS or not length:
             return []
@@ -68,7 +68,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         self._admit(self._places(memory, offset, length))
 
     def _admit(self, places: Sequence[Place]) -> None:
-        """Raise `WindowNotReady` while a block uses one of the banks of the columns `places`."""
+        """Raise `WindowNotReady` if a running block uses a bank with one of the columns `places`."""
         for block in self.blocks:
             for place in places:
                 if block.running and place.bank in block.banks:
@@ -139,9 +139,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return None if block is None else block.pc
 
     def _next_block(self) -> Block | None:
-        """Return the running block with the least (time, number), or None if no block runs.
+        """Return the block that acts next, or None if no block runs.
 
-        This block acts next, unless all blocks wait.
+        It is the running block with the least (time, number). Its time is NEVER if all blocks wait.
         """
         running = [block for block in self.blocks if block.running]
         if len(running) == 1:
@@ -230,10 +230,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return stop
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return, by register of the circuits, a mask of the banks that have a NaN in it.
+        """Return which banks have a NaN in a register: for each register name, a mask of the banks.
 
-        A register is read in the format of the running block that uses its bank. The masks are
-        False for banks that no running block uses.
+        A register is read in the number format that the block of its bank uses. The masks are False
+        for banks that no running block uses, and for int8.
         """
         masks = {}
         for name in (ROP, GIO, RZ):
@@ -295,7 +295,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace has stopped recording, forget its number of the word of each block."""
+        """If the trace has stopped recording, forget under which number it knows each block's word."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:

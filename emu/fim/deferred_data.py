@@ -118,7 +118,7 @@ class DeferredData(CircuitData):
         return group
 
     def _record(self, group: _Group, repeats: Repeats) -> None:
-        """Record the products of the word with these repeats in the group of its block."""
+        """Record the products of a word of a block, which are `repeats`, in the block's group."""
         operation, mode, columns, slots, address, _ = repeats
         if not group.suits(repeats):
             self._compute_products(group)

@@ -141,10 +141,12 @@ def dots(left: Host, right: Host) -> Wide | None:
 
 
 def _set_signs_of_zeros(found: Wide, left: Host, right: Host) -> None:
-    """Make each zero in `found`, dot products of `left` and `right`, -0 if all its products are.
+    """Make those zeros in `found` -0 whose products all have the sign -.
 
-    A sum is -0 only if both terms are -0: a sum of opposite numbers is +0, and so is that of both
-    zeros. If a dot product without positive terms is 0, then all its rounded products are 0.
+    `found` has the dot products of `left` and `right`, in which all zeros are +0. A sum is -0 only
+    if both terms are -0, so a dot product is -0 only if all its rounded products are -0. The test
+    of the signs is enough: if a dot product without positive terms is 0, then all its rounded
+    products are 0.
     """
     zeros = np.flatnonzero(found == 0)
     if not zeros.size:

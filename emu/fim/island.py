@@ -74,9 +74,10 @@ class Island(Core, PortlessMover):
         return self.dram.access(place.bank, place.row, time, writes, step)
 
     def settle(self) -> None:
-        """Set the island's time and wait from the times and waits of blocks and host operations.
+        """Set the time of the island's next act, whether it runs, and for what it waits.
 
-        The island waits only if all running blocks wait, each until an unknown cycle.
+        All this follows from the blocks and the host's operations. The island waits only if all
+        running blocks wait, each until an unknown cycle.
         """
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)
@@ -89,7 +90,7 @@ class Island(Core, PortlessMover):
     def remember(self, number: Callable[[], int]) -> IslandOrigins:
         """Start to record where values in the circuits come from. Return the record.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         origins = IslandOrigins(self.state, self.memory, self.dram, number)
         self.origins = self.island_origins = origins

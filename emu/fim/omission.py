@@ -1,4 +1,4 @@
-"""Leaves out the cycles of words that only prepare operations; so a run shows what they cost.
+"""Runs an island as if words that only prepare operations took no cycles, to show their cost.
 
 In the cycles between two operations of a block, the second operation often waits for the first one
 or for the DRAM. Words that execute in these cycles cost nothing. So only a run in which the words
@@ -20,9 +20,9 @@ _OMITTED = ("loop", "endloop", "trace_begin", "trace_end")
 class _Omission:
     """Lets those words of an island that are at certain addresses take no cycles.
 
-    Only words for loops, markers and `mmr` lose their cycles; all other words keep them. Of the
-    `mmr` of a block that set a register to the same value, the first one keeps its cycles, too:
-    whatever the order of the operations, the block needs one such word.
+    Only words for loops, markers and `mmr` lose their cycles; all other words keep them. If several
+    `mmr` of a block set a register to the same value, the first one keeps its cycles, too: the
+    block needs one such word, in whatever order it does its operations.
     """
 
     def __init__(self, core: IslandCore, addresses: Collection[int]) -> None:

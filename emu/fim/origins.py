@@ -153,9 +153,10 @@ class IslandOrigins(Origins):
             record.before = self._results(record)
 
     def _record_sums(self, record: Record, name: str, slot: int) -> None:
-        """Record the sums that leave slice `slot` of Rz as int8, if the step reads Rz in int8.
+        """Record the sums in slice `slot` of Rz, if a push or `fim` reads Rz in the format int8.
 
-        `name` is the register that the step reads.
+        The sums become int8 when they leave Rz. `name` is the register that the push or `fim`
+        reads.
         """
         if name == RZ and record.mode.numbers.is_integer:
             record.size = record.mode.numbers.slice_bytes
@@ -290,11 +291,11 @@ class IslandOrigins(Origins):
             yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """Return the origin of the bytes `low` to `high` - 1 of a register.
+        """Return the origin of the bytes `low` to `high` - 1 of a register, which `record` filled.
 
-        The step in `record` filled the register. If the step computed numbers, the origin covers
-        the number at `low`, also if a sum in Rz became this number; otherwise it covers all these
-        bytes. `place` is the index of the bank in the block.
+        If numbers were computed, the origin covers only the number at `low`. This is also so if a
+        sum in Rz became this number as int8. Otherwise the origin covers all these bytes. `place`
+        is the index of the bank in the block.
         """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
@@ -312,10 +313,10 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return `size` bytes of a register from byte `begin` on, which a step read, as a source.
+        """Return as a source the `size` bytes of a register, from byte `begin` on, that were read.
 
-        The register is `name` of `bank`; the step is the one in `record`. If `name` is IOSA, the
-        bytes are from the column of the open row that the step used.
+        `record` is the push or `fim` that read them, `name` the register and `bank` its bank. If
+        `name` is IOSA, the bytes are from the column of the open row that was used.
         """
         if name == IOSA:
             return Source(
@@ -345,9 +346,10 @@ class IslandOrigins(Origins):
         return self._step(record, None, sources)
 
     def _leaving_origin(self, record: Record, place: int, lane: int) -> Origin:
-        """Return the origin of number `lane` of a column that a step made from sums in Rz, in int8.
+        """Return the origin of the int8 number `lane` of a column that was moved out of Rz.
 
-        `place` is the index of the bank in the block.
+        The origin is the sum in Rz from which `record` made this number. `place` is the index of
+        the bank in the block.
         """
         assert record.before is not None
         each = record.mode.sums.itemsize
@@ -450,7 +452,10 @@ class IslandOrigins(Origins):
                 yield from self._settings(record, (STEP_OF[name],))
 
     def _is_advanced(self, record: Record) -> bool:
-        """Return whether the step in `record` added to RZ_SLOT an amount that programs can set."""
+        """Return whether the step in `record` advanced RZ_SLOT by the value of its step register.
+
+        Only dot products advance it by a fixed amount, which programs cannot set.
+        """
         computes = record.operation is not None and record.operation.computes
         return not computes or record.mode.arrange != DOT
 

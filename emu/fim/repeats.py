@@ -35,10 +35,10 @@ class PendingRepeats:
     """Repeats of a `fim` that are done but not yet reported to the trace.
 
     The first repeat was requested for cycle `requested` and done in cycle `at`. Each further repeat
-    was requested for the cycle `step` cycles after the previous repeat was done, and was done
-    `period` cycles after the previous one. All repeats have the same numbers of reads, writes,
-    products and passes of the ALUs. The result of a repeat is ready `result` cycles after the
-    repeat was done.
+    was done `period` cycles after the previous one, and was requested for the cycle `step` cycles
+    after the previous one was done. All repeats have the same numbers of reads, writes, products
+    and passes of the ALUs. The result of a repeat is ready `result` cycles after the repeat was
+    done.
     """
 
     requested: int

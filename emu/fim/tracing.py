@@ -228,7 +228,7 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
     """Report pending repeats that were requested before cycle `time`.
 
     For blocks with numbers below `index`, also report the repeats requested in cycle `time`.
-    Without `exactly`, skip a block if some of its pending repeats cannot be reported yet.
+    Without `exactly`, report a block's pending repeats only if all of them can be reported now.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:

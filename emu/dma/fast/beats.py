@@ -26,13 +26,13 @@ class _RowBeats(NamedTuple):
 
 
 class BeatMap:
-    """The beats of a transfer that moves each row upwards. Beats have numbers from 0 in time order.
+    """The beats of a transfer with ascending addresses in each row, numbered from 0 in time order.
 
     A beat ends where the address on the anchor side is a multiple of `width`. The anchor side is
     the source or the destination, whichever decides the alignment (`Transfer.anchor`). `anchor` is
     the address of the first row on that side; each row starts `stride` bytes after the previous
-    one. So the division into beats repeats after `period` rows, and the class computes only that
-    many rows.
+    one. After `period` rows the addresses have the same remainders modulo `width` again, and so the
+    same beats. The class computes only that many rows.
     """
 
     def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:
@@ -55,7 +55,7 @@ class BeatMap:
         return first + (self.rows[row].skew + byte) // self.width if byte else first
 
     def position(self, number: int) -> Position:
-        """Return the row and byte at which beat `number` starts."""
+        """Return where beat `number` starts: the number of its row, and the byte in this row."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         beat = number - self.before[row]
@@ -63,7 +63,7 @@ class BeatMap:
         return turn * self.period + row, byte
 
     def length(self, position: Position) -> int:
-        """Return the number of bytes of the beat that starts at a position."""
+        """Return the number of bytes of the beat that starts at `position`, given as (row, byte)."""
         row, byte = position
         skew = self.rows[row % self.period].skew
         return beat_length(skew, byte, self.row_bytes, self.width)

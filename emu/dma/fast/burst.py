@@ -57,7 +57,10 @@ class Burst:
         return True
 
     def finish(self) -> None:
-        """Do all beats, and end the transfer. The dma may grant the last write itself."""
+        """Do all beats, and end the transfer.
+
+        The caller ensures that the arbiter would grant the last write at once.
+        """
         dma = self.dma
         first = self.route.beats.number(dma.state.row, dma.state.position)
         self._do_writes(first, self.writes)

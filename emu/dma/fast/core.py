@@ -148,7 +148,8 @@ class FastDma(DmaCore):
     def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index of the oldest transfer that can act, as `DmaCore.find_runnable` does.
 
-        A transfer that bursts can move uses no window, so another one of its shape can act, too.
+        If bursts can move the running transfer, its shape uses no window. So the next transfer can
+        act, without a search, if it has the same shape.
         """
         state = self.state
         follows = self.route is not None and not skip and not state.held
@@ -218,9 +219,10 @@ class FastDma(DmaCore):
     def note_use(self, time: int) -> None:
         """Do the skipped cycles before cycle `time`, in which another core uses the same memory.
 
-        That core reads what the transfer writes, or uses the channel. If the dma has had its turn
-        in this cycle, it wakes up. Otherwise it continues to sleep: such a use may delay the
-        transfer's last write, but cannot make this write earlier.
+        That core reads what the transfer writes, or uses the channel. If the dma's turn in this
+        cycle, which comes once and in a fixed order, is over, the dma wakes up. Otherwise it
+        continues to sleep: such a use may delay the transfer's last write, but cannot make this
+        write earlier.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -274,9 +276,9 @@ class FastDma(DmaCore):
     def _finishes(self, burst: Burst, route: Route, limit: int) -> bool:
         """Return whether the dma itself can grant the last write of `burst` over `route`.
 
-        That is so for one destination in on-chip memory, if no other core acts in the cycle of this
-        write, before `limit`, and no request waits for the arbiter. The arbiter would then grant
-        the write at once.
+        That is so if the arbiter would grant this write at once: there is one destination, which is
+        in on-chip memory, no request waits for the arbiter, and no other core acts in the cycle of
+        the write. The next act of another core is in cycle `limit` or later.
         """
         banks = self.device.memory.banks
         is_quiet = banks.time == NEVER and not banks.exclusive
@@ -289,7 +291,12 @@ class FastDma(DmaCore):
         )
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether a sleeping dma learns of each use of `route`'s memories by other cores."""
+        """Return whether a sleeping dma would learn of all uses of `route`'s memories by others.
+
+        The memories call `interrupt` or `note_use` for the accesses of other cores. The result is
+        False, for example, if a core has decoded instructions from the destination, or now has an
+        on-chip half of the route for itself.
+        """
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:

@@ -6,9 +6,9 @@ relative state comes back, the acts in between will come back too, with the next
 is Brent's: it compares the present state with one earlier state, and replaces the earlier state
 after 1, 2, 4, ... acts.
 
-The cycles from which the dma can write the beats of its buffer may differ in the two states, if no
-write has to wait for its beat. Then the acts come back as long as each beat in the buffer is ready
-before its write.
+The two states must be equal but for one thing: when the beats in the buffer can be written. These
+cycles may differ if all beats are ready before the dma would write them anyway, because they then
+have no effect. The acts come back as long as this stays so.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ class Periods:
         self._slack = NEVER
 
     def skip(self, limit: int) -> None:
-        """Skip whole periods before the next act, as long as that act stays before cycle `limit`.
+        """Skip as many whole periods as possible, with the next act still before cycle `limit`.
 
-        The skipped acts are all in the present row of the transfer.
+        The skipped acts are all in the present row of the transfer. If no period has been found
+        yet, only record the present state.
         """
         earlier = self._earlier
         self._acts += 1
@@ -70,9 +71,9 @@ class Periods:
             self._slack = min(self._slack, time - state.buffer[0][0])
 
     def _compare(self, earlier: _Present, limit: int) -> None:
-        """Skip whole periods if the present state is the `earlier` one, with the next bytes.
+        """Skip whole periods if the present state is `earlier` again, moved on to later bytes.
 
-        The skipped acts stay before cycle `limit`.
+        The skipped acts are before cycle `limit`.
         """
         buffer = self.dma.state.buffer
         is_late = self._slack < self.dma.divider  # whether a write has waited for its beat
@@ -85,7 +86,7 @@ class Periods:
             self._repeat(earlier, present, limit)
 
     def _is_ready(self, earlier: _Present, present: _Present) -> bool:
-        """Return whether each beat in the buffer is ready before its write in later periods.
+        """Return whether each beat in the buffer will be ready before its write in later periods.
 
         A period lasts from the state `earlier` to the state `present`.
         """
@@ -100,9 +101,9 @@ class Periods:
         )
 
     def _first(self) -> tuple[int, ...]:
-        """Return the numbers of the relative state that differ most often between states.
+        """Return the first `_FIRST` numbers of the relative state, which differ most often.
 
-        There are `_FIRST` of them.
+        A comparison of these numbers alone shows of most states that they are not the earlier one.
         """
         state, time = self.dma.state, self.dma.time
         return len(state.buffer), state.row, state.read_free - time, state.write_free - time
@@ -163,11 +164,11 @@ class Periods:
         self.restart()
 
     def _ready_after(self, times: int, earlier: _Present, present: _Present) -> list[int]:
-        """Return when the dma can write the beats that the buffer has after `times` periods.
+        """Return, for each beat in the buffer after `times` periods, when the dma can write it.
 
-        The result has a cycle for each beat. The periods begin at `present`. In each period the
-        dma reads as many beats as it writes. The last beats that the buffer has at `present` were
-        read in the period that ended then.
+        The periods begin at `present`. In each period the dma reads as many beats as it writes. The
+        last beats that the buffer has at `present` were read in the period from `earlier` to
+        `present`.
         """
         cycles, count = present.time - earlier.time, len(self._writes)
         ready = [present.time + relative for relative in present.ready]
@@ -183,9 +184,10 @@ class Periods:
         ]
 
     def _move(self, size: int) -> bool:
-        """Move the next `size` bytes of the row through the buffer.
+        """Move `size` bytes at once: write those in the buffer first, then bytes read from the row.
 
-        Return False, without an effect, if the buffer contains beats of another row.
+        Afterwards the buffer has as many bytes as before, from later in the row. Return False,
+        without an effect, if the buffer contains beats of another row.
         """
         dma, state, memory = self.dma, self.dma.state, self.dma.device.memory
         copy, begin = dma.copy, state.position

@@ -67,9 +67,9 @@ class Side:
 
 
 class Route:
-    """The memories of a transfer that needs one cycle for each beat at its source and destination.
+    """The memories of a transfer for which both reads and writes take one cycle for each beat.
 
-    The transfer moves one beat in each cycle while no other core uses these memories.
+    While no other core uses these memories, such a transfer moves one beat in each cycle.
     """
 
     def __init__(
@@ -150,9 +150,10 @@ class Route:
     def grant(
         self, side: Side, port: Endpoint, first: int, count: int, time: int, step: int
     ) -> None:
-        """Count `count` beats on one side, from beat number `first` on, as granted to `port`.
+        """Record in the banks' counters that `port` was granted `count` beats on one side.
 
-        The first beat is granted in cycle `time`, each further one `step` cycles later.
+        They are the beats from number `first` on. The first of them is granted in cycle `time`,
+        each further one `step` cycles later.
         """
         beats, banks, writes = self.beats, side.memory.banks, side is not self.src
         end = first + count
