@@ -20,7 +20,8 @@ Host = NDArray[np.floating[Any]]  # host values
 class Arithmetic(Protocol):
     """The arithmetic of chains.
 
-    Host values are arrays of shape (..., N). The N values along the last axis are a native vector.
+    Host values are floating-point numbers of the type `dtype`, as programs store them in memory, in
+    arrays of shape (..., N). The N values along the last axis are a native vector.
     """
 
     dtype: np.dtype[Any]  # the NumPy type of host values
@@ -31,7 +32,10 @@ class Arithmetic(Protocol):
         """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return quantised numbers as host values, rounded once; `quantiser` has quantised them."""
+        """Return quantised numbers as host values, rounded once.
+
+        `quantiser` is the one with which the numbers were quantised.
+        """
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
         """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by vectors.
@@ -41,7 +45,7 @@ class Arithmetic(Protocol):
         """
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an MFU instruction.
+        """Return the result of an instruction of a multi-function unit (MFU).
 
         `name` is the name of its function, such as `v_sigm`. `operands` are the chain's vectors
         and, if the instruction has one, its second operand.

@@ -119,9 +119,9 @@ class ChainOrder:
         )
 
     def _store(self, is_tiles: bool, places: _Numbers, numbers: _Numbers) -> None:
-        """Record the numbers of the results that a chain writes to the addresses `places` of Dram.
+        """Record which results a chain writes to the addresses `places` of Dram.
 
-        `is_tiles` says whether these are tiles or vectors.
+        `numbers` has the number of each result. `is_tiles` says whether these are tiles or vectors.
         """
         native = self.timing.native
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
@@ -134,9 +134,9 @@ class ChainOrder:
             self.stored[tile][vector] = number
 
     def _loaded(self, is_tiles: bool, places: _Numbers) -> _Numbers:
-        """Return the numbers of the results at the addresses `places` of Dram, each number once.
+        """Return the numbers of the results that are now at the addresses `places` of Dram.
 
-        `is_tiles` says whether these are tiles or vectors.
+        Each number occurs once. `is_tiles` says whether the addresses are of tiles or of vectors.
         """
         found = {0}
         if is_tiles:
@@ -187,11 +187,12 @@ class ChainOrder:
         return present.done - min(ends)
 
     def cycles_of_issue(self) -> int:
-        """Return how many cycles sooner all chains would end with joined chains of one iteration.
+        """Return how many cycles sooner all chains would end if neighbouring chains were joined.
 
-        Neighbouring chains with the same instructions are joined if none needs results of another
-        one, and if their addresses have equal distances. Only the first of them takes the cycles in
-        which its instructions are issued. This is 0 if no chains can be joined.
+        Chains can be joined if each has one iteration and the same instructions, if none needs
+        results of another one, and if their addresses have equal distances: one chain with several
+        iterations could then replace them. Only the first of them takes the cycles in which its
+        instructions are issued. The result is 0 if no chains can be joined.
         """
         joined = self._joined()
         if not joined:
@@ -206,7 +207,7 @@ class ChainOrder:
         return present.done - other.done
 
     def _joined(self) -> set[int]:
-        """Return the numbers of the pieces that can be joined to the piece right before them."""
+        """Return which pieces can be joined to the piece right before them, by their numbers."""
         found: set[int] = set()
         run = {0}
         steps: tuple[int, ...] = ()
@@ -224,8 +225,9 @@ class ChainOrder:
     def _find_paths(self) -> None:
         """Set `cycles`, `before` and `path` of each piece.
 
-        `before` gets the cycles from the results of an earlier piece to the end of the piece that
-        reads them.
+        `cycles` is how long the piece takes if it waits for nothing. `before` gets the cycles from
+        the results of an earlier piece to the end of the piece that reads them. `path` is the
+        length of the longest path of pieces that begins with this piece and depends on its results.
         """
         alone = _Simulation(self)
         # by chain, iterations, and the operands that come late: when the piece ends

@@ -43,9 +43,10 @@ class NnpCore(ChainCore, Breakable):
         return () if self.state.launched or self.state.ending else super().next_addresses
 
     def current(self) -> tuple[str, int | None]:
-        """Return "" and the address of the open chain's first instruction.
+        """Return ("", address) of what the core executes now.
 
-        If no chain is open, return "" and the address of the next instruction; None if nnp is idle.
+        The address is that of the first instruction of the open chain. If no chain is open, it is
+        the address of the next instruction, or None if nnp is idle. The text is always empty.
         """
         chain = self.state.chain
         return "", chain[0][0] if chain else self.next_address

@@ -38,7 +38,7 @@ Setters = Mapping[str, Origin]
 class Iteration:
     """The record of one executed iteration of a chain.
 
-    Dictionaries with the key `at` are indexed by the number of an instruction in the chain.
+    In the dictionaries, the key is the index of an instruction in the chain.
     """
 
     number: int  # the number of announcements before it
@@ -129,10 +129,10 @@ class Elements:
         return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """Yield the values from which instruction `at` computed an element, including settings.
+        """Yield the values from which instruction `at` computed an element, and its settings.
 
-        The element is number `element` of vector number `vector` of the result in the iteration
-        `now`.
+        Settings are the registers that the instruction uses. The element is number `element` of
+        vector number `vector` of the result in the iteration `now`.
         """
         yield from self._settings(now, at)
         chain = now.chain

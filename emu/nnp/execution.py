@@ -1,6 +1,7 @@
-"""Computes the results that a chain writes, by passing its vectors through multiplier and MFUs.
+"""Computes the results that a chain writes: its vectors pass the multiplier and the MFUs.
 
-The vectors of several iterations are one array of host values of shape (iterations, vectors, N).
+MFUs are the multi-function units. The vectors of several iterations are one array of host values of
+shape (iterations, vectors, N).
 """
 
 from __future__ import annotations

@@ -232,7 +232,10 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _queued(self, place: Place) -> Iterator[Origin]:
-        """Yield the origins of the vectors in `place` that are now in NetInQ or NetOutQ."""
+        """Yield the origins of the vectors that are now in NetInQ or NetOutQ.
+
+        `place` names one of these queues and a range of its vectors.
+        """
         chosen = slice(place.first, place.first + place.size if place.size else None)
         if place.field == "net_out":
             for number, record in list(enumerate(self._net_out))[chosen]:

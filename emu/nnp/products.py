@@ -38,10 +38,10 @@ def _sizes(codes: NDArray[np.int16], quantiser: Quantiser) -> Ints:
 
 
 def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
-    """Return exponents relative to the least exponent among blocks whose products are added.
+    """Return exponents relative to the least exponent in a sum.
 
-    These blocks lie along the second axis. Blocks with the size 0 (only zeros) do not count for the
-    least exponent, so their relative exponents may be negative.
+    The products of blocks along the second axis are added to one sum. Blocks with the size 0 (only
+    zeros) do not count for the least exponent, so their relative exponents may be negative.
     """
     wide = exponents.astype(np.int64)
     least = np.where(sizes > 0, wide, wide.max(initial=-128)).min(axis=1)
@@ -163,7 +163,7 @@ class Tiles:
         return round_long(self._long(vectors), dtype)
 
     def _greatest_row_sum(self, codes: NDArray[np.int16], relative: Ints) -> float:
-        """Return the greatest sum of the magnitudes of one row of the matrix, over all rows.
+        """Return the greatest sum of magnitudes along a row of the matrix, over all rows.
 
         `codes` are the codes of the matrix by block, `relative` the relative exponents of the
         blocks (`_relative`). A row's sum is in units of the least exponent of the row's blocks.
@@ -235,9 +235,10 @@ class Tiles:
         return total
 
     def _exponent(self, of_column: Quantised, column: int) -> Ints:
-        """Return the exponents of the dot products of one column, of shape (iterations, rows · N).
+        """Return the exponents, in BFP long, of the dot products with one column of tiles.
 
-        `of_column` has the vectors' blocks that are multiplied by tiles of column `column`.
+        They have shape (iterations, rows · N). `of_column` has the vectors' blocks that are
+        multiplied by the tiles of column `column`.
         """
         count = len(of_column.codes)
         if not self._shared:

@@ -117,7 +117,7 @@ class Quantiser:
 
     @cached_property
     def fraction(self) -> int:
-        """The number of fraction bits of a block's elements.
+        """The number of fraction bits of a block's elements, without the block's exponent.
 
         In bfp all elements are below 1. In mx the block's largest element divided by 2**emax is
         from 1 to 2; the fraction bits are those after the binary point of this quotient.

@@ -73,10 +73,10 @@ class WindowCore(Core, Startable, Windowed):
         self.chain_origins: ChainOrigins | None = None
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass at cycle `time`, and the cycle from which `wanted` may.
+        """Return how many bytes can pass a window in cycle `time`, and when `wanted` bytes can.
 
-        The bytes pass `window`, "netin", "netout" or "message". The cycle is NEVER if it depends on
-        a change that nnp will announce.
+        `window` is "netin", "netout" or "message". The second result is a cycle; it is NEVER if it
+        depends on a change that nnp will announce.
         """
         state, whole = self.state, self.timing.vector_bytes
         if window == "netin":

@@ -21,7 +21,7 @@ class ReferenceNnp(NnpCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the record.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         origins = ChainOrigins(self.state, self.timing, self.arithmetic, number, lambda: self.time)
         self.origins = self.chain_origins = self.execution.origins = origins

@@ -183,11 +183,12 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[list[int], int]:
-        """Return when the last pass of each row of tiles starts, and when the whole product ends.
+        """Return when a product multiplies the last tile of each row of tiles, and when it ends.
 
-        The product is that of iteration `first` of the chain. `times` has the cycles in which the
-        vectors entered the reading unit, `before` their rates there. `depth` is the depth of that
-        unit.
+        In a pass, each tile engine multiplies one tile by one vector. The first result has the
+        start of the pass with the row's last tile, for each row. The product is that of iteration
+        `first` of the chain. `times` has the cycles in which the vectors entered the reading unit,
+        `before` their rates there. `depth` is the depth of that unit.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
@@ -215,7 +216,10 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Return whether tiles are ready in time if the first pass is in cycle `cycle`."""
+            """Return whether each tile can be read when its pass starts.
+
+            The first pass starts in cycle `cycle`.
+            """
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)

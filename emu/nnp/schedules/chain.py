@@ -70,9 +70,9 @@ class Chain:
     def depends_on_order(self, first: int, count: int) -> bool:
         """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Only iterations `first` to `first` + `count` - 1 are tested. But once the result is True, it
-        is True for all later calls. Two writes of one instruction to the same entry are no
-        dependence, because the last value remains.
+        Only iterations `first` to `first` + `count` - 1 are tested, but after a True all later
+        calls return True without a test. Two writes of one instruction to the same entry do not
+        make the result True, because the later value remains in either case.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -86,8 +86,8 @@ class Chain:
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
         """Return whether the order of iterations matters for two accesses to the same memory.
 
-        The iterations are `first` to `first` + `count` - 1. `one` is a read or a write; `write` is
-        a write by another instruction.
+        The iterations are `first` to `first` + `count` - 1. `one` is the chain's source or a write;
+        `write` is a write by another instruction.
         """
         if one.memory.queue:
             return True

@@ -80,9 +80,10 @@ class Timing:
         return depth
 
     def _tile_passes(self, rows: int, cols: int) -> NDArray[np.int64]:
-        """Return the number of the pass in which each tile of a matrix is multiplied, (rows, cols).
+        """Return in which pass each tile of a matrix is multiplied, in shape (rows, cols).
 
-        Each engine multiplies its tiles one after the other in row-major order.
+        Passes are numbered from 0. In a pass each tile engine multiplies one tile by one vector; it
+        takes the tiles that are mapped to it in row-major order.
         """
         row, column = np.arange(rows)[:, None], np.arange(cols)
         if self.mapping == "rows":
@@ -93,9 +94,9 @@ class Timing:
         return np.asarray((row * cols + column) // self.engines)
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return, for each row of a chain's tiles, the number of the pass with the row's last tile.
+        """Return, for each row of a chain's tiles, in which pass its last tile is multiplied.
 
-        The result has shape (rows,).
+        The result has the numbers of these passes, in shape (rows,).
         """
         scalars = chain.scalars
         return np.asarray(self.tile_passes(scalars["rows"], scalars["cols"]).max(axis=1))
@@ -112,9 +113,10 @@ class Timing:
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Return the cycles for which `beats` beats occupy the channels of a memory manager.
+        """Return for how many cycles accesses of `beats` beats each occupy a memory manager.
 
-        With `tiles` this is the matrix memory manager, else the vector memory manager.
+        Its channels move several beats in one cycle. With `tiles` this is the matrix memory
+        manager, else the vector memory manager.
         """
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
