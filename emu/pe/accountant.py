@@ -2,10 +2,12 @@
 
 The counters of the PEs give the causes for the cycles of a mac. For the other cycles of a run, the
 stall report of the row says for what the cluster's oldest step waits. The report changes only when
-the row acts, so each report is valid until the next act. A wait for the bus has the cause `order`
-if the bus brings results of the same packet list, because the bus could not have brought these
-results earlier. While a store runs, the cause `lanes` gets the cycles in which a bank writes its
-second or a later word of the same beat.
+the row acts, so each report is valid until the next act.
+
+Some waits for the bus have the cause `order`: the bus brings results that earlier packets of the
+same list have stored, and could not have brought them before they were stored. While a store runs,
+the cause `lanes` gets the cycles in which a bank writes its second or a later word of the same
+beat.
 """
 
 from __future__ import annotations
@@ -138,7 +140,9 @@ class RowAccountant(Accountant):
         return Charge(stall.cause or "issue", stall.address, stall.whom)
 
     def _brings_results(self) -> bool:
-        """Return whether the present segment on the bus has results of the present packet list."""
+        """Return whether the segment on the bus contains results that the present packet list
+        stored.
+        """
         packet = self.core.state.packet
         if packet is None or packet["segment"] >= len(packet["segments"]):
             return False
@@ -200,11 +204,12 @@ class RowAccountant(Accountant):
             self.bank_cycles = (-(-pieces // divider) - 1) * divider
 
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
-        """Add to `avoidable` the cycles of waits for the bus that were avoidable.
+        """Add to `avoidable` the cycles of waits for the bus that could have been avoided.
 
-        `fresh` has the charges of the last `cycles` cycles. A cycle in which PEs wait and the bus
-        moves beats was avoidable if the bus rested in an earlier cycle of the packet list, because
-        the bus could have moved these beats then. Each cycle of rest counts for one such cycle.
+        `fresh` has the charges of the last `cycles` cycles. PEs may wait while the bus moves beats,
+        although the bus was idle in an earlier cycle of the packet list. The bus could have moved
+        these beats then, so the wait was avoidable. Each idle cycle of the bus can avoid only one
+        cycle of waits.
         """
         beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
         moving = beats * self.core.divider
@@ -260,10 +265,11 @@ class RowAccountant(Accountant):
             self.lists += 1
 
     def _end_list(self) -> None:
-        """Find how much of the present list other rows could do instead.
+        """At the end of a packet list, estimate its length if other rows shared its work.
 
-        The pieces that other rows could do are the exes that complete results. If the list reads
-        results of its own, it is one piece, because other rows do not have these results.
+        Other rows could take over exes that complete results, so a list with n such exes could
+        become n times as short. A list that reads results of its own cannot be divided, because
+        other rows do not have these results.
         """
         pieces = 1 if self.reads_results else max(sum(self.products.values()), 1)
         self.list_cycles += self.at - self.began

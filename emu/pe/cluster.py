@@ -158,10 +158,9 @@ class Cluster:
         return first_entry, entries[1]
 
     def activation_limits(self, base: NDArray[Any]) -> NDArray[Any]:
-        """Return, for each PE, the element at which its loaded activations end.
+        """Return, for each PE, the first element from `base` on that is not a loaded activation.
 
-        `base` and the result have shape (PEs,). All elements from `base` up to (excluding) this end
-        are loaded.
+        `base` and the result have shape (PEs,), and count elements of the input buffer.
         """
         size, pes = self.shape.input_block, np.arange(self.shape.pes)
         loaded = self.state.block_loaded[self.number]

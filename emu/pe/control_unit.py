@@ -1,6 +1,7 @@
 """The control unit 602 of a cluster: it decides when each instruction of each buffer starts.
 
-An exe starts a *run* of an instruction buffer. In each lane of a run, the steps start in the order
+An exe starts a *run* of an instruction buffer. The steps of a run are in two lanes: one for the
+stores that flags of the exe add, one for all other steps. In each lane the steps start in the order
 of the sequence. A step starts when its unit is free and no earlier step may still use anything that
 the step needs. Earlier steps are the steps before it in its run, and all steps in runs of earlier
 packets. Two steps conflict if they share an accumulator, an output-queue block, or an input-buffer
@@ -254,10 +255,10 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Return whether the earlier steps that `op` must wait for because of its unit have ended.
+        """Return whether `op` need not wait for steps of its run that use other units.
 
-        `AFTER` maps some units to another unit. An `op` of these units waits for the earlier steps
-        of the run on that other unit. A mac of a run with weights also waits until the run's
+        A step of a unit in `AFTER` must wait until all earlier steps of the run have ended on the
+        unit to which `AFTER` maps its own. A mac of a run with weights also waits until the run's
         weights are at the head of the weight queue.
         """
         for other in run["ops"]:
@@ -294,8 +295,8 @@ class ControlUnit:
     def conflicts_ahead(self, op: Op, run: Run, other: Run) -> bool:
         """Return whether the run `other` will later use something that `op` needs.
 
-        `other` belongs to an earlier packet. Its later iterations and the buffers that it triggers
-        count, too.
+        `run` is the run of `op`, and `other` is the run of an earlier packet. Later iterations of
+        `other` count, too, and so do the buffers that it triggers at its end.
         """
         ahead = other["ahead"]
         if ahead is None:

@@ -364,7 +364,9 @@ class DataLoading:
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
         """Return a segment's slices as an array that broadcasts to (clusters, PEs, elements).
 
-        `values` has the slices, in shape (slices, elements); the segment belongs to `packet`.
+        Which slice a PE gets depends on the segment's mode: its own, that of its cluster, or the
+        one that has the same number in each cluster. `values` has the slices, in shape (slices,
+        elements); the segment belongs to `packet`.
         """
         mode = packet["segments"][segment]["mode"]
         if mode == BY_CLUSTER:

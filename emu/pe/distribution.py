@@ -127,9 +127,10 @@ class Distribution:
     def _bytes(self, packet: Packet, number: int) -> int:
         """Return the number of bytes that the bus carries for segment `number` of a packet.
 
-        A compressed segment is sent as pairs of index + value. In each cycle the compressor reads
-        at most one bus width of dense bytes, and sends at most one bus width. So the segment takes
-        the cycles of the longer form, dense or compressed; the caller computes these cycles.
+        A segment with the form `compress` is sent as pairs of index + value. The number is then
+        that of the pairs' bytes, although the segment may occupy the bus for longer. In each cycle
+        the compressor reads at most one bus width of dense bytes, and sends at most one bus width.
+        So the caller computes the cycles from the longer of the two forms.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if segment["form"] != COMPRESS:
@@ -139,7 +140,11 @@ class Distribution:
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Return whether a segment for `buffer` or a lower buffer of a cluster can begin now."""
+        """Return whether the bus can begin a segment now for `buffer` or a lower one of a cluster.
+
+        The segment then gets the cluster's loading unit before an `ld` of `buffer` that needs no
+        data from the bus.
+        """
         packet = self.state.packet
         if packet is None or not packet["opened"]:
             return False

@@ -425,10 +425,10 @@ class Expansion:
         return block_mask(start, end, self.shape.output_block)
 
     def _add_streams(self) -> None:
-        """Add a store after each step of the SFU whose results no later step reads.
+        """Add a store after each step of the SFU whose results no later step reads (a stream).
 
-        This is done for an exe with the flags shift and last. Steps before the last mac get no
-        store.
+        The SFU is the special-function unit. Streams exist only for an exe with the flags shift and
+        last, and only from its last mac on.
         """
         ops: list[Op] = []
         for at, op in enumerate(self.ops):

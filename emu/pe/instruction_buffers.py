@@ -162,9 +162,9 @@ def initial_operands(state: State, cluster: int, number: int) -> Pairs:
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
     """Return all accumulators and blocks that the iterations of a buffer may use.
 
-    `initial` has the operands of iteration 0. The result also says whether the iterations may
-    store. `results` is the number of results of each PE that one store takes. Do not change the
-    result: it is cached, because most exes differ only in data.
+    The result also says whether the iterations may store. `initial` has the operands of iteration
+    0. `results` is the number of results of each PE that one store takes. Do not change the result:
+    it is cached, because most exes differ only in data.
     """
     operands = tuple((first, second) for first, second in initial)
     return _uses(shape, buffer, operands, results)
@@ -205,7 +205,7 @@ def _uses(
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """Return everything that `first` or `second` says may be used; `first` may be None."""
+    """Return what `first` and `second` allow together; `first` may be None, which allows nothing."""
     if first is None:
         return second
     return Ahead(

@@ -23,9 +23,7 @@ _SUMS_BYTES = {"int32": 4, "int64": 8, "fp32": 4}
 
 
 class RowMeter(Meter):
-    """Counts activities of a row by the growth of its counters, and of its PEs' counters, in each
-    act.
-    """
+    """Counts activities of a row: after each act, how much the counters of row and PEs have grown."""
 
     core: Row
 

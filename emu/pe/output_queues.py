@@ -68,10 +68,11 @@ class OutputQueues:
         return np.flatnonzero(complete)
 
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
-        """Move one accumulator of each PE of a cluster to the PE's output queue (nonsf).
+        """Move one accumulator of each PE of a cluster to the PE's output queue, unchanged.
 
-        The way is through buffer 508. The accumulator is cleared. `source` is the accumulator of
-        each PE and `target` its entry in the queue, both of shape (PEs,).
+        This is the special function `nonsf`. The way is through buffer 508. The accumulator is
+        cleared. `source` is the accumulator of each PE and `target` its entry in the queue, both of
+        shape (PEs,).
         """
         state = self.state
         value = state.accumulators[cluster, self.pes, source]

@@ -108,7 +108,7 @@ class Row(Core, Dispatchable):
         return self.shape.address(next_packet if packet is None else packet["address"])
 
     def current(self) -> tuple[str, int | None]:
-        """Return "" and the address of the exe that began last, or "" and None if no exe has begun.
+        """Return ("", address of the exe that began last); the address is None if no exe has begun.
 
         The packet on the bus may be earlier or later than this exe.
         """
@@ -118,7 +118,7 @@ class Row(Core, Dispatchable):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the records.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         context = self.context
         context.provenance = RowProvenance(

@@ -65,7 +65,7 @@ class RowTrace:
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
         """Report the marker `packet`, which was on the bus in `cycle`. Raises `Fault` (bad mask).
 
-        `begins` says whether the marker starts or ends a recorded stretch.
+        `begins` says whether the trace begins or ends to record at the marker.
         """
         time, until = cycle * self.divider, (cycle + 1) * self.divider
         self.core.mark(begins, packet["buffer"], time, until)

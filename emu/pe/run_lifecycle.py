@@ -288,7 +288,8 @@ class RunLifecycle:
     def _hands_on(self, run: Run, state: int) -> bool:
         """Return whether the weights stay in the queue for the buffer that the run triggers next.
 
-        They stay if the sequence in that buffer has the same `state`.
+        They stay if the sequence in that buffer has the same `state`, which says how weights are
+        reused.
         """
         chain = run["chain"]
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state

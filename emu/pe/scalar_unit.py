@@ -22,7 +22,10 @@ class ScalarUnit:
         self.pes = np.arange(cluster.shape.pes)
 
     def schedule_write_back(self, run: Run, op: Op) -> None:
-        """Schedule stages SU and WB of a run's step `op`, which ended in a four-stage sequence."""
+        """Schedule stages SU and WB, which compute and write the next operands of a step.
+
+        `op` is the step. It belongs to `run`, whose sequence has four stages, and has just ended.
+        """
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
 

@@ -189,10 +189,11 @@ class SpecialUnits:
             sums[number], has_value[number] = new, True
 
     def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
-        """Move accumulator `number` of a cluster's scalar unit to the output queue of PE 0 (nonsf).
+        """Move an accumulator of a cluster's scalar unit to the output queue of PE 0 (`nonsf`).
 
-        The accumulator belongs to instruction buffer `buffer`; `target` is the entry of the queue.
-        Raises `Fault` if the accumulator has no value.
+        The value is not changed. `number` is the number of the accumulator, which belongs to
+        instruction buffer `buffer`. `target` is the entry of the queue. Raises `Fault` if the
+        accumulator has no value.
         """
         state = self.state
         if not state.scalar_held[cluster, buffer, number]:

@@ -249,7 +249,9 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """What a run and its triggered buffers may still use: accumulators, blocks, macs and stores."""
+    """What a run and its triggered buffers may still use, in order to find conflicts with other
+    runs.
+    """
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks

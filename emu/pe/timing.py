@@ -42,7 +42,10 @@ def first_start(accepted: int) -> int:
 
 
 def write_back(end: Cycles) -> Cycles:
-    """Return the cycle of WB of an instruction that ended at `end`, in a four-stage sequence."""
+    """Return the cycle in which the next operands of an instruction are written back (stage WB).
+
+    The instruction ended in cycle `end`, in a sequence with four stages.
+    """
     return end + SU + WB
 
 

@@ -1,10 +1,11 @@
 """Plans of macs with `balance`, from a given cycle to their end.
 
-The PEs of a cluster depend on each other, but clusters are independent. At first a plan has only a
-lower bound for the cycle in which its macs end. When that cycle comes, `settle` simulates the
-numbers of loads in the queues (`queue_occupancy`). It does so for all open plans of all rows
-together, even if they began at different times. These numbers determine which PE took which loads,
-and so the sums (`balanced_state`).
+With `balance`, a PE can give loads (references to a weight and an activation to multiply) to its
+neighbour. So the PEs of a cluster depend on each other, but clusters are independent. At first a
+plan has only a lower bound for the cycle in which its macs end. When that cycle comes, `settle`
+simulates how many loads are in the queues (`queue_occupancy`). It does so for all open plans of all
+rows together, even if they began at different times. These numbers determine which PE took which
+loads, and so the sums (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class BalancedPlan(Plan):
     def _add_up(self) -> None:
         """Compute the product of each load, and set `macs`.
 
-        Raises `Unplannable` if a sum might leave its range.
+        A load refers to a weight and an activation. Raises `Unplannable` if a sum might leave its
+        range.
         """
         arrays, pes = self.arrays, self.pes
         if (self.q2_count > 1).any():
@@ -151,9 +153,10 @@ class BalancedPlan(Plan):
         arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.products)
 
     def _handing(self, cluster: int) -> int:
-        """Return the cycle, relative to the plan's start, in which a cluster hands sums over.
+        """Return the cycle in which a cluster hands sums over, counted from the plan's start.
 
-        The result is -1 if the cluster hands no sums over, or if the plan is not settled.
+        At the end of a balanced mac, a PE that has added products for its neighbour gives it their
+        sum. The result is -1 if the cluster hands no sums over, or if the plan is not settled.
         """
         if self.settlement is None:
             return -1

@@ -1,8 +1,9 @@
 """Computes the loads and sums of balanced macs from the numbers of loads in their load queues.
 
-The numbers of loads that move in each cycle (`queue_occupancy`) determine the order in which loads
-enter and leave the queues. The loads of a PE form one sequence: its own loads, with loads from its
-right neighbour between them.
+A load refers to a weight and an activation that are to be multiplied. The numbers of loads that
+move in each cycle (`queue_occupancy`) determine the order in which loads enter and leave the
+queues. The loads of a PE form one sequence: its own loads, with loads from its right neighbour
+between them.
 """
 
 from __future__ import annotations
@@ -85,10 +86,11 @@ class RunningSums:
 class BalancedState:
     """The state of several macs in any cycle up to their ends, or up to cycle `cycles`.
 
-    `loads` has the loads of each PE from index `first` on: its own loads, and the loads that its
-    neighbour gave it. `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If
-    `cycles` is None, `ends` has the last cycle of each cluster's mac. `handing` then has the cycle
-    in which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
+    `loads` has the loads of all PEs. Those of a PE begin at its index in `first`: its own loads,
+    and the loads that its neighbour gave it. `mac_loads` has the loads that the MACs take; those of
+    a PE begin at its index in `mac_first`. If `cycles` is None, there are also two arrays with an
+    element for each cluster: `ends` has the last cycle of its mac, and `handing` the cycle in which
+    it hands sums over to their owners, or -1 if it hands none over. Cycles are counted from the
     start of the macs.
     """
 
@@ -174,8 +176,9 @@ class BalancedState:
         """Set the attributes `handing` and `ends`.
 
         `last` (clusters,) is the last cycle in which a PE of the cluster works. `given_before`
-        (PEs,) is the number of loads that each PE gave away before the start. The parameter
-        `handing` is a mask of the clusters that hand sums over in the first cycle.
+        (PEs,) is the number of loads that each PE gave away before the start. A cluster with given
+        loads hands their sums over to the owners in one further cycle. The parameter `handing` is a
+        mask of the clusters that do so in the first cycle.
         """
         owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))
@@ -203,7 +206,8 @@ def progress(
     `first` says which PEs had a load in queue 2 at the start. `entries_left` is the number of
     entries that each comparator still had to examine. `has_multiplied` says which MACs had
     multiplied before. A cluster has `pes` PEs. Its last busy cycle is -1 if it never has work. The
-    caller must add the mac cycles and handing cycles to the outcome.
+    outcome lacks two counts, which the caller adds: the cycles of the mac, and the cycles in which
+    sums are handed over.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # whether a load is in queue 2
     is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines

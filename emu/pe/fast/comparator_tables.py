@@ -1,9 +1,10 @@
 """Tables of index comparator 505 and its load queues, as a finite automaton.
 
-A PE examines two weights at a time, a pair. Two things decide when it examines the next pair: the
-number of loads in its queues, and how many weights of the earlier pairs were effectual. A block is
-several pairs. The tables have the effect of each block in each state of the queues. So the engine
-computes a mac with one look-up for each block, for all PEs at once.
+A PE examines two weights at a time, a pair. A weight is effectual if its activation is not zero; it
+then becomes a load in a queue. Two things decide when the PE examines the next pair: the number of
+loads in its queues, and how many weights of the earlier pairs were effectual. A block is several
+pairs. The tables have the effect of each block in each state of the queues. So the engine computes
+a mac with one look-up for each block, for all PEs at once.
 """
 
 from __future__ import annotations

@@ -80,7 +80,10 @@ class LockstepControls(ClusterControls):
         return min(oldest, self.group.began)
 
     def _forget_work(self, group: LockstepGroup) -> None:
-        """Allow the trace to drop its data about the macs of a group, which are reported now."""
+        """Allow the trace to drop its data about the macs of `group`.
+
+        The group no longer reports macs, and all of them have been reported.
+        """
         if group.exes_ended is not None:
             now, oldest = group.exes_ended
             self.trace.forget(min(oldest, group.macs.oldest(now)))
@@ -262,9 +265,10 @@ class LockstepControls(ClusterControls):
             self._record(group, fill)
 
     def end_stream(self, now: int) -> None:
-        """Continue the group after its stream, whose segments are all in the PEs.
+        """Continue the group after its stream: the bus has brought all segments that it took ahead.
 
-        If the group must split, it does so at the start of cycle `now` (`split`).
+        The group had computed its times before the bus sent these segments, which are all in the
+        PEs now. If the group must split, it does so at the start of cycle `now` (`split`).
         """
         assert self.group is not None  # it cannot end before the stream
         self.group.stream = None

@@ -109,9 +109,10 @@ class FeedStream:
             loading.fill_dense(packet, stream.first + number, data, starts)
 
     def _calls(self, begun: int, now: int) -> Iterator[BusCall]:
-        """Yield the calls that the bus made before cycle `now` for the first `begun` segments.
+        """Yield the calls that the bus made to the control units before cycle `now`.
 
-        If the group splits, each part repeats these calls.
+        The bus has begun the first `begun` segments of the stream. If the group splits, each
+        control unit repeats these calls.
         """
         packet, beats = self.stream.packet, self.stream.beats
         for segment, cycle in enumerate(self.stream.cycles[:begun], self.stream.first):
@@ -124,10 +125,10 @@ class FeedStream:
                 yield BusCall(last + 1, True, methodcaller("last_beat", packet, segment, last))
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
-        """Send the beats before cycle `now` of segment `number` of the stream.
+        """Send the beats of segment `number` of the stream that come before cycle `now`.
 
-        The clusters have not taken the last beat of this segment before `now`. Return the number of
-        the sent beats. The last of them stays on the bus.
+        These are not all beats of the segment, or the last one has not reached the clusters yet.
+        Return the number of the sent beats. The last of them stays on the bus.
         """
         stream, state, width = self.stream, bus.state, bus.shape.bus_bytes
         packet, cycle = stream.packet, stream.cycles[number]

@@ -236,8 +236,9 @@ class LockstepAccumulator:
     def _limit(self, balances: bool) -> int:
         """Return the greatest magnitude that sums may reach after a mac of the group.
 
-        `balances` says whether the mac is balanced. For balanced macs this is the limit of
-        `BalancedPlan`, which replaces the group's computation if the group splits during the mac.
+        `balances` says whether the mac is balanced. If the group splits during a balanced mac, a
+        `BalancedPlan` takes over, which allows only about half of the range. So the limit is the
+        same here.
         """
         limit = int(np.iinfo(self.adder.dtype).max)
         return limit // 2 - 1 if balances else limit

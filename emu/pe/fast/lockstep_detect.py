@@ -118,7 +118,10 @@ def _ends(op: Op, now: int) -> bool:
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """Return a copy of a run in which the fields that may differ in a group have fixed values."""
+    """Return a copy of a run, to be compared with those of other clusters in a group.
+
+    The fields that may differ between clusters have the same values in all copies.
+    """
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}
 

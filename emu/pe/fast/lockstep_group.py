@@ -205,7 +205,9 @@ class LockstepGroup:
         return True
 
     def _follows_queue(self, step: LockstepStep) -> bool:
-        """Return whether a step before `step` in its iteration loads sums from the output queue."""
+        """Return whether an earlier step of the iteration of `step` loads sums from the output
+        queue.
+        """
         earlier = self.steps[: self.steps.index(step)] if step in self.steps else ()
         return any(other.op["name"] == "ld_queue" for other in earlier)
 
@@ -301,10 +303,10 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return the base addresses of the mac `step` and of later macs.
+        """Return the base addresses of the mac `step` and of later macs that can be computed now.
 
-        The later macs can be computed together with this one. The caller ensures that all
-        activations have arrived.
+        A base is the element of the input buffer at which a mac begins to read. The caller ensures
+        that all activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]
@@ -339,7 +341,7 @@ class LockstepGroup:
 
     @property
     def triggers(self) -> bool:
-        """Whether the group's runs, at their end, trigger another buffer (see `Run.ahead`)."""
+        """Whether the group's runs, when they end, start another instruction buffer."""
         return bool(self.run["chain"])
 
     def reserves(self, packet: Packet, segment: int) -> bool:

@@ -50,7 +50,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Start:
-    """The state of a group at the start of an iteration; see `LockstepGroup`."""
+    """The times of a group at the start of an iteration, in cycles of the row, for each cluster."""
 
     known: Ints  # (clusters,): the first cycle of the iteration
     issue: Ints  # (clusters,): the earliest cycle of the next issue
@@ -204,7 +204,7 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
 
 
 def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
-    """Return the steps of an iteration of the loop, or None unless it takes exactly one segment.
+    """Return the steps of an iteration of the loop if it takes exactly one segment, else None.
 
     `number` counts the iterations from the present one, which is 0. The iterations before this one
     take one segment each.
@@ -215,9 +215,10 @@ def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
-    """Return the data about `ops`, the steps of an iteration, that must be equal in all iterations.
+    """Return what must be equal in the steps of all iterations that are computed at once.
 
-    None means that a group cannot compute iterations with these steps at once.
+    `ops` are the steps of one iteration. The result is to be compared with those of other
+    iterations. None means that a group cannot compute iterations with these steps at once.
     """
     if not {op["name"] for op in ops} <= STEPS:
         return None

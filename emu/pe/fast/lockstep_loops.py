@@ -1,12 +1,15 @@
 """Computes many iterations of a lockstep group (`lockstep_group`) at once.
 
 All iterations that `lockstep_iterations` finds consist of the same steps. Only the cycles of their
-macs, the base addresses and the entries of the output queue differ. So the times of all iterations
-follow from one rule, `Pattern.next_iteration`. It takes the state of the control units at the start
-of an iteration and the cycles of the iteration's macs. Times in a state are relative to that start,
-and times before it count as the start, so nearly all iterations begin in the same state. The code
-applies the rule to all iterations together, with the states that the previous application gave. It
-repeats this until the states no longer change.
+macs, the base addresses and the entries of the output queue differ. So one rule,
+`Pattern.next_iteration`, gives the times of any iteration. Its inputs are the state at the start of
+the iteration (when the control units can go on) and the cycles that the iteration's macs take. Its
+results include the state at the start of the next iteration.
+
+Times in a state are relative to the start of the iteration, and earlier times count as this start,
+so nearly all iterations begin in the same state. Therefore the code first assumes one state for all
+iterations, and applies the rule to all of them together. It then uses the resulting states as
+inputs, and repeats this until the states no longer change.
 
 Clusters begin an iteration in different cycles. If the iterations take segments from the bus, the
 bus waits for the last cluster, so times are relative to the start of the last cluster. Otherwise

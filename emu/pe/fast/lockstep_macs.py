@@ -61,7 +61,10 @@ class LockstepMacs:
 
     @property
     def computed(self) -> int:
-        """The number of macs that are computed but not taken yet, without predicted ones."""
+        """The number of macs that `multiply` has computed and `take` has not returned yet.
+
+        Macs that were only predicted do not count.
+        """
         return self._first + len(self._bases) - self._at
 
     def multiply(self, bases: Sequence[int], coming: Sequence[int]) -> None:
@@ -160,22 +163,23 @@ class LockstepMacs:
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return the first cycle of the macs that execute in cycle `now`; `now` if none do."""
+        """Return in which cycle the earliest mac began that executes in cycle `now`; `now` without
+        one.
+        """
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 
     def _find_limits(self, bases: Ints) -> Ints:
-        """Return the element at which the loaded activations end, of shape (bases, clusters).
+        """Return, for each base, the first element after it that is not a loaded activation.
 
-        All elements from a base up to (excluding) this end are loaded. All PEs of a cluster have
-        loaded the same blocks.
+        The result has shape (bases, clusters). All PEs of a cluster have loaded the same blocks.
         """
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return the result of `_find_limits` for other numbers of loaded elements.
+        """Return what `_find_limits` would return for the numbers of loaded elements in `loaded`.
 
-        `loaded` has the number of loaded elements in each block, in shape (clusters, blocks).
+        `loaded` has such a number for each block, in shape (clusters, blocks).
         """
         size = self.shape.input_block
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)

@@ -92,12 +92,16 @@ class StepConflicts:
 
 
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
-    """Return the cycle after `end` for the clusters in `waits`, and 0 for the others."""
+    """Return the first cycle in which a step may start after a step that it may have to wait for.
+
+    `waits` says in which clusters it must wait: there the result is the cycle after `end`. In the
+    others it is 0, which means no restriction.
+    """
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
 
 def follows(op: Op, other: Op) -> bool:
-    """Return whether step `op` must wait for the earlier step `other` because of its unit.
+    """Return whether step `op` must wait for the earlier step `other` because of their units.
 
     It must wait if `other` uses the same unit as `op`, or the unit to which `AFTER` maps the unit
     of `op`.

@@ -1,9 +1,11 @@
 """Plans of macs: all their cycles and sums, from a given cycle to the end.
 
-A plan depends only on the contents of the PEs when it is made: these determine which weights are
-effectual, the sequence of the loads, and every sum. Nothing else changes these contents while the
-macs execute. The cycles come from `comparator_tables`. A plan can start at any cycle of a mac, and
-it can write the state of any later cycle.
+A mac is an instruction in which each PE multiplies its weights by activations and adds the
+products. A weight is effectual if its activation is not zero; only then does the comparator make a
+load of it, a reference to both factors. A plan depends only on the contents of the PEs when it is
+made: these determine which weights are effectual, the sequence of the loads, and every sum. Nothing
+else changes these contents while the macs execute. The cycles come from `comparator_tables`. A plan
+can start at any cycle of a mac, and it can write the state of any later cycle.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ class Unplannable(Exception):
 
 
 class Plan:
-    """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
+    """The macs that `clusters` execute, from cycle `start` on.
 
     Inside the class, cycle 0 is `start`. Only `ends`, the last cycle of each cluster's mac, has
-    cycles of the row. The loads of a PE form one sequence: the loads in queue 2, the loads in queue
-    1, then the loads that the comparator will find.
+    cycles of the row. A load refers to a weight and an activation to multiply. The loads of a PE
+    form one sequence: those in queue 2, those in queue 1, then those that the comparator will find.
+    The constructor raises `Unplannable` if the macs must be simulated cycle by cycle.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
@@ -62,10 +65,11 @@ class Plan:
     # Loads and sums
 
     def _find_loads(self) -> None:
-        """Compute which entries are effectual (`hit`), and the loads of each PE.
+        """Find the weight entries whose activation is not zero (`hit`), and the loads of each PE.
 
-        The loads of a PE are `total` elements of `loads` from index `first` on. Raises
-        `Unplannable` if an entry refers to an activation that is not loaded.
+        A load is made for each such entry, and some loads are in the queues already. The loads of a
+        PE are `total` elements of `loads` from index `first` on. Raises `Unplannable` if an entry
+        refers to an activation that is not loaded.
         """
         arrays, pes, width = self.arrays, self.pes, self.width
         number = np.arange(width)
@@ -162,7 +166,7 @@ class Plan:
     # Times
 
     def _time_direct(self) -> None:
-        """Compute the times of design 5a.
+        """Compute the times of macs in design 5a (seed 000, Fig. 5a), which has no load queue 1.
 
         The comparator examines one entry in each cycle; the load of the entry reaches the MAC in
         the next cycle.
@@ -176,7 +180,7 @@ class Plan:
         self.first_taken = np.where(has_load, 0, self.hit.argmax(axis=1) + 1)
 
     def _time_queued(self) -> None:
-        """Compute the times of design 5b.
+        """Compute the times of macs in design 5b (seed 000, Fig. 5b), which has two load queues.
 
         For each block of pairs, also set the row in the tables that describes it (`keys`), and the
         block's first cycle (`begins`).
@@ -280,9 +284,10 @@ class Plan:
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
         """Return when each load moves from queue 1 to queue 2, and a mask of the loads.
 
-        Both arrays have a column for each entry of queue 1 (loads that are there at the start),
-        then a column for each weight. The PEs are those of `rows`. `entry` (PEs, weights) is the
-        cycle in which each weight is examined.
+        Both arrays have a row for each PE in `rows`. They have a column for each entry of queue 1
+        (loads that are there at the start), then a column for each weight. The mask says in which
+        columns there is a load. `entry` (PEs, weights) is the cycle in which each weight is
+        examined.
         """
         table = self.tables
         assert table is not None
@@ -325,7 +330,7 @@ def _loads(
     products: Ints,
     q1_most: Ints | int,
 ) -> MacOutcome:
-    """Return an outcome with these numbers and without cycle counts, which the caller sets."""
+    """Return a `MacOutcome` with these numbers; the caller sets its counts of cycles."""
     none = np.zeros_like(products)
     return MacOutcome(
         products, weights_examined, effectual_loads, queue_moves, none, none, q1_most=q1_most

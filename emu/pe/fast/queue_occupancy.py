@@ -1,10 +1,10 @@
 """Counts how many loads move in each cycle of balanced macs, for the fast engine.
 
-The cycles in which a PE compares, moves and gives loads depend only on numbers: the numbers of
-loads in its queues and in its neighbour's queues, which of these loads were given, and the number
-of effectual weights in each pair. So this module simulates only these numbers, with a few
-operations on narrow integers in each cycle for all PEs at once. `balanced_state` then finds which
-loads move.
+A load refers to a weight and an activation to multiply. In which cycles a PE compares, moves and
+gives loads depends only on numbers: the numbers of loads in its queues and in its neighbour's
+queues, which of these loads were given, and the number of effectual weights (with an activation
+other than zero) in each pair. So this module simulates only these numbers, with a few operations on
+narrow integers in each cycle for all PEs at once. `balanced_state` then finds which loads move.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class LoadCounts:
         return cls(np.concatenate(q1_loads), *(np.concatenate(arrays) for arrays in other_fields))
 
     def part(self, columns: slice, cycles: int) -> LoadCounts:
-        """Return the counts of the PEs in `columns` for the first `cycles` cycles."""
+        """Return the counts of the first `cycles` cycles, only for the PEs in `columns`."""
         wide = slice(columns.start, columns.stop + 1)
         rows = [array[:cycles, columns] for array in self._fields()[1:-1]]
         return LoadCounts(self.q1_loads[: cycles + 1, columns], *[*rows, self.gives[:cycles, wide]])
@@ -135,7 +135,8 @@ class QueueOccupancy:
     def _stretch(self) -> LoadCounts:
         """Simulate the next `_STRETCH` cycles for all PEs at once, and return their counts.
 
-        The rules are those of the reference engine, but only the numbers of loads are simulated.
+        The rules are those of the reference engine, but only the numbers of loads are simulated,
+        not the loads themselves.
         """
         counts, number = LoadCounts.blank(_STRETCH, self.q1_loads.size, self.kind), self._number
         counts.q1_loads[0] = self.q1_loads

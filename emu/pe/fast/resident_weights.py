@@ -99,10 +99,11 @@ class ResidentWeights:
         return np.ascontiguousarray(contents[:, slices, self.index].swapaxes(0, 1))
 
     def find(self, activations: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return the effectual entries, as a mask, and the sums of macs.
+        """Return which weight entries are multiplied, as a mask, and the sums of macs.
 
-        `activations` (entries, macs, PEs of all clusters) are the values that the macs read. The
-        mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
+        An entry is multiplied (effectual) if its activation is not zero. `activations` (entries,
+        macs, PEs of all clusters) are the values that the macs read. The mask has shape (entries,
+        macs · PEs of all clusters), the sums (macs, clusters, PEs).
         """
         hit = activations != 0  # this gives the bitmask of what is loaded
         if self.valid is not None:
@@ -143,11 +144,11 @@ class ResidentWeights:
         return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the times of design 5a for each PE of each mac, as three arrays.
+        """Return the times of design 5a, without load queue 1, for each PE of each mac.
 
-        `hit` is a mask of the effectual entries, `entries` the number of entries of each PE. The
-        arrays are the busy cycles, the cycles before the first product, and zeros in place of the
-        greatest numbers of loads in queue 1, which design 5a does not have.
+        `hit` is a mask of the entries whose activation is not zero, `entries` the number of entries
+        of each PE. The result has three arrays: the busy cycles, the cycles before the first
+        product, and zeros in place of the greatest numbers of loads in queue 1.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
@@ -157,11 +158,11 @@ class ResidentWeights:
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
     ) -> tuple[Ints, Ints, Ints]:
-        """Return the times of design 5b for each PE of each mac, as three arrays.
+        """Return the times of design 5b, with two load queues, for each PE of each mac.
 
-        `hit` and `entries` are those of `_direct`. The arrays are the busy cycles, the cycles
-        before the first product, and the greatest number of loads in queue 1. Each block of pairs
-        takes one look-up in `table`.
+        `hit` and `entries` are those of `_direct`. The result has three arrays: the busy cycles,
+        the cycles before the first product, and the greatest number of loads in queue 1. Each block
+        of pairs takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]

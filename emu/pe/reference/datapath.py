@@ -45,7 +45,10 @@ class Datapath:
         return np.asarray(arrays.mac_left + arrays.q1_count + arrays.q2_count > 0)
 
     def _cycle_queued(self) -> list[int]:
-        """Simulate one cycle of design 5b. Return the clusters whose mac ended. Raises `Fault`."""
+        """Simulate one cycle of design 5b (two load queues). Return the clusters whose mac ended.
+
+        Raises `Fault`.
+        """
         arrays, shape, state = self.arrays, self.shape, self.state
         takes_part = None
         if state.handing.any():
@@ -118,8 +121,9 @@ class Datapath:
     def _compare(self, free: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Examine up to two weights in the index comparator 505 of each PE in the mask `free`.
 
-        Append the effectual loads to queue 1. Return two arrays of shape (PEs,): the number of
-        entries that each PE examined, and how many of them were effectual.
+        A weight whose activation is not zero is effectual, and becomes a load at the tail of queue
+        1. Return two arrays of shape (PEs,): the number of entries that each PE examined, and how
+        many of them were effectual.
         """
         arrays = self.arrays
         examines = (arrays.mac_left > _PAIR) & free

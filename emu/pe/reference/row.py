@@ -32,7 +32,7 @@ class ReferenceRow(Row):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from, products included. Return the records.
 
-        `number` must return the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         origins = super().remember(number)
         assert self.context.provenance is not None  # the call above has just made it
