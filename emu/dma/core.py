@@ -176,10 +176,7 @@ class DmaCore(Core):
             self.rows = self.transfer.rows if self.transfer.size else 0
 
     def _add_layout(self, transfer: Transfer) -> Layout:
-        """Return the layout of a transfer that passed the check, and store it.
-
-        Other transfers of the same shape use the stored layout.
-        """
+        """Return the layout of a transfer that passed the check; store it for equal shapes."""
         if len(self._layouts) >= MOST_SHAPES:
             self._layouts.clear()
         return self._layouts.setdefault(transfer.shape, transfer.layout())
@@ -426,10 +423,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` for access `what` if a running core has the half of `address` for itself.
-
-        That is the half of an on-chip unit in which this core works.
-        """
+        """Raise `Fault` for access `what` if a running core owns the on-chip half of `address`."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(

@@ -68,7 +68,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         self._admit(self._places(memory, offset, length))
 
     def _admit(self, places: Sequence[Place]) -> None:
-        """Raise `WindowNotReady` if a running block uses a bank with one of the columns `places`."""
+        """Raise `WindowNotReady` if a running block uses a bank of the columns in `places`."""
         for block in self.blocks:
             for place in places:
                 if block.running and place.bank in block.banks:
@@ -295,7 +295,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace has stopped recording, forget under which number it knows each block's word."""
+        """If the trace has stopped recording, forget the numbers that it gave to the blocks'
+        words.
+        """
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:

@@ -205,7 +205,7 @@ def _uses(
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """Return what `first` and `second` allow together; `first` may be None, which allows nothing."""
+    """Return everything that `first` or `second` allows to use; None allows nothing."""
     if first is None:
         return second
     return Ahead(

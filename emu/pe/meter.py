@@ -23,7 +23,7 @@ _SUMS_BYTES = {"int32": 4, "int64": 8, "fp32": 4}
 
 
 class RowMeter(Meter):
-    """Counts activities of a row: after each act, how much the counters of row and PEs have grown."""
+    """Counts a row's activities: by how much each act has increased its counters and its PEs'."""
 
     core: Row
 

@@ -34,7 +34,7 @@ class _Step(NamedTuple):
 
 
 class RegisterOrigins(Origins):
-    """Records what `makers` needs: instructions, their registers' values and the data they loaded."""
+    """Records the instructions, the values of their registers, and the data that they loaded."""
 
     def __init__(self, core: ScalarCore, number: Callable[[], int]) -> None:
         super().__init__(number)

@@ -19,7 +19,7 @@ LONGEST = 64  # the greatest number of instructions in a run
 
 
 class PageWatch:
-    """Calls `forget(address)` for the watched addresses of code on a page when that page changes."""
+    """Calls `forget(address)` for the watched addresses on a page when code on it changes."""
 
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget

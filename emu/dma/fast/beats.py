@@ -63,7 +63,7 @@ class BeatMap:
         return turn * self.period + row, byte
 
     def length(self, position: Position) -> int:
-        """Return the number of bytes of the beat that starts at `position`, given as (row, byte)."""
+        """Return the number of bytes of the beat that starts at `position`: (row, byte)."""
         row, byte = position
         skew = self.rows[row % self.period].skew
         return beat_length(skew, byte, self.row_bytes, self.width)

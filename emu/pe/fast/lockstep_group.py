@@ -205,9 +205,7 @@ class LockstepGroup:
         return True
 
     def _follows_queue(self, step: LockstepStep) -> bool:
-        """Return whether an earlier step of the iteration of `step` loads sums from the output
-        queue.
-        """
+        """Return whether an earlier step of this iteration loads sums from the output queue."""
         earlier = self.steps[: self.steps.index(step)] if step in self.steps else ()
         return any(other.op["name"] == "ld_queue" for other in earlier)
 
@@ -303,10 +301,9 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return the base addresses of the mac `step` and of later macs that can be computed now.
+        """Return at which input elements the mac `step` and later macs begin to read (their bases).
 
-        A base is the element of the input buffer at which a mac begins to read. The caller ensures
-        that all activations have arrived.
+        The later macs can be computed now. The caller ensures that all activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]

@@ -65,7 +65,7 @@ class Group(NamedTuple):
 
     @property
     def stores(self) -> tuple[Access, ...]:
-        """The stores of the group, with only one of each set of stores that write the same bytes."""
+        """The stores of the group, but only one of those stores that write the same bytes."""
         kinds = {(x.immediate, x.size): x for x in self.accesses if x.stores}
         return tuple(kinds.values())
 

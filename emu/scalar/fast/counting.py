@@ -27,7 +27,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Round(NamedTuple):
-    """One pass through a block of which a single branch or jump goes back to the first instruction."""
+    """One pass through a block in which only one branch or jump goes back to the start."""
 
     length: int  # number of instructions
     uses: int  # uses of compute units
@@ -94,7 +94,7 @@ class Counting:
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """The names of the counts, besides the number of instructions, that go to the core's tally."""
+        """The names of the counts for the core's tally, besides the number of instructions."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
