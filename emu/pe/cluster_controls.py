@@ -47,7 +47,7 @@ class ClusterControls:
     def parse(self) -> bool:
         """Simulate one cycle of the parsers. Return whether one of them finished its config.
 
-        If the parsers of several clusters have equal input, only one of them parses, for all these
+        If the parsers of several clusters are in the same state, one of them parses for all these
         clusters.
         """
         parsers = self.state.parsers
@@ -72,8 +72,8 @@ class ClusterControls:
     def next_event(self, now: int) -> int:
         """Return the next cycle after `now` in which a lockstep group acts; NEVER without a group.
 
-        The reference engine has no groups. `state.due` has the cycles in which the control units
-        act.
+        This class has no groups, so the result is NEVER. The cycles in which single control units
+        act are in `state.due`.
         """
         return NEVER
 

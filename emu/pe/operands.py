@@ -1,9 +1,10 @@
 """Computes the two register-file entries that an instruction of a sequence has as operands.
 
 Each row of `macaw.isa.pe.INSTRUCTIONS` has a function with the name of its mnemonic. The function
-computes (base, acc), (base, 0) or (src, dst) from the sequence's header, the word and its fields.
-It converts block numbers to element addresses (seed 000 ¶106; docs/timing-pe.md, Loops, steps and
-the weight queue). The functions raise `Fault` with the `address` of the instruction.
+computes two numbers from the sequence's header, the word and its fields: (base, acc), (base, 0) or
+(source, destination), depending on the instruction. It converts block numbers to element addresses
+(seed 000 ¶106; docs/timing-pe.md, Loops, steps and the weight queue). The functions raise `Fault`
+with the `address` of the instruction.
 """
 
 from __future__ import annotations

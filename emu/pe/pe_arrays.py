@@ -92,7 +92,10 @@ class PeArrays:
         state.balancing[cluster] = balance
 
     def clear_free_places(self) -> None:
-        """Set the entries of the load queues that contain no load to 0."""
+        """Set the entries of the load queues that contain no load to 0.
+
+        So the state of the queues does not depend on loads that have left them.
+        """
         queues = (
             (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
             (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),

@@ -48,7 +48,8 @@ class RowTrace:
     def end_exes(self, now: int, oldest: int) -> None:
         """Report the exes that ended before cycle `now`, so that their records can be written.
 
-        `oldest` is the first cycle of the earliest mac that is not reported yet.
+        Then drop the data about macs before cycle `oldest`, the first cycle of the earliest mac
+        that is not reported yet.
         """
         numbers, self.ended_exes = self.ended_exes, []
         for number in numbers:

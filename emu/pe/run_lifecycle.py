@@ -226,7 +226,7 @@ class RunLifecycle:
     def _stores(self, run: Run, number: int) -> int:
         """Return the number of stores in all iterations of a run's buffer `number`.
 
-        Streams count as stores. Raises `Fault`.
+        Stores that flags of the exe add to the sequence (streams) count, too. Raises `Fault`.
         """
         if number == run["buffer"]:
             ops = run["ops"]

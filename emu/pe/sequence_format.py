@@ -86,7 +86,7 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
     """Return the strides of a sequence with this header, of shape (instructions, operands, 2).
 
     `data` are the bytes of the sequence. The last axis has the stride over PEs and the stride over
-    clusters. The function skips wrong records.
+    clusters. The function skips wrong records, for which `parse_records` raises a fault.
     """
     strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):

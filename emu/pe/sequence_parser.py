@@ -141,7 +141,7 @@ class SequenceParser:
     def _types(self, named: tuple[int, int]) -> list[int]:
         """Return the element types of weights and activations, as indices in ELEMENTS.
 
-        `named` has the types of the record: 0 for the default, else 1 + the index.
+        `named` has both types as a sequence names them: 0 for the default, else 1 + the index.
         """
         return [x - 1 if x else ELEMENTS.index(self.shape.element) for x in named]
 
@@ -152,10 +152,10 @@ class SequenceParser:
     def parse(self, clusters: list[int]) -> bool:
         """Store the next instruction if its bytes have arrived.
 
-        Return whether the config is complete: whether all instructions, and the scales and the
-        table that follow them, are stored. The parser stores one instruction in a cycle, at the
-        earliest in the cycle after the instruction's beat. `clusters` are all clusters whose
-        parsers have the same input and progress. Raises `Fault`.
+        The parser stores one instruction in a cycle, at the earliest in the cycle after the
+        instruction's beat. Return whether the config is complete: whether all instructions, and the
+        scales and the table that follow them, are stored. `clusters` are all clusters whose parsers
+        are in the same state; this parser stores the instruction for all of them. Raises `Fault`.
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]

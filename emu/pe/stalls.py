@@ -133,9 +133,10 @@ class StallReport:
         return self._reason(found, cluster, run, op) or found._replace(until=self.core.time)
 
     def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
-        """Return `found` with the reason of the step's wait, and the runs that could end this wait.
+        """Return the stall `found`, to which the reason of the wait of step `op` is added.
 
-        `op` is a step of a run of `cluster`. The result is None if the step can start.
+        The result also names what could end this wait. `run` is the step's run, in `cluster`. The
+        result is None if the step can start.
         """
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"

@@ -1,4 +1,7 @@
-"""The memory of a row: reads and writes the feeding half of the on-chip unit that feeds the row."""
+"""The memory of a row: reads and writes the half of an on-chip unit that feeds the row.
+
+The row takes its packets from this half and stores its results there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ Ranges = Sequence[tuple[int, int]]  # offset in the half, number of bytes
 
 
 class UnitMemory:
-    """The feeding half of on-chip unit `number`, with one port for reads and one for writes."""
+    """The half of on-chip unit `number` that now feeds the row, with a read port and a write
+    port.
+    """
 
     def __init__(self, memory: Memory, core: Core, number: int, half_bytes: int) -> None:
         self.memory, self.core, self.number, self.half_bytes = memory, core, number, half_bytes

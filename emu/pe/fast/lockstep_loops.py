@@ -95,8 +95,9 @@ class Pattern:
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
         """Return the times of the iterations whose macs take `cycles` (n, macs, clusters).
 
-        `known` (clusters,) is the first cycle of the first of these iterations. `issue` and `ends`
-        are those of `LockstepGroup` in that cycle.
+        `known` (clusters,) is the first cycle of the first of these iterations, and `issue`
+        (clusters,) the earliest cycle of the next issue. `ends` has, by instruction, the ends of
+        its last execution in each cluster.
         """
         ready = [
             self._ready(ends[step.op["place"]])

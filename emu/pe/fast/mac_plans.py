@@ -11,10 +11,10 @@ from macaw.emu.waits import NEVER
 
 
 class MacPlans:
-    """The plans of the macs of one row, by cluster.
+    """The plans of the macs that one row executes now, by cluster.
 
-    `peers` returns the `MacPlans` of all rows, because balanced macs of all rows are settled
-    together.
+    `peers` returns the `MacPlans` of all rows, because the ends of balanced macs of all rows are
+    computed together.
     """
 
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:

@@ -24,7 +24,10 @@ class PlannedMacs:
         self.computed = 0  # the first cycle that the PEs of the row have not done
 
     def clear(self) -> None:
-        """Drop all plans. The caller has set the declared state to the start of cycle `reached`."""
+        """Drop all plans, because the caller has replaced the declared state.
+
+        The declared state is that at the start of cycle `state.reached`.
+        """
         self.plans.clear()
         self.unplanned = set()
         self.computed = self.state.reached

@@ -117,7 +117,8 @@ class QueueOccupancy:
     def run(self, cycles: int | None) -> LoadCounts:
         """Simulate cycles until no PE has work left, and return their counts.
 
-        If `cycles` is not None, stop at the latest after `cycles` cycles or a few more.
+        If `cycles` is not None, also stop after `cycles` cycles. The counts may contain a few more
+        cycles, because cycles are simulated in groups of `_STRETCH`.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):

@@ -19,9 +19,9 @@ from macaw.isa.lazy_dataclass import dataclass
 class ReturnBurst(Burst):
     """Beats of stores in the cycles `first` to `end` - 1.
 
-    The return bus has chosen the first beat, and not requested it. From cycle `end` on the row acts
-    again. `stores` has the stores by cluster, in the order of their turns; `beats` has the beats in
-    their order.
+    The return bus has chosen the first beat, but has not requested it from memory. From cycle `end`
+    on the row acts again. `stores` has the stores by cluster, in the order of their turns; `beats`
+    has the beats in their order.
     """
 
     half: int

@@ -84,10 +84,10 @@ class FastRow(Row):
         self.device.memory.banks.exclusive[burst.half] = self._on_contention
 
     def _next_packet(self) -> Packet | None:
-        """Return the packet on the bus if a stream may send its next segments; None otherwise.
+        """Return the packet on the bus if a group may take its next segments before they are sent.
 
-        The row needs exclusive access to its half. No listener or record of origins may need single
-        beats.
+        Otherwise return None. The row needs exclusive access to its half, because the beats are
+        then not requested one by one. No listener or record of origins may need single beats.
         """
         state = self.state
         if self.listeners or self.context.provenance is not None:
@@ -100,7 +100,7 @@ class FastRow(Row):
 
     @property
     def _has_half_alone(self) -> bool:
-        """Whether no other core requests, or uses without requests, the half that feeds the row."""
+        """Whether no other core requests the half that feeds the row, or has it to itself."""
         banks, half = self.device.memory.banks, FeedStream.half_of(self.context)
         return not banks.has_request_in(half) and half not in banks.exclusive
 
@@ -141,7 +141,8 @@ class FastRow(Row):
     def begin_return_beat(self) -> None:
         """Begin the beat of the return bus that was chosen in this cycle.
 
-        If a listener needs single beats, the beat is requested at once.
+        If a listener needs single beats, the beat is requested at once. Otherwise it is held back,
+        because it may begin a burst.
         """
         if self.listeners:
             super().begin_return_beat()
@@ -149,7 +150,10 @@ class FastRow(Row):
             self._holds = True
 
     def _begin_return_burst(self, now: int) -> None:
-        """Begin a burst with the held beat in cycle `now`, or request the beat if that fails."""
+        """Begin a burst in cycle `now` with the chosen beat, which was held back until now.
+
+        If no burst is possible, request the beat.
+        """
         self._holds = False
         limit, burst = min(self.time, NEVER) // self.divider, None
         if self.state.beat is None:
