@@ -111,7 +111,9 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Replace all probes, which the core tests after certain instructions."""
+        """Replace all probes, which are tests for the debugger after instructions with certain
+        registers.
+        """
         super().set_probes(probes)
         self.probe_set = Probes(self.table, self.probes)
         self.executing = None
@@ -165,7 +167,9 @@ class ScalarCore(Core, Startable, Instrumented):
             self.close_groups()
 
     def test_probes(self) -> None:
-        """Test the probes of the instruction at `pc`, which has just been executed."""
+        """Make the tests of all probes that are due after the instruction at `pc`, just
+        executed.
+        """
         for probe in self.probe_set.of(self.executing or self.decoder.fetch(self.pc)):
             if probe.test is None or probe.test():
                 if self.device.acting is self:
@@ -227,10 +231,11 @@ class ScalarCore(Core, Startable, Instrumented):
         return self.retired + (self.pending is not None)
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """Execute a marker of register group `group`, from cycle `time` to `until`.
+        """Execute a marker: it begins or ends the recording of the trace's register group `group`.
 
-        `begins` distinguishes `trace_begin` from `trace_end`. In auto mode a marker is recorded
-        like any other instruction. Raises `Fault` (bad mask) if there is no such group.
+        `begins` distinguishes `trace_begin` from `trace_end`. The marker lasts from cycle `time` to
+        `until`. In auto mode it is recorded like any other instruction. Raises `Fault` (bad mask)
+        if there is no such group.
         """
         self.trace.check(group)
         if self.trace.state.trace_mode == MARK:
@@ -286,13 +291,13 @@ class ScalarCore(Core, Startable, Instrumented):
             self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 
     def open_groups(self) -> None:
-        """Open the register groups whose recording begins with the next instruction."""
+        """Open the trace's register groups whose recording begins with the next instruction."""
         if self.tally.begin >= 0:
             self.flush_tally()
         self.trace.open(self.retired)
 
     def close_groups(self) -> None:
-        """Close the register groups whose recording ends with the last instruction.
+        """Close the trace's register groups whose recording ends with the last instruction.
 
         Raises `Fault` if a record cannot be written to the spill area.
         """

@@ -11,7 +11,11 @@ from macaw.isa.touching import Place, touched_registers
 
 
 class Probes:
-    """A set of probes. It determines which of them the core must test after each instruction."""
+    """A set of probes, and which of them the core must test after each instruction.
+
+    A probe is a test for the debugger, made after instructions that read or write certain
+    registers.
+    """
 
     def __init__(self, table: Table, probes: Iterable[Probe] = ()) -> None:
         self.table = table

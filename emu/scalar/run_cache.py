@@ -112,8 +112,8 @@ def decode_from(
     """Yield up to `longest` instructions from `address` on, within one page.
 
     The first instruction is at `offset` in `pages`. The instructions end before a word that is not
-    an instruction and, if `longest` is more than 1, before a break. With `inlines`, they continue
-    at a break whose test is text, because blocks contain such tests.
+    an instruction and, if `longest` is more than 1, before a break. With `inlines`, a break whose
+    test is a Python expression does not end them, because a block can contain such a test.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):

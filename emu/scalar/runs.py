@@ -97,7 +97,7 @@ def bind_run(
 def arguments(found: Decoded) -> dict[str, int]:
     """Return the operands of an instruction, as arguments for functions of `semantics`.
 
-    A destination x0 becomes `SINK`.
+    A destination x0 becomes `SINK`, the index of a further register that no instruction reads.
     """
     values = dict(found.values)
     if values.get("rd") == 0:

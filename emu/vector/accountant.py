@@ -157,7 +157,12 @@ class VectorAccountant(ScalarAccountant):
             self.vanishing[Charge("work", producer)] += self.core.divider
 
     def _note_step(self, address: int, found: Decoded) -> None:
-        """Record an instruction after a store, if it steps a loop or makes a value to store."""
+        """Record in `since_store` what an instruction after a store would save with the next store.
+
+        An instruction that steps a loop (its counter or its branch) saves its cycles if one wider
+        store replaces both stores. An instruction that makes a value to store changes nothing. Any
+        other instruction sets `since_store` to None, because it would still be needed.
+        """
         values = found.values
         counts = found.row.family == "immediate" and values["rd"] == values["rs1"]
         if counts or (found.row.family == "branch" and address not in self.needed):

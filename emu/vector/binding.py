@@ -56,7 +56,10 @@ def _pmac(core: VectorCore, found: Decoded, name: str) -> Act:
 
 
 def order_of(core: VectorCore, found: Decoded) -> Callable[[], pmac.Order]:
-    """Return a function that returns the order of the pmac `found`: a view of bytes, or a list."""
+    """Return a function that returns the order of the pmac `found`: a view of bytes, or a list.
+
+    The order is the permutation of lanes that the pmac applies to its second source.
+    """
     number, form = found.values["rs3"], PMAC_FORMATS[OPERATIONS[found.row.mnemonic].element]
     if number < GENERAL:
         entries = core.vr[number].data[: form.lanes]

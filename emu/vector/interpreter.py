@@ -142,7 +142,7 @@ class VectorInterpreter(VectorCore):
                 self._types[place - FIRST_VECTOR] = real_type(found.row)
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return a mask of the vector registers that contain a NaN.
+        """Return {"vr": a mask of the vector registers that contain a NaN}.
 
         The bytes of a register are read in the type of the instruction that wrote it last.
         """

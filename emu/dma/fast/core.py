@@ -130,7 +130,10 @@ class FastDma(DmaCore):
         super().reload()
 
     def load_transfer(self) -> None:
-        """Set the attributes for the queue's first transfer; decide whether bursts can move it."""
+        """Set the attributes for the queue's first transfer; decide whether bursts can move it.
+
+        A burst moves many beats at once, which follow each other without a gap.
+        """
         transfers = self.state.transfers
         self._retry = 0
         if transfers and transfers[0][SHAPE] == self._loaded:
@@ -158,9 +161,10 @@ class FastDma(DmaCore):
         return super().find_runnable(time, skip)
 
     def _find_route(self) -> Route | None:
-        """Return the route of the running transfer; transfers of the same shape share a route.
+        """Return the memories between which bursts can move the running transfer.
 
-        The result is None if bursts cannot move the transfer, or if it is one row of few beats.
+        Transfers of the same shape share such a route. The result is None if bursts cannot move the
+        transfer, or if it is one row of few beats.
         """
         if self.rows == 1 and self.transfer.size <= self._least:
             return None

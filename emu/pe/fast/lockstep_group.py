@@ -279,9 +279,8 @@ class LockstepGroup:
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Set when the run ends in each cluster; its last loopback is in cycle `last_loopback`.
-
-        At the end all steps have ended, and all operands are written back.
+        """Set the end of each cluster's run: all steps have ended, all operands are written
+        back.
         """
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:

@@ -301,9 +301,10 @@ class AccessWriter:
         yield from indent_lines(indent_lines(leave()))
 
     def load(self, found: Decoded, spans: Spans, place: int) -> str:
-        """Return the line of the load `found` into a general register, and update `spans`.
+        """Return the line of the load `found` into a general register.
 
-        `place` is the index of the load in the block.
+        `place` is the index of the load in the block. `spans` has the known ranges of registers,
+        and gets the range of the loaded number.
         """
         size, signed = LOADS[found.row.mnemonic]
         value, to = self._element(place), f"x{found.values['rd']}"

@@ -136,10 +136,11 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return the edition CROSSING of the block at `address`; None if there is none yet.
+        """Return the block at `address` in the edition that goes on counting after a border.
 
-        The caller calls this when a border is inside the block. The result is None for the first
-        `CUT_HOT` - 1 calls for a block; the next call translates the block.
+        A border is an instruction at which the trace begins or ends to record. The caller calls
+        this method when a border is inside the block. The result is None for the first `CUT_HOT` -
+        1 calls for a block; the next call translates the block.
         """
         block = self.blocks[address]
         if block.crosses:

@@ -80,10 +80,11 @@ class TranslatingCore(ScalarCore):
             tally.count_occurrence(ARRAY, first, last, uses)
 
     def next_border(self, count: int) -> int:
-        """Add the tally to the trace, because a border is in the middle of a block.
+        """Add the tally to the trace, because the trace begins or ends to record inside a block.
 
-        The block has executed `count` instructions up to the border. Return the number of
-        instructions up to the next border; `NO_BORDER` if the block must end at the present border.
+        The instruction at which it does so is a border. The block has executed `count` instructions
+        up to the border. Return the number of instructions up to the next border; `NO_BORDER` if
+        the block must end at the present border.
         """
         self.retired = number = self.retired + count
         trace, watch = self.trace, self.counting.watch
@@ -105,8 +106,8 @@ class TranslatingCore(ScalarCore):
 
         `times` has the times of the block. The block began in cycle `begun`, and did `passes`
         complete passes, each up to the branch back, and `place` instructions of a further pass.
-        `taken` says whether the last of these instructions is a branch that was taken. Borders of
-        the trace may be among the instructions.
+        `taken` says whether the last of these instructions is a branch that was taken. The trace
+        may begin or end to record at some of the instructions.
         """
         trace, tally, retired = self.trace, self.tally, self.retired
         count = passes * times.length + place

@@ -153,7 +153,9 @@ class Counting:
             yield f"owed = {-(-self.place // self.round.length) * self.round.uses - uses}"
 
     def border_test(self) -> Iterable[str]:
-        """Yield the lines that test for a border before this instruction."""
+        """Yield the lines that test whether the trace begins or ends to record at this
+        instruction.
+        """
         yield f"if cut == {self.place}:"
         yield from indent_lines(self.crossing())
         yield f"    cut = next_border(done + {self.place})"

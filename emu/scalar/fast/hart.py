@@ -190,7 +190,7 @@ class FastHart(Hart, TranslatingCore):
     def _report_run(self, run: Run, count: int, cost: int) -> None:
         """Count the first `count` instructions of a run, which have taken `cost` device cycles.
 
-        Borders of the trace may be among them.
+        The trace may begin or end to record at some of these instructions.
         """
         trace, tally, begin, first = self.trace, self.tally, self.time, self.retired
         self.time, self.retired = begin + cost, first + count
