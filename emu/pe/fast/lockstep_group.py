@@ -279,9 +279,7 @@ class LockstepGroup:
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Set the end of each cluster's run: all steps have ended, all operands are written
-        back.
-        """
+        """Set each cluster's end of the run: all steps are over, all operands written back."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
@@ -303,9 +301,9 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return at which input elements the mac `step` and later macs begin to read (their bases).
+        """Return where the mac `step`, and later macs that can be computed now, begin to read.
 
-        The later macs can be computed now. The caller ensures that all activations have arrived.
+        The results are element addresses. The caller ensures that all activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]
