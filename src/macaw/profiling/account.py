@@ -29,7 +29,8 @@ class LineCycles:
     """The cycles that a line of the source took on a core.
 
     `cycles` are device cycles times the units of the core; `causes` divides them by cause. `run`
-    are those device cycles of the whole run that belong to this line (its critical path).
+    are the line's device cycles on the critical path of the run: each cycle of the run belongs to
+    one line of one core.
 
     An instruction without a line of the source counts as a line without `file` and `number`.
     `place` is empty for the cycles that belong to no instruction.

@@ -39,8 +39,11 @@ class LineCost:
 class AnnotatedLine:
     """A line of the source with its costs.
 
-    An instruction without a line of the source counts as a line without `file` and `number`.
-    The line with an empty `place` has the cycles of no instruction.
+    `run` has the line's device cycles on the critical path of the run, `causes` divides them by
+    cause. `heat` is a number from 0 to 4, by the line's share of all `run`.
+
+    An instruction without a line of the source counts as a line without `file` and `number`. The
+    line with an empty `place` has the cycles of no instruction.
     """
 
     place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"

@@ -23,7 +23,9 @@ NO_LINE = "(no instruction)"
 class Choice:
     """The lines that a view shows, and their order.
 
-    The view leaves out lines whose share is below `least`, and all but the `most` costliest lines.
+    `sort` is the measure by which lines are sorted; if it is empty, they have the order of the
+    source. The view leaves out lines whose share is below `least`, and all but the `most` costliest
+    lines. Around each line it shows `context` neighbours.
     """
 
     sort: str = ""  # of `KEYS`; empty: in the order of the source, with lines without a cost

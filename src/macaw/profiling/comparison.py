@@ -94,8 +94,8 @@ def _note(what: str, text: str) -> Difference:
 def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     """Return pairs (key, sentence), one for each difference in the setup of the runs.
 
-    The setup is program, device, inputs, mode, jitter and the option `causes`. If the earlier
-    profile has jitter, there is also a pair if the jitter of both is equal.
+    The setup is program, device, inputs, mode, jitter and the option `causes`. If a profile has
+    jitter, there is always a pair with the numbers of runs, even if the jitter is equal.
     """
     old, new = before.subject, after.subject
     changes = []
@@ -173,7 +173,8 @@ def _runs_text(profile: Profile) -> str:
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
     """Return the difference of the cycles of two profiles.
 
-    With jitter, a confidence interval decides the verdict. If `judged` is false, there is none.
+    With jitter, a confidence interval decides whether they got better. If `judged` is false, the
+    difference has no verdict.
     """
     old, new = before.cycles, after.cycles
     direction = -1 if judged else 0

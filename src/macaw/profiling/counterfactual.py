@@ -136,7 +136,7 @@ class RunGraph:
 
     `logs` are the logs of the cores by name, in the order of their numbers; the first core starts
     the others. `cycles` is the length of the run. `moves` are the transfers by core. `readers` has,
-    by core with transfers, the cores of which it is known when they read the data.
+    by core with transfers, the cores that announce when they read the data.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _elements(config: Configuration) -> tuple[Element, Element]:
-    """Return the element types of vectors and of matrices for the quantiser float or mx."""
+    """Return the element types of (vectors, matrices), for the quantisers float and mx."""
     return _side_element(config, "vector"), _side_element(config, "matrix")
 
 
@@ -145,7 +145,10 @@ def _is_wide(config: Configuration, columns: int) -> bool:
 
 
 def _side_element(config: Configuration, side: str) -> Element:
-    """Return the element type for the quantiser float or mx. `side` is "vector" or "matrix"."""
+    """Return the element type of one side of a product, for the quantisers float and mx.
+
+    `side` is "vector" or "matrix".
+    """
     if config["nnp.quantise"] == "mx":
         return MX_ELEMENTS[config[f"nnp.{side}_element"]]
     return float_element(

@@ -39,10 +39,10 @@ class Cells:
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Store in the cells at `addresses` that they contain cells `index` of the nodes `owner`.
+        """Write to the cells at `addresses`: each gets a node's number and an index in its value.
 
-        The three arrays have the same shape, with one row for each iteration. If an address occurs
-        several times, the last write counts.
+        `addresses`, `owner` (node numbers) and `index` have the same shape, with one row for each
+        iteration. If an address occurs several times, the last write counts.
         """
         self.reserve(int(addresses.max()) + 1)
         self.owner[addresses] = owner

@@ -67,7 +67,11 @@ class Node:
 
 @dataclass
 class Tensor:
-    """An input or output of the generated function, with `rows` × `columns` elements."""
+    """An input or output of the generated function, with `rows` × `columns` elements.
+
+    `kind` is "vectors" or "matrix". `memory` is the name of the memory or queue that has the
+    tensor; `address` counts native vectors there, or native tiles for a matrix in Dram.
+    """
 
     name: str
     rows: int
@@ -78,9 +82,7 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape that the caller of the function sees: (columns,) for one vector, else (rows,
-        columns).
-        """
+        """The tensor's shape for the caller: (columns,) for one vector, else (rows, columns)."""
         one = self.kind == "vectors" and self.rows == 1
         return (self.columns,) if one else (self.rows, self.columns)
 

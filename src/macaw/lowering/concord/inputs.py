@@ -76,10 +76,11 @@ class Inputs:
                 self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
 
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
-        """Return a memory of `rows` × `columns` tiles that a chain reads from a queue.
+        """Make inputs of the tiles that a chain reads from a queue, and return a memory with them.
 
-        `begin` is the position of the first tile in the queue's stream, in native vectors. `pieces`
-        has hints for the places to which the chain copies the tiles.
+        The chain reads `rows` × `columns` tiles. `begin` is the position of the first tile in the
+        queue's stream, in native vectors. `pieces` has hints for the places to which the chain
+        copies the tiles.
         """
         memory, count, n = Cells(), rows * columns, self.native
         memory.reserve(count)

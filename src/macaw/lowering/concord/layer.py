@@ -72,7 +72,10 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def _repeat_result(collected: Node, result: Node, count: int) -> None:
-    """Change `collected`, the results of all rounds, into a node that repeats `result`."""
+    """Change the node `collected` so that it repeats `result` `count` times.
+
+    It has the results of all rounds of a loop, and each round computes the same.
+    """
     if result.is_matrix:
         collected.operation, collected.inputs = "stack_tiles", (result,) * count
         collected.values = ()

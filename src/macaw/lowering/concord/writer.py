@@ -310,7 +310,10 @@ class LayerWriter:
         return function, arguments
 
     def _row_count(self, rows: int) -> str:
-        """Return the number of rows of a new shape; -1 for ONNX, whose models may leave it open."""
+        """Return the number of rows for a new shape, as text.
+
+        For ONNX it is -1, because ONNX models may leave this number open.
+        """
         return "-1" if self.target == "onnx" else str(rows)
 
     def _assign(
