@@ -168,10 +168,10 @@ def is_object(path: FilePath) -> bool:
 def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file.
 
-    The ELF file names the source files. If such a name leads to no file from the current folder,
-    but does from the folder of the ELF file, the program gets the path there, so that a debugger
-    finds the source. Raises `InputError` if the file cannot be read or is no ELF file, `ElfError`
-    if it is no program for Macaw.
+    The ELF file has the names of the source files, which may be relative. If there is no file of
+    this name in the current folder, but one in the folder of the ELF file, the program gets its
+    path, so that a debugger finds the source. Raises `InputError` if the file cannot be read or is
+    no ELF file, `ElfError` if it is no program for Macaw.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable
@@ -245,7 +245,8 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
     """Return the program in a pipe, which has an ELF file or a source.
 
-    The function reads the pipe once and then decides, because a pipe cannot be read again.
+    The function reads the pipe before it decides which of them it is, because a pipe cannot be read
+    a second time.
     """
     from macaw.asm import elf
     from macaw.asm.source import Source

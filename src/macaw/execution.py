@@ -299,7 +299,7 @@ def _add_counters(total: Counters, device: Device) -> None:
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
     """Add to `total` the problems that a device has recorded in its run.
 
-    If a problem of the same instruction is in `total` already, its counts are added up.
+    If `total` already has the same problem of the same instruction, their counts are added up.
     """
     for core in device.present:
         for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
@@ -313,7 +313,8 @@ def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: De
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
     """Return (core, window, number of bytes) for each output window that still contains bytes.
 
-    These are bytes that no core has read when the run has ended.
+    An output window is a range of addresses at which a core gives a stream of bytes, such as an
+    output queue. The bytes in it are those that no core has read when the run has ended.
     """
     windows = []
     for core in device.present:

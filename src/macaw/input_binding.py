@@ -100,10 +100,10 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
-    """Return `, or `macaw run FOLDER` ...` for a folder whose golden test has the missing inputs.
+    """Return the end of a hint, such as `, or macaw run FOLDER: its golden.toml has inputs`.
 
-    The caller appends this text to a hint. FOLDER is the folder of one of the program's sources.
-    The text is empty if no such folder has the inputs.
+    FOLDER is the folder of one of the program's sources, and its golden test has all missing
+    inputs. The text is empty if there is no such folder.
     """
     for folder in sorted({Path(name).parent for name in program.source_files}):
         with suppress(InputError):

@@ -100,9 +100,10 @@ class _CoreSums:
     def add(
         self, activity: str, kind: str, address: int | None, energy: float, cause: str = WORK
     ) -> None:
-        """Add picojoules to the sums of their kind, their cause, and the line of `address`.
+        """Add picojoules to the sums of the activity's kind, of the cause, and of the source line.
 
-        `activity` is the name of an activity, or "static" for the energy of cycles.
+        `activity` is the name of an activity, or "static" for the energy of cycles. The line is
+        that of the instruction at `address`.
         """
         if not energy:
             return

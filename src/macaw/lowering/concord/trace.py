@@ -233,7 +233,7 @@ class Tracer:
         return quantise
 
     def _unquantised_matrix(self, begin: int, rows: int, columns: int) -> Node:
-        """Return the matrix of `rows` × `columns` tiles at tile `begin` in the host format."""
+        """Return the unquantised matrix of `rows` × `columns` tiles at tile `begin` of MatrixRf."""
         addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
         return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
 
