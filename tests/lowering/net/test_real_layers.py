@@ -207,6 +207,15 @@ def test_sums_means_and_extremes_over_axes(operator, shape, axes, keep, moves):
     assert found[: len(moves) + 2] == ["convert", *moves, operator.lower()]
 
 
+def test_the_sum_of_a_single_number():
+    builder = ModelBuilder(1, ())
+    builder.value = builder.node("Sigmoid", [builder.value], "sigmoid")
+    builder.value = builder.node("ReduceSum", [builder.value], "sum")
+    builder.value = builder.node("Tanh", [builder.value], "tanh")
+    builder.shape = ()
+    assert operators(run(builder)) == ["convert", "sigmoid", "tanh"]
+
+
 def test_functions_norms_and_sums():
     builder = ModelBuilder(1, (1, 5, 12))
     start = builder.value

@@ -161,6 +161,41 @@ REFUSED = [
     (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {"y": ((3,), FLOAT)}), r"the output y is of \(2,\), the model says \(3\)"),
 ]  # fmt: skip
 
+AXES = [  # operator, attributes, the shape of its input, the operator set; onnxruntime refuses all
+    *(("Softmax", {}, (), version) for version in (9, 11, 13)),
+    ("Softmax", {}, (3,), 9),  # the default is axis 1
+    ("Softmax", {"axis": -3}, (2, 3), 13),
+    ("LogSoftmax", {"axis": 2}, (2, 3), 11),
+    ("ReduceSum", {"axes": [0]}, (), 11),
+    ("ReduceMax", {"axes": [5]}, (2, 3), 13),
+    ("ArgMax", {"axis": 2}, (2, 3), 13),
+    ("Squeeze", {"axes": [5]}, (1, 2), 11),
+    ("LayerNormalization", {"axis": 2}, (2, 3), 17),
+    ("BatchNormalization", {}, (), 13),
+]
+
+
+@pytest.mark.parametrize(("operator", "attributes", "shape", "version"), AXES)
+def test_an_axis_that_the_input_does_not_have(operator, attributes, shape, version):
+    more = {"LayerNormalization": 1, "BatchNormalization": 4}.get(operator, 0)
+    constants = {f"c{number}": np.ones(1, np.float32) for number in range(more)}
+    node = NODE(operator, ["x", *constants], ["y"], name="it", **attributes)
+    with pytest.raises(LowerError, match=rf"node it \({operator}\): .*(axis|axes|[Rr]ank)"):
+        read(model([node], {"x": shape}, version=version, **constants))
+
+
+@pytest.mark.parametrize(("operator", "attributes", "version"), [("ReduceSum", {}, 11), ("Squeeze", {}, 13), ("ReduceMax", {}, 13)])  # fmt: skip
+def test_a_number_without_axes_is_reduced_to_itself(operator, attributes, version):
+    node = NODE(operator, ["x"], ["y"], name="it", **attributes)
+    assert read(model([node], {"x": ()}, version=version)).values["y"].shape == ()
+
+
+def test_limits_of_clip_are_single_numbers():
+    node = NODE("Clip", ["x", "low"], ["y"], name="it")
+    assert read(model([node], {"x": (3,)}, low=np.zeros(1, np.float32))).nodes
+    with pytest.raises(LowerError, match=r"node it \(Clip\): its limits must be single numbers"):
+        read(model([node], {"x": (3,)}, low=np.zeros(3, np.float32)))
+
 
 @pytest.mark.parametrize(("made", "message"), REFUSED)
 def test_refusals_name_the_place(made, message):

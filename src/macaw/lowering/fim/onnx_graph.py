@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import onnx
 from onnx import TensorProto
 
@@ -86,8 +87,9 @@ class _Translator:
             if value.array is not None:
                 constant = TaskValue(value.shape, value.array, value.name, value.element)
                 self.values.by_name[name] = constant
-        for node in self.frozen.nodes:
-            self._node(node)
+        with np.errstate(all="ignore"):  # constants may be infinite
+            for node in self.frozen.nodes:
+                self._node(node)
         outputs = dict(self._result(name) for name in self.frozen.outputs)
         shapes = {**self.inputs, **outputs}
         # A scalar is a tensor of one number.

@@ -2,7 +2,8 @@
 
 Images of the model have the shape (batch, channels, height, width). On the device they have the
 shape (batch, height, width, channels). Other tensors keep the order of their axes. On the device,
-the first axis is left out if its length is 1 and there are other axes.
+the first axis is left out if its length is 1 and there are other axes. A single number of the model
+is a tensor with one axis on the device.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def device_order(rank: int) -> tuple[int, ...]:
 
 def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the device's shape for a shape of the model."""
-    ordered = tuple(shape[axis] for axis in (0, *device_order(len(shape)))) if shape else ()
+    ordered = tuple(shape[axis] for axis in (0, *device_order(len(shape)))) if shape else (1,)
     return ordered[1:] if len(shape) > 1 and shape[0] == 1 else ordered
 
 

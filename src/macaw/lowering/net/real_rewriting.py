@@ -170,11 +170,11 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     skips = no_axes and bool(layer.node.attributes.get("noop_with_empty_axes", 0))
     if source not in rewriting.tensors or given is None:
         return False
-    if skips:
-        rewriting.append_movement(layer, "Identity", (source,), result)
-        return True
     x = rewriting.tensors[source]
     rank = len(x.shape)
+    if skips or not rank:
+        rewriting.append_movement(layer, "Identity", (source,), result)
+        return True
     axes = list(range(rank))
     if not no_axes:
         axes = sorted({int(axis) % rank for axis in given.reshape(-1)})

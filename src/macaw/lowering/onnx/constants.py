@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import reason
-from macaw.lowering.onnx.shapes import Form
+from macaw.lowering.onnx.shapes import Form, check_axis
 from macaw.lowering.onnx.values import Value
 
 # the most numbers that are read, written and multiplied for the constants of a model
@@ -135,8 +135,7 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
     assert data is not None
     assert indices is not None
     axis = next((x.i for x in node.attribute if x.name == "axis"), 0)
-    if not -data.ndim <= axis < data.ndim:
-        raise LowerError(f"there is no axis {axis} of {data.ndim}")
+    check_axis(axis, data.ndim)
     size = data.shape[axis]
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise LowerError(f"an index is outside of -{size} to {size - 1}, the range of axis {axis}")

@@ -20,6 +20,18 @@ from macaw.lowering.onnx.values import Value
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
 OLDEST = 7  # earlier operator sets have other rules for broadcasting
 _TOLD = 64  # the most numbers of a constant that the rules may read: sizes and axes
+_REDUCTIONS = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare",
+)  # fmt: skip
+# Operators whose attribute `axis` or `axes` has axes of the first input. The rules of some versions
+# do not check that the input has these axes.
+_OF_FIRST = frozenset((
+    *_REDUCTIONS, "ArgMax", "ArgMin", "Hardmax", "LayerNormalization", "LogSoftmax",
+    "LpNormalization", "MeanVarianceNormalization", "Softmax", "Squeeze",
+))  # fmt: skip
+_IN_SECOND = frozenset((*_REDUCTIONS, "CumSum", "Squeeze"))  # the second input has the axes
+_SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
 
 class Form(NamedTuple):
@@ -84,6 +96,9 @@ def results(
         raise
     except Exception as error:  # exceptions of the schema, the checker and the inference
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
+    _check_axes(node, inputs, version)
+    if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
+        raise LowerError("its limits must be single numbers")
     return [_form(forms.get(name)) if name else None for name in node.output]
 
 
@@ -100,3 +115,29 @@ def _form(kind: onnx.TypeProto | None) -> Form:
     if min(shape, default=0) < 0:
         raise LowerError(f"its result would be of {shape}")
     return Form(tensor.elem_type, shape)
+
+
+def _check_axes(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
+    """Raise `LowerError` if a node names axes that its first input does not have."""
+    first = inputs[0] if inputs else None
+    if first is None:
+        return
+    kind, rank = node.op_type, len(first.shape)
+    axes = [-1] if kind in ("BatchNormalization", "LayerNormalization", "LpNormalization") else []
+    if kind in _SHARES:
+        axes = [1 if version < 13 else -1]  # the default changed in operator set 13
+    if kind in _OF_FIRST:
+        for row in node.attribute:
+            if row.name in ("axis", "axes"):
+                axes = list(row.ints) if row.type == onnx.AttributeProto.INTS else [row.i]
+    second = inputs[1] if len(inputs) > 1 else None
+    if kind in _IN_SECOND and second is not None and second.array is not None:
+        axes = [int(axis) for axis in second.array.reshape(-1)]
+    for axis in axes:
+        check_axis(axis, rank)
+
+
+def check_axis(axis: int, rank: int) -> None:
+    """Raise `LowerError` unless a tensor with `rank` axes has the axis; it may be negative."""
+    if not -rank <= axis < rank:
+        raise LowerError(f"there is no axis {axis} of {rank}")
