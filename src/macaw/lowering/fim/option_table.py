@@ -56,6 +56,17 @@ class OptionTable:
         return {}
 
     @cached_property
+    def conditions(self) -> Mapping[str, tuple[tuple[Unit, frozenset[str], frozenset[str]], ...]]:
+        """Each unit of `units` with the names of the outputs that it makes, and that it needs."""
+        return {
+            name: tuple(
+                (unit, frozenset(task.output.name for task in unit), self.needs(unit))
+                for unit in units
+            )
+            for name, units in self.units.items()
+        }
+
+    @cached_property
     def _makers(self) -> Makers:
         return self.graph.makers()
 

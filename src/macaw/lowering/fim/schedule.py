@@ -194,11 +194,10 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
     `outputs` has the names of the outputs of all tasks that are done.
     """
-    for name, units in table.units.items():
+    for name, conditions in table.conditions.items():
         if name not in outputs:
-            for unit in units:
-                done = any(task.output.name in outputs for task in unit)
-                if not done and table.needs(unit) <= outputs:
+            for unit, own, needs in conditions:
+                if needs <= outputs and own.isdisjoint(outputs):
                     yield unit
 
 
