@@ -112,23 +112,23 @@ def either(description: str, *kinds: Kind) -> Kind:
 
 
 def word(value: Any) -> str | None:
-    """Return None if `value` is a string, else the description for the message."""
+    """Return None if `value` is a string, else "a string" for the error message."""
     return None if isinstance(value, str) else "a string"
 
 
 def flag(value: Any) -> str | None:
-    """Return None if `value` is True or False, else the description for the message."""
+    """Return None if `value` is True or False, else "True or False" for the error message."""
     return None if isinstance(value, bool) else "True or False"
 
 
 def number(value: Any) -> str | None:
-    """Return None if `value` is a real number, else the description for the message."""
+    """Return None if `value` is a real number, else "a number" for the error message."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
 
 def integer(value: Any) -> str | None:
-    """Return None if `value` is a Python or NumPy integer, else the description for the message."""
+    """Return None for an integer of Python or NumPy, else "a whole number" for the message."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
@@ -176,7 +176,7 @@ def one_or_pair(least: int) -> Kind:
 
 
 def path(value: Any) -> str | None:
-    """Return None if `value` is the path of a file, else the description for the message."""
+    """Return None if `value` can be a file's path, else "the path of a file" for the message."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -184,7 +184,7 @@ def path(value: Any) -> str | None:
 
 
 def function(value: Any) -> str | None:
-    """Return None if `value` is a function, else the description for the message."""
+    """Return None if `value` can be called, else "a function" for the error message."""
     return None if callable(value) else "a function"
 
 

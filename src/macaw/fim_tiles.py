@@ -24,7 +24,7 @@ from macaw.phrases import suggestion
 
 
 def _stored(value: Any) -> str | None:
-    """Return None for an array of bfloat16 elements, else the description for the message."""
+    """Return None for an array of bfloat16 elements, else what the error message asks for."""
     good = isinstance(value, np.ndarray) and bfloat16.is_stored_in(value.dtype)
     return None if good else "an array of bfloat16 elements"
 

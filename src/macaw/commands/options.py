@@ -261,7 +261,7 @@ def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) ->
 
 
 def own_plain_option(text: str, *, is_passed: bool) -> Callable[[Command], Command]:
-    """Return the option --plain for a command whose help of the option is `text`.
+    """Return the option --plain, with `text` as its help.
 
     Most commands get the option without a parameter for its value. If `is_passed`, the command has
     such a parameter.
