@@ -233,7 +233,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None if NumPy can convert `value` to an array of numbers, else the description.
+    """Return None if NumPy can convert `value` to an array of numbers, else what is asked for.
 
     A masked array is not accepted.
     """

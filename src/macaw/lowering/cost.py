@@ -90,7 +90,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Cost:
-    """The predicted bytes of a plan's program, its cycles, and those in which its parts work."""
+    """Predicted bytes and cycles of a program, and the cycles in which rows, dma and cp work."""
 
     traffic: Traffic  # the bytes
     cycles: int  # device cycles of the whole program
