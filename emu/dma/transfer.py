@@ -23,7 +23,10 @@ DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
 
 @lru_cache(maxsize=256)
 def described(description: bytes) -> Shape:
-    """Return the shape of the transfer that a description in memory has."""
+    """Return the shape of a transfer from the bytes of its description in memory.
+
+    The shape is (destination, source, bytes of a row, rows, destination stride, source stride).
+    """
     values = unpack(TRANSFER, description)
     return (
         values["dst"], values["src"], values["row_bytes"], values["rows"],

@@ -156,7 +156,10 @@ class DeferredData(CircuitData):
             group.rop = None
 
     def _compute_products(self, group: _Group) -> None:
-        """Compute a group's recorded products, and add or write them to Rz in their order."""
+        """Compute a group's recorded products; write them to the register Rz, or add them to it.
+
+        The order is that in which they were recorded.
+        """
         if not group.rows:
             return
         assert group.kind is not None

@@ -461,7 +461,7 @@ class IslandOrigins(Origins):
 
 
 def _value(one: Host) -> float:
-    """Return the number in an array of one host value, or of one integer."""
+    """Return the number in `one`, an array of one integer or one floating-point number."""
     return int(one[0]) if one.dtype.kind == "i" else float(widened(one)[0])
 
 

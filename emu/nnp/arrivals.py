@@ -23,7 +23,10 @@ class Arrivals:
         self._pieces: dict[str, Pieces] = {}
 
     def add(self, window: str, number: int, size: int) -> None:
-        """Record that the access with this announcement number brought `size` bytes to a window."""
+        """Record that an access brought `size` bytes to a window.
+
+        `number` is the number under which the access was announced to listeners.
+        """
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:

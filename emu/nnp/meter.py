@@ -98,9 +98,9 @@ class NnpMeter(Meter):
         self.add(activity, elements, self.address)
 
     def _registers(self, memory: Memory, entries: int, writes: bool) -> None:
-        """Count the bytes of `entries` entries that are read from a register file or queue.
+        """Count the bytes of `entries` entries of a register file or queue that are read.
 
-        `memory` is the file or queue. With `writes`, the entries are written to it.
+        `memory` is the file or queue. With `writes`, the entries are written instead.
         """
         size = self._bytes(memory, entries)
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)

@@ -25,11 +25,12 @@ Mask = NDArray[np.bool_]
 
 
 def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
-    """Add the helper sums to the sums of their owners in the state, in the clusters `clusters`.
+    """Add the helper sums to the sums of their owners, in the clusters of the mask `clusters`.
 
-    `clusters` is a mask of shape (clusters,); `adder` adds the sums. Return a mask of shape
-    (clusters, PEs) of the PEs that take part: each owner, and the left neighbour that helped it.
-    Raises `Fault` (accumulator overflow).
+    A helper sum is what the left neighbour has added up for a PE, the owner. `clusters` has shape
+    (clusters,); `adder` adds the sums in `state`. Return a mask of shape (clusters, PEs) of the PEs
+    that take part: each owner, and the left neighbour that helped it. Raises `Fault` (accumulator
+    overflow).
     """
     owners = (state.given > 0) & clusters[:, None]
     taking_part = participants(owners)
@@ -56,7 +57,7 @@ def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
 
 
 def participants(loads_given: NDArray[Any]) -> Mask:
-    """Return a mask of the PEs that take part in handing over sums.
+    """Return a mask of the PEs that take part when helper sums are added to their owners' sums.
 
     These are the PEs that gave loads away, and the left neighbour of each. `loads_given`, of shape
     (..., PEs), is the number of loads that each PE gave away; the mask has the same shape.

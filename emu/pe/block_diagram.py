@@ -42,9 +42,10 @@ def _load(word: int) -> dict[str, int | bool]:
 
 
 def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
-    """Return the loads in the load queue `name` of PE (`c`, `p`), the head first.
+    """Return the entries of the load queue `name` of PE (`c`, `p`), the head first, as dicts.
 
-    `c` is the number of the cluster in the row, `p` the number of the PE in the cluster.
+    An entry, a load, refers to a weight and an activation. `c` is the number of the cluster in the
+    row, `p` the number of the PE in the cluster.
     """
     state = row.state
     queue, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])

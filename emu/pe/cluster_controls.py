@@ -95,7 +95,7 @@ class ClusterControls:
             unit.open(packet, address, before)
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """React to the command byte of an exe packet, which was on the bus in `cycle`."""
+        """Allow the runs of an exe packet to start: its command byte was on the bus in `cycle`."""
         for cluster in packet["clusters"]:
             self.units[cluster].activate(packet, cycle)
 
@@ -119,12 +119,14 @@ class ClusterControls:
             self.units[cluster].begin_segment(packet)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
+        """Tell the clusters of a packet that the first beat of a segment was on the bus in
+        `cycle`.
+        """
         for cluster in packet["clusters"]:
             self.units[cluster].first_beat(packet, segment, cycle)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
+        """Tell the clusters of a packet that the last beat of a segment was on the bus in `cycle`.
 
         The contents of the segment are already in the PEs.
         """

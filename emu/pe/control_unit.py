@@ -113,11 +113,11 @@ class ControlUnit:
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether the bus may send the first bytes of segment `segment` of a packet.
 
-        It may under five conditions. In the run, all steps of lane 0 before the segment's ld have
-        started, except lds whose segments the bus has already sent. The loader is free, or works
-        for the run's buffer. No step before the ld still uses what the ld writes. The register file
-        has the operands of the ld. The weight queues have room. Raises `Fault` if the bus may never
-        send the segment.
+        It may under six conditions. An ld of the run's present iteration takes the segment. All
+        steps of lane 0 (all steps but added stores) before this ld have started, except lds whose
+        segments the bus has already sent. The loader is free, or works for the run's buffer. No
+        step before the ld still uses what the ld writes. The register file has the operands of the
+        ld. The weight queues have room. Raises `Fault` if the bus may never send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -140,16 +140,19 @@ class ControlUnit:
         self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
+        """Occupy the loader and let an ld start: its segment's first beat was on the bus in
+        `cycle`.
+        """
         run, op = self.cluster.taker(packet, segment)
         self.cluster.units[LOADER] = run["buffer"]
         op["first"] = min(op["first"], cycle)
         self.cluster.wake(cycle + 1)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
+        """Free the loader, because a segment's last beat was on the bus in `cycle`.
 
-        The contents of the segment are already in the PEs.
+        If it is the last segment of the ld that takes it, the end of the ld is known now. The
+        contents of the segment are already in the PEs.
         """
         run, op = self.cluster.taker(packet, segment)
         self.cluster.units[LOADER] = FREE
@@ -325,7 +328,10 @@ class ControlUnit:
 
 
 def _next_steps(run: Run) -> list[Op]:
-    """Return the first waiting step of each lane of a run, without lanes that have none."""
+    """Return the first waiting step of each lane of a run, without lanes that have none.
+
+    Lane 1 has the stores that flags of the exe add, lane 0 all other steps.
+    """
     steps: list[Op | None] = [None] * len(LANES)
     for op in run["ops"]:
         if op["state"] == WAITING and steps[op["lane"]] is None:

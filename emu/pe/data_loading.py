@@ -90,10 +90,10 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return the number of bytes that a segment with `compress` has in the form of records.
+        """Return how many bytes a segment has after the compressor has left out the zeros.
 
-        A record has a count and entries (index + value). The segment belongs to `packet`. The
-        number follows from the present contents of the on-chip unit.
+        The result has a record for each slice: a count, and entries (index + value). The segment
+        belongs to `packet`. The number follows from the present contents of the on-chip unit.
         """
         counts, _ = self._compressed(packet, segment)
         entry = self._entry(packet, segment)
@@ -342,10 +342,10 @@ class DataLoading:
         self.state.block_types[clusters] = loaded
 
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
-        """Write the input buffers of all clusters of the packet together.
+        """Write a segment of activations to the input buffers of all the packet's clusters at once.
 
-        `values` has the slices of a segment of activations. All PEs write from the same element
-        `first` on.
+        This is possible because all PEs write from the same element `first` on. `values` has the
+        slices of the segment.
         """
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
         if first % size:

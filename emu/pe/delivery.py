@@ -16,13 +16,16 @@ class Delivery:
         self.controls, self.units = controls, units
 
     def open(self, packet: Packet, address: int, now: int) -> None:
-        """Reserve what the packet needs; its first beat is sent in cycle `now`. Raises `Fault`.
+        """Reserve the buffers and circuits that the packet needs. Raises `Fault`.
 
-        `address` is the address of the packet.
+        The packet's first beat is sent in cycle `now`; `address` is the address of the packet.
         """
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """React to a packet's command byte, which was on the bus in `cycle`. Raises `Fault`."""
+        """Do what the packet's command asks for; the command byte was on the bus in `cycle`.
+
+        Raises `Fault`.
+        """
 
     def can_send(self, packet: Packet, number: int) -> bool:
         """Return whether the bus may send the first bytes of segment `number` of a packet."""

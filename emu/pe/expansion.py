@@ -182,7 +182,7 @@ class Expansion:
         return outputs, ((0, SCALARS) if self._to_scalar(row) else outputs)
 
     def _to_scalar(self, row: Decoded) -> bool:
-        """Return whether an spu instruction is a reduction into the scalar unit."""
+        """Return whether an spu instruction combines the values of all PEs in the scalar unit."""
         return row.values["function"] == REDUCE and self.header["reduction"] in SCALAR_REDUCTIONS
 
     # ld
@@ -323,7 +323,7 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add a move for each accumulator that macs use: accumulator a moves to block a.
+        """Add moves of the accumulators that macs use to the output queue: number a to block a.
 
         docs/timing-pe.md, Results, has this rule. The moves count as steps of instruction number
         `place`, the last mac. The sum of a mac with `sfu` passes the activation function, unless
@@ -349,8 +349,8 @@ class Expansion:
     def _special(self, place: int, row: Decoded) -> list[Op]:
         """Return the steps of instruction number `place`, the spu `row`.
 
-        If the flags ask for raw sums, the step moves them without the SFU, to the entries where the
-        sequence expects the results of the spu.
+        An spu is an instruction of the special-function unit (SFU). If the flags ask for raw sums,
+        the step moves them past this unit, to the entries where the sequence expects the results.
         """
         function = row.values["function"]
         source, target = self.operands[place]

@@ -400,10 +400,10 @@ class RowProvenance(ProvenanceRecords):
                 self.output[c, pe, target[pe] + number] = step(None, sources)
 
     def _parts(self, cluster: Cluster, run: Run, op: Op, places: list[int]) -> dict[int, Source]:
-        """Return, for each PE number, the value that the spu step `op` of a run takes from this PE.
+        """Return the values that step `op` of a run takes from the PEs, as {PE number: source}.
 
-        `places` has, for each PE, the entry in its output queue. PEs without a written result are
-        left out.
+        The step is an instruction `spu` of the special-function unit. `places` has, for each PE,
+        the entry in its output queue. PEs without a written result are left out.
         """
         c, parts = cluster.number, {}
         if op["chained"] < 0:

@@ -85,9 +85,10 @@ class ProvenanceRecords(Origins):
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 
     def segment(self, number: int, address: int) -> TakenSegment | None:
-        """Return the segment that an ld took at announcement `number` and that contains `address`.
+        """Return the segment that contains `address` and that an ld took at announcement `number`.
 
-        The result is None if the ld took no such segment.
+        Announcements are events for listeners, numbered from the start of the record. The result is
+        None if the ld took no such segment.
         """
         taken = self.segments.get(number, ())
         return next((x for x in taken if x.address <= address < x.address + x.size), None)
@@ -95,7 +96,7 @@ class ProvenanceRecords(Origins):
     def item_size(self, number: int, address: int) -> int:
         """Return the size in bytes of the weight or activation that an ld took from `address`.
 
-        `number` is the number of the announcement.
+        The ld took it at announcement `number` (`segment`).
         """
         taken = self.segment(number, address)
         return np.dtype(self.shape.value_type).itemsize if taken is None else taken.item

@@ -344,9 +344,9 @@ class RunLifecycle:
         return run["looped"] and all(op["state"] == DONE for op in run["ops"])
 
     def end_buffer(self, run: Run, now: int) -> None:
-        """End the run of a buffer, which is free from cycle `now` on.
+        """Free the buffer of a run from cycle `now` on, because the run has finished there.
 
-        If the buffer triggers another buffer, continue the run in that buffer.
+        If the buffer triggers another buffer, the run continues in that buffer. Otherwise it ends.
         """
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)

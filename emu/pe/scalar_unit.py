@@ -66,9 +66,9 @@ class ScalarUnit:
         return 0 if write_back == NOT_WRITTEN else timing.next_start(write_back)
 
     def next_event(self, run: Run, now: int) -> int:
-        """Return the cycle of the next WB of a run; NEVER if no WB is left.
+        """Return the cycle of the next write-back (stage WB) of a run; NEVER if none is left.
 
-        If no WB is left, but the last WB was in cycle `now`, return the cycle after `now`, because
+        If none is left, but the last one was in cycle `now`, return the cycle after `now`, because
         the run may end in that cycle.
         """
         if run["unwritten"]:

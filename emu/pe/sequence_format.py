@@ -162,7 +162,9 @@ def check_data(
 
 
 def _is_scaled(types: dict[str, int] | None) -> bool:
-    """Return whether spu requantise of a sequence multiplies by scales; `types` is its record."""
+    """Return whether the function requantise multiplies by scales, by a sequence's record
+    `types`.
+    """
     return types is not None and REQUANTISE[types["requantise"]] == "scale"
 
 
@@ -170,7 +172,8 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
     """Return the contents of the records of a sequence.
 
     `data` are the bytes of the sequence, `address` is its address. Raises `Fault` (malformed
-    packet) if a record is wrong, or is for an operand that has none of this kind.
+    packet) if a record is wrong, or if it gives a step or a stride to an operand that cannot have
+    one.
     """
     types = types_record(data, header, address)
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)

@@ -96,7 +96,10 @@ class Shape:
         return self.output_queue // BLOCKS
 
     def address(self, offset: int) -> int:
-        """Return the memory address of `offset` in the row's on-chip unit, without the half bit."""
+        """Return the memory address of `offset` in the row's on-chip unit.
+
+        The bit that selects one of the unit's halves is 0.
+        """
         return UNITS_BASE + (self.row << UNIT_SHIFT) + offset
 
 
@@ -261,7 +264,7 @@ class Ahead(TypedDict):
 
 
 class Run(TypedDict):
-    """One execution of an instruction buffer, from its exe or trigger to its last instruction."""
+    """One execution of an instruction buffer, which an exe packet or another buffer has started."""
 
     buffer: int
     order: int  # number of its packet in the row

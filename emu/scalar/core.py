@@ -286,7 +286,7 @@ class ScalarCore(Core, Startable, Instrumented):
         self.ask()
 
     def flush_tally(self) -> None:
-        """Add the tally to the open groups of the trace block, and clear it."""
+        """Add the tally to the trace's register groups that record now, and clear the tally."""
         if self.tracing:
             self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 

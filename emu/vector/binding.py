@@ -94,7 +94,9 @@ def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
 
 
 def _lanes(core: VectorCore, found: Decoded) -> Act:
-    """Return the act of an instruction that `macaw.emu.vector.semantics` defines on lanes."""
+    """Return a function that executes an instruction whose operation `semantics` defines on
+    lanes.
+    """
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)

@@ -48,7 +48,9 @@ class FastArithmetic(NumberFormats):
         return self._prepared.tiles(first, rows, cols).times(vectors, self.dtype)
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an MFU instruction, as specified in `Arithmetic.function`."""
+        """Return the result of an instruction of a multi-function unit; see
+        `Arithmetic.function`.
+        """
         return _FUNCTIONS[name](*operands)
 
     def softmax(self, values: Host, valid: int) -> Host:

@@ -128,7 +128,9 @@ class ReferenceArithmetic(NumberFormats):
     # The multi-function units
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an MFU instruction, as specified in `Arithmetic.function`."""
+        """Return the result of an instruction of a multi-function unit; see
+        `Arithmetic.function`.
+        """
         values = zip(*map(self._numbers, operands), strict=True)
         return self._array([exact.function(name, *item) for item in values], operands[0].shape)
 

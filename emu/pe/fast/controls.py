@@ -140,7 +140,7 @@ class LockstepControls(ClusterControls):
                 self.split()
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """React to the command byte of an exe packet, which was on the bus in `cycle`.
+        """Allow the runs of an exe packet to start: its command byte was on the bus in `cycle`.
 
         For clusters of a group this only records the call, to repeat it when the group splits.
         """
@@ -216,7 +216,9 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append([call])
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the first beat of a packet's segment, which was on the bus in `cycle`."""
+        """Tell the clusters of a packet that the first beat of a segment was on the bus in
+        `cycle`.
+        """
         group = self._taker(packet)
         if group is None:
             super().first_beat(packet, segment, cycle)
@@ -225,7 +227,7 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.first_beat(segment, cycle))
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """React to the last beat of a packet's segment, which was on the bus in `cycle`.
+        """Tell the clusters of a packet that the last beat of a segment was on the bus in `cycle`.
 
         The contents of the segment are already in the PEs.
         """

@@ -404,7 +404,7 @@ class LockstepGroup:
         self.sums.load(self.target(segment), sums)
 
     def first_beat(self, segment: int, cycle: int) -> None:
-        """React to the first beat of a segment, which was on the bus in `cycle`.
+        """Record that a segment's first beat was on the bus in `cycle`, and compute further times.
 
         Raises the exceptions of `extend`.
         """
@@ -413,7 +413,7 @@ class LockstepGroup:
         self.extend()
 
     def last_beat(self, segment: int, cycle: int) -> None:
-        """React to the last beat of a segment, which was on the bus in `cycle`.
+        """Record that a segment's last beat was on the bus in `cycle`, and compute further times.
 
         The contents of the segment are already in the PEs. Raises the exceptions of `extend`.
         """

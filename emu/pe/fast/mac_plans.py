@@ -56,7 +56,9 @@ class MacPlans:
         return ending
 
     def _settle(self) -> None:
-        """Compute the ends of the unsettled balanced macs of all rows."""
+        """Compute the ends of those balanced macs of all rows for which only a lower bound is
+        known.
+        """
         peers = list(self.peers())
         settle([plan for plans in peers for plan in plans.unsettled])
         for plans in peers:

@@ -79,12 +79,12 @@ def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
 class QueueOccupancy:
     """The load queues of some PEs, from one cycle of their macs on.
 
-    `pairs` has, for each pair of weights, how many are effectual, one PE after the other, with the
-    zeros that `padded` appends. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and
-    `held_2` are the numbers of loads in queues 1 and 2, at most one in queue 2. `gifts` has one bit
-    for each load in queue 1, the lowest bit for the head; the bit says whether the right neighbour
-    gave the load. `has_left` is a mask of the PEs that have a left neighbour, to which they may
-    give loads.
+    `pairs` has, for each pair of weights, how many are effectual, that is, have an activation other
+    than zero. The pairs of all PEs follow each other, with the zeros that `padded` appends. PE p
+    examines pairs `first[p]` to `end[p]` - 1. `held_1` and `held_2` are the numbers of loads in
+    queues 1 and 2, at most one in queue 2. `gifts` has one bit for each load in queue 1, the lowest
+    bit for the head; the bit says whether the right neighbour gave the load. `has_left` is a mask
+    of the PEs that have a left neighbour, to which they may give loads.
     """
 
     def __init__(

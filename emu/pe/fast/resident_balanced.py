@@ -23,7 +23,7 @@ from macaw.emu.pe.fast.resident_weights import Ints, ResidentMacs, ResidentWeigh
 class BalancedResidentWeights(ResidentWeights):
     """Resident weights for macs with `balance`.
 
-    Raises `Unplannable` for design 5a, or if load queue 1 is too deep.
+    Raises `Unplannable` for design 5a, which has no load queue 1, or if load queue 1 is too deep.
     """
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:

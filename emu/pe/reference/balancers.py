@@ -67,8 +67,9 @@ class Balancers:
     def finished(self, is_drained: Mask) -> Mask:
         """Return a mask of the clusters whose mac ends in this cycle.
 
-        `is_drained` is the mask of clusters whose PEs have no work left. If a drained cluster still
-        has helper sums, its mac does not end; the cluster hands these sums over in the next cycle.
+        `is_drained` is the mask of clusters whose PEs have no work left. A drained cluster may have
+        helper sums, which PEs have added up for their neighbours. Then its mac does not end yet:
+        the cluster hands these sums over to the neighbours in the next cycle.
         """
         owing = is_drained & self.state.given.any(axis=1)
         self.state.handing |= owing

@@ -71,7 +71,9 @@ class Group(NamedTuple):
 
     @property
     def align(self) -> int:
-        """The greatest number of bytes of an access."""
+        """The size in bytes of the group's largest access; all its accesses are tested for this
+        size.
+        """
         return max(access.size for access in self.accesses)
 
 
@@ -244,7 +246,7 @@ class AccessWriter:
             yield f"{at} = {_sum(at, by)}"
 
     def _test(self, group: Group, at: str, leave: Leave) -> Iterable[str]:
-        """Yield the lines that test a group.
+        """Yield the lines that test whether all accesses of a group can be done.
 
         `at` is the distance from the memory's start to the group's base, as text. The lines of
         `leave` end the function if a test fails.

@@ -159,7 +159,8 @@ class TranslatingCore(ScalarCore):
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
 
         All executed instructions begin before cycle `limit`. `room` is the number of instructions
-        up to the trace's next border. Return the action that follows, as a constant of this module.
+        until the trace begins or ends to record. Return the action that follows, as a constant of
+        this module.
         """
         block = self.counting.blocks.get(self.pc)
         if block is None or self.time + block.lead >= limit:
@@ -195,8 +196,9 @@ class TranslatingCore(ScalarCore):
     def _run_up_to_border(self, block: Block, limit: int, room: int) -> int:
         """Execute a block as `run_traced_block` does.
 
-        A block with `crosses` continues across borders. Any other block stops before the next
-        border, which is `room` instructions away.
+        A border is an instruction at which the trace begins or ends to record. A block with
+        `crosses` continues across borders. Any other block stops before the next border, which is
+        `room` instructions away.
         """
         pc, before = self.pc, self.retired
         if block.times is None:

@@ -126,7 +126,7 @@ class Counting:
 
     @property
     def adder(self) -> Callable[..., None]:
-        """The function that adds a block's counts to the tally."""
+        """The method of the core that adds what a block has counted to the core's tally."""
         return self.core.add_block
 
     def tally(self) -> Iterable[str]:

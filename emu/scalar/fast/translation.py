@@ -103,8 +103,9 @@ class Translator(Counting):
         return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines of an instruction that is no text of an act, such as an access; else
-        None.
+        """Return the lines of an instruction whose act is not written as text; None for all others.
+
+        In this class these are the loads and stores.
         """
         return None if self.sizes[self.place] is None else [self.access(found)]
 
@@ -166,8 +167,10 @@ class Translator(Counting):
         self.counts = dict.fromkeys(self.counts, 0)
 
     def _cutting(self) -> list[str]:
-        """Return the lines of a pass in which each instruction first tests for a border of the
-        trace.
+        """Return the lines of a pass that may contain a border of the trace.
+
+        A border is an instruction at which the trace begins or ends to record. Each instruction
+        first tests whether it is one.
         """
         self.cutting = True
         lines = self._pass()

@@ -54,7 +54,11 @@ def size_of(found: Decoded) -> int | None:
 
 
 def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
-    """Return whether a block may contain the instruction."""
+    """Return whether a block may contain the instruction.
+
+    A load or store must move a whole register or less in one beat of external memory, without
+    random delays of the channel. Instructions that call a service are not accepted.
+    """
     size = size_of(found)
     if size is not None:
         channel = core.device.memory.channel
@@ -389,7 +393,7 @@ class VectorTranslator(Translator):
         return None
 
     def _act(self, found: Decoded) -> list[str]:
-        """Return the lines that call the act of an instruction on lanes.
+        """Return the lines that call the function which executes an instruction on lanes (its act).
 
         General registers are copied from variables to `core.x` before the call, and back after it.
         """
