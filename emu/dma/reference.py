@@ -21,7 +21,7 @@ class ReferenceDma(DmaCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record which transfer wrote each byte. Return the record.
 
-        `number` returns the number of announcements so far.
+        `number` returns how many events the device has announced to listeners so far.
         """
         self.origins = TransferOrigins(self, number)
         self.on_request = self.origins.record_request

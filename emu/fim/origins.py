@@ -468,7 +468,7 @@ def _value(one: Host) -> float:
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:
     """Return whether the step in `record` filled byte `byte` of the register `name`.
 
-    The result is False for steps from announcement number `before` on.
+    The result is False if the step came after `before` events had been announced to listeners.
     """
     if record.number >= before:
         return False

@@ -38,7 +38,10 @@ class TakenSegment(NamedTuple):
 
 
 class ProvenanceRecords(Origins):
-    """The records of one row. `number()` returns the number of announcements so far."""
+    """The records of one row.
+
+    `number()` returns how many events the device has announced to listeners so far.
+    """
 
     def __init__(
         self,

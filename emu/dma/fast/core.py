@@ -223,10 +223,10 @@ class FastDma(DmaCore):
     def note_use(self, time: int) -> None:
         """Do the skipped cycles before cycle `time`, in which another core uses the same memory.
 
-        That core reads what the transfer writes, or uses the channel. If the dma's turn in this
-        cycle, which comes once and in a fixed order, is over, the dma wakes up. Otherwise it
-        continues to sleep: such a use may delay the transfer's last write, but cannot make this
-        write earlier.
+        That core reads what the transfer writes, or uses the channel. In each cycle, the cores have
+        their turns in a fixed order. If the dma has had its turn in cycle `time`, it wakes up.
+        Otherwise it continues to sleep: such a use may delay the transfer's last write, but cannot
+        make this write earlier.
         """
         if self.device.had_turn(self):
             self.interrupt(time)

@@ -39,7 +39,7 @@ class FastArithmetic(NumberFormats):
         return numbers.quantise(values, quantiser)
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return quantised numbers as host values, rounded once; `quantiser` has quantised them."""
+        """Return numbers that `quantiser` has quantised as host values, rounded once."""
         values: Host = numbers.to_host(numbers.dequantise(quantised, quantiser), self.dtype)
         return values
 

@@ -60,7 +60,7 @@ class ReferenceArithmetic(NumberFormats):
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return quantised numbers as host values, rounded once; `quantiser` has quantised them."""
+        """Return numbers that `quantiser` has quantised as host values, rounded once."""
         exponents = np.broadcast_to(quantised.by_element, quantised.codes.shape)
         shared = quantiser.shares_exponents
         numbers = [

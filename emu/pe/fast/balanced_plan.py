@@ -28,7 +28,8 @@ _MOST = 1 << 22  # the greatest number of loads, and of pairs of weights, that a
 class BalancedPlan(Plan):
     """The balanced macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Until the plan is settled, `ends` has a lower bound for the end of each cluster's mac.
+    At first, `ends` has a lower bound for the end of each cluster's mac. After `settle` has
+    simulated the plan (`settlement`), it has the exact ends.
     """
 
     # the settlement of its macs, and of those of other plans
@@ -107,7 +108,7 @@ class BalancedPlan(Plan):
     def first_end(self) -> int:
         """Return the first cycle in which one of the macs ends.
 
-        Before settlement, this is a lower bound.
+        Before `settle` has simulated the plan, this is a lower bound.
         """
         first: int = min(self.ends.values())
         return first
@@ -156,7 +157,8 @@ class BalancedPlan(Plan):
         """Return the cycle in which a cluster hands sums over, counted from the plan's start.
 
         At the end of a balanced mac, a PE that has added products for its neighbour gives it their
-        sum. The result is -1 if the cluster hands no sums over, or if the plan is not settled.
+        sum. The result is -1 if the cluster hands no sums over, or if `settle` has not simulated
+        the plan yet.
         """
         if self.settlement is None:
             return -1
@@ -165,7 +167,7 @@ class BalancedPlan(Plan):
 
 
 def settle(plans: Iterable[BalancedPlan]) -> None:
-    """Settle plans: compute the cycles in which their macs end.
+    """Simulate plans to the ends of their macs, and store these ends in the plans.
 
     The function simulates as many plans together as a memory limit allows.
     """

@@ -217,7 +217,9 @@ class Plan:
     # Outcomes
 
     def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return the outcome of the PEs in the slice `rows` of the plan after `cycles` cycles."""
+        """Return the effects of the first `cycles` cycles of the plan in the PEs of the slice
+        `rows`.
+        """
         end = self.end[rows]
         outcome = (
             self._whole_macs(rows) if cycles > int(end.max()) else self._first_cycles(rows, cycles)
@@ -231,7 +233,9 @@ class Plan:
         return outcome
 
     def _whole_macs(self, rows: slice) -> MacOutcome:
-        """Return the outcome of whole macs in the PEs of `rows`; the caller sets cycle counts."""
+        """Return the effects of whole macs in the PEs of `rows`; the caller sets the counts of
+        cycles.
+        """
         new = self.new[rows]
         return _loads(
             weights_examined=self.entries_left[rows],
@@ -242,9 +246,9 @@ class Plan:
         )
 
     def _first_cycles(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return the outcome of the first `cycles` cycles in the PEs of `rows`.
+        """Return the effects of the first `cycles` cycles in the PEs of `rows`.
 
-        The caller sets the cycle counts.
+        The caller sets the counts of cycles.
         """
         products_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]

@@ -46,10 +46,11 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` says what new blocks count for the trace. PLAIN blocks count nothing. REPORTING blocks
-    only report their passes, if all passes take the same time; they may continue after a border.
-    COUNTING blocks count up to the trace's next border. CROSSING blocks continue to count after it.
-    `translate` makes a block. `accepts` returns whether a block may contain an instruction.
+    `edition` says what new blocks count for the trace. A border is an instruction at which the
+    trace begins or ends to record. PLAIN blocks count nothing. REPORTING blocks only report their
+    passes, if all passes take the same time; they may continue after a border. COUNTING blocks
+    count up to the next border. CROSSING blocks continue to count after it. `translate` makes a
+    block. `accepts` returns whether a block may contain an instruction.
     """
 
     def __init__(

@@ -122,11 +122,12 @@ class TranslatingCore(ScalarCore):
             at = border - start
 
     def _may_cross(self, times: PassTimes, limit: int) -> bool:
-        """Return whether borders may be among the instructions of a block with the times `times`.
+        """Return whether a block may go on when the trace begins or ends to record inside it.
 
-        Such a block reports its passes at its end, so the records are then written after the
-        passes. Return True only if the records do not change the code, and if the passes up to
-        cycle `limit` do not access the memory to which the records go.
+        The block reports its passes, whose times are `times`, at its end, so the records of the
+        trace are then written after the passes. Return True only if the records do not change the
+        code, and if the passes up to cycle `limit` do not access the memory to which the records
+        go.
         """
         begin, end = self.trace.area
         if begin >= end:
