@@ -65,8 +65,8 @@ def accumulate(old: Sums, new: Sums) -> Sums:
 def leaving(sums: Bytes, shift: int) -> tuple[Bytes, NDArray[np.intp]]:
     """Return slices of Rz as they leave the circuits, and how many numbers were limited to int8.
 
-    `sums` has the bytes of a slice of each bank, of shape (banks, 128); `shift` is the power of two
-    by which the sums are divided. The columns have shape (banks, 32), the counts shape (banks,).
+    `sums` has the bytes of a slice of each bank, of shape (banks, 128). The sums are divided by
+    2**`shift`. The resulting columns have shape (banks, 32), the counts shape (banks,).
     """
     divided = round_half_even_shift(np.ascontiguousarray(sums).view(SUM), shift)
     limited = np.count_nonzero(~fits(divided, BITS), axis=-1)

@@ -111,7 +111,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
     """Do a word with `act` as `do_word` does, while only one block runs.
 
     `values` are the operands of the word. The tally adds up what the word uses. `flush_tally`
-    reports it at the next border of the trace.
+    reports it when the trace begins or ends to record next.
     """
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat

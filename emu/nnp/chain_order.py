@@ -168,9 +168,10 @@ class ChainOrder:
     # The times of orders
 
     def cycles_saved(self) -> int:
-        """Return how many cycles sooner all chains would end in the order of the list scheduling.
+        """Return how many cycles sooner all chains would end in the better of two other orders.
 
-        This is 0 if no chain waits in the present order.
+        Both are made by list scheduling (`_by_path`). The result is 0 if no chain waits in the
+        present order.
         """
         present = _Simulation(self, counts_waits=True)
         for piece in self.pieces:
@@ -260,12 +261,13 @@ class ChainOrder:
                 behind[item] = max(behind[item], piece.path)
 
     def _by_path(self, simulation: _Simulation, products_last: bool) -> Iterator[_Piece]:
-        """Yield the pieces in the order of the list scheduling.
+        """Yield the pieces in the order of a list scheduling.
 
-        The caller executes each piece in `simulation` before the next one is chosen. With
-        `products_last`, pieces without a product come before pieces with a product: each unit takes
-        the pieces in this order, so a piece after a product would wait until the product's results
-        have passed the unit.
+        Of the pieces whose operands are ready, the one with the longest `path` is next. The caller
+        executes it in `simulation` before the next one is chosen. With `products_last`, pieces
+        without a product come before pieces with a product: each unit takes the pieces in this
+        order, so a piece after a product would wait until the product's results have passed the
+        unit.
         """
         left = [len(piece.before) + len(piece.follows) for piece in self.pieces]
         early: list[tuple[int, int]] = []  # when the operands are ready, and the piece

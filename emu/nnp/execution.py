@@ -77,11 +77,11 @@ class Execution:
             self.origins.record_result(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return the vectors that enter the first MFU, of shape (count, vectors, N).
+        """Return the vectors that enter the first multi-function unit (MFU).
 
-        The vectors are those of `count` iterations from number `first` on. They are read from the
-        chain's source, and multiplied if the chain has a product. `popped` has the vectors from
-        NetInQ, or is None.
+        They have shape (count, vectors, N), and are those of `count` iterations from number `first`
+        on. They are read from the chain's source, and multiplied if the chain has a product.
+        `popped` has the vectors from NetInQ, or is None.
         """
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)

@@ -255,7 +255,8 @@ class ChainOrigins(Origins):
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
         """Yield the origins of the elements of a register file in `place`.
 
-        Only writes before announcement number `before` count.
+        Only writes before announcement number `before` count. Announcements are events for
+        listeners, numbered from the start of the record.
         """
         memory = _MEMORIES[place.field]
         entries = self.elements.entries(memory)

@@ -130,7 +130,10 @@ class Cluster:
         return chain
 
     def address(self, run: Run, op: Op) -> int:
-        """Return the memory address of the instruction of a run's step, without the half bit."""
+        """Return the memory address of the instruction of a run's step.
+
+        The bit that selects one of the on-chip unit's halves is 0.
+        """
         origin = int(self.state.origins[self.number, run["buffer"]])
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 

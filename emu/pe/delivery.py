@@ -10,7 +10,10 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """Delivers the packets of one command. The methods of this base class do nothing."""
+    """Delivers the packets of one command.
+
+    In this base class, the bus may send every segment, and nothing is delivered.
+    """
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units

@@ -237,10 +237,10 @@ class RowProvenance(ProvenanceRecords):
         return Source(name, number, place, None, origin, value.item(), setting=True)
 
     def _own_settings(self, key: tuple[int, int], op: Op, pe: int, value: Any) -> list[Source]:
-        """Return the settings of an spu function that differ by PE or by value.
+        """Return those settings of an spu instruction that differ by PE or by value.
 
-        These are the scale of the PE `pe`, or the table entry for `value`. `key` is (cluster,
-        buffer), and `op` the step.
+        An spu is an instruction of the special-function unit; `op` is its step. The settings are
+        the scale of the PE `pe`, or the table entry for `value`. `key` is (cluster, buffer).
         """
         function, state = op["function"], self.state
         if function == REQUANTISE and state.scaled[key]:
@@ -252,10 +252,10 @@ class RowProvenance(ProvenanceRecords):
         return []
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
-        """Yield the members of a sequence's header that the spu step `op` uses, as sources.
+        """Yield the members of a sequence's header that the step `op` uses, as sources.
 
-        The step belongs to a run of `cluster`. Each source names the config packet that set the
-        member.
+        The step is an spu, an instruction of the special-function unit, of a run of `cluster`. Each
+        source names the config packet that set the member.
         """
         key = cluster.number, run["buffer"]
         origin, base = self.configs.get(key, (None, 0))

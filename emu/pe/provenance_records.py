@@ -125,7 +125,10 @@ class ProvenanceRecords(Origins):
         return rows, np.array([arrays.weight_value[weight], arrays.activations[activation]])
 
     def reduction_sources(self, key: Key, reductions: list[Origin]) -> list[Source]:
-        """Return results of reductions as the sources of accumulator `key` of the scalar unit."""
+        """Return the sources of accumulator `key` of the scalar unit: the results in `reductions`.
+
+        Each item of `reductions` is the origin of a result that was added to the accumulator.
+        """
         sources = [Source("reduced", x.number, None, None, x, x.value) for x in reductions]
         if self.is_partial and key not in self.cleared:
             sources.append(Source("reduced", self.number()))

@@ -180,10 +180,11 @@ class Row(Core, Dispatchable):
         return None
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """React to a beat of the bus or the return bus, which memory granted at `time`.
+        """Take a beat of the bus or the return bus, which memory granted at `time`.
 
-        The on-chip unit starts reading `mem.onchip_latency` cycles ahead. So the bus uses the data
-        in the cycle of the grant and ignores `ready`. Both times are device cycles.
+        `port` is the port at which the beat was requested, `data` has the bytes that were read. The
+        on-chip unit starts reading `mem.onchip_latency` cycles ahead. So the bus uses the data in
+        the cycle of the grant and ignores `ready`. Both times are device cycles.
         """
         cycle = time // self.divider
         if port is self.memory.read_port:

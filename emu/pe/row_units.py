@@ -12,7 +12,10 @@ from macaw.emu.pe.stores import Stores
 
 
 class RowUnits:
-    """The units that all clusters of a row share. The engine chooses the class of `special`."""
+    """The units that all clusters of a row share.
+
+    The engine chooses the class of `special`, the special-function units.
+    """
 
     def __init__(self, context: RowContext, queues: OutputQueues, special: SpecialUnits) -> None:
         self.context, self.queues, self.special = context, queues, special

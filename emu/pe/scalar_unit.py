@@ -30,7 +30,7 @@ class ScalarUnit:
         run["unwritten"].append((op["place"], op["iteration"]))
 
     def write_back(self, run: Run, now: int) -> None:
-        """Write the next operands of each instruction of a run whose WB is due by cycle `now`.
+        """Write the next operands of each instruction of a run that are due by cycle `now`.
 
         These are the operands of the next iteration; after the last iteration, of the first one.
         """
@@ -76,7 +76,7 @@ class ScalarUnit:
         return NEVER if self.is_idle(run, now) else now + 1
 
     def is_idle(self, run: Run, now: int) -> bool:
-        """Return whether the last WB of a run was before cycle `now`."""
+        """Return whether the last write-back of a run's operands was before cycle `now`."""
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
     def has_operands(self, run: Run, op: Op) -> bool:

@@ -216,7 +216,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)
 
     def write_file(self, number: int, address: int, length: int) -> None:
-        """Write `length` bytes at `address` to file `number` of the host: 1 or 2.
+        """Write `length` bytes at `address` to standard output (`number` 1) or standard error (2).
 
         Raises `Fault` (out-of-range access).
         """

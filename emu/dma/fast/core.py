@@ -238,10 +238,11 @@ class FastDma(DmaCore):
     def _sleep(self, limit: int) -> bool:
         """Sleep until the last write if no other core can notice a difference before that write.
 
-        If noise may occupy the channel earlier, the dma sleeps only until then (`Burst.limit`). If
-        no other core acts before the end of the sleep, do all its cycles at once and do not sleep.
-        `limit` is the first cycle in which another core may act. Return whether the dma has nothing
-        more to do now: it sleeps, or it has ended the transfer.
+        A configuration can set random noise, which occupies the channel now and then. If this may
+        happen earlier, the dma sleeps only until then (`Burst.limit`). If no other core acts before
+        the end of the sleep, do all its cycles at once and do not sleep. `limit` is the first cycle
+        in which another core may act. Return whether the dma has nothing more to do now: it sleeps,
+        or it has ended the transfer.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:

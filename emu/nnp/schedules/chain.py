@@ -19,7 +19,7 @@ PADDING = -1  # in place of an entry: a vector of zeros
 
 
 class Operation:
-    """An instruction of a chain that an MFU executes.
+    """An instruction of a chain that a multi-function unit (MFU) executes.
 
     `at` is its index in the chain and `unit` the name of the MFU. `operand` is the access that
     reads its second operand, or None.
@@ -100,7 +100,7 @@ class Chain:
         return bool((written < np.arange(count)[:, None]).any())
 
     def of_unit(self, unit: str) -> list[Operation]:
-        """Return the operations that the MFU `unit` executes."""
+        """Return the operations that the multi-function unit `unit` executes."""
         return [operation for operation in self.operations if operation.unit == unit]
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:

@@ -69,10 +69,10 @@ class Timing:
         return -(-cycles // self.divider) * self.divider
 
     def depth(self, operations: list[Operation]) -> int:
-        """Return the depth of an MFU: the cycles from a vector's start in it to its start in the
-        next unit.
+        """Return the depth of a multi-function unit (MFU) that executes `operations`.
 
-        `operations` are the operations that the MFU executes.
+        The depth is the number of cycles from a vector's start in the unit to its start in the next
+        unit.
         """
         depth = self.crossbar
         for item in operations:

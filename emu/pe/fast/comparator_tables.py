@@ -28,8 +28,9 @@ class Tables:
 
     A state is q1 * 2 + q2: the numbers of loads in queue 1 and in queue 2 (at most one) at the
     start of a cycle. A block is a number in base `OUTCOMES`. Each digit is for one pair and says
-    how many of its two weights are effectual; the first pair is the most significant digit. The row
-    of the tables for a block and a state is block * states + state.
+    how many of its two weights are effectual, that is, have an activation other than zero. The
+    first pair is the most significant digit. The row of the tables for a block and a state is block
+    * states + state.
     """
 
     pairs: int  # the number of pairs of a block

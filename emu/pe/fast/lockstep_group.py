@@ -320,7 +320,7 @@ class LockstepGroup:
         return bases + table[:end].reshape(-1).tolist()
 
     def _coming_segments(self) -> list[int]:
-        """Return the segments of activations that the bus has not delivered yet."""
+        """Return the numbers of the segments of activations that the bus has not delivered yet."""
         lds = (step.op for step in self.steps if step.op["last"] == NEVER)
         segments = [part for op in lds for part in op["segments"]]
         segments += range(self.run["taken"], len(self.run["segments"]))

@@ -63,7 +63,7 @@ class FastRow(Row):
         return super().next_address
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """React to a beat that memory has granted, and start a burst if one can follow.
+        """Take a beat that memory has granted, and start a burst if one can follow.
 
         The beat was requested at `port`. `data` has the bytes that were read. `ready` is ignored,
         as in `Row.granted`. `time` is the device cycle of the grant.

@@ -140,10 +140,10 @@ class Datapath:
         return examines[0].astype(np.int64) + examines[1], hit[0].astype(np.int64) + hit[1]
 
     def _cycle_direct(self) -> list[int]:
-        """Simulate one cycle of design 5a. Return the clusters whose mac ended. Raises `Fault`.
+        """Simulate one cycle of design 5a (no load queue 1). Return the clusters whose mac ended.
 
         The comparator examines one weight and feeds the MAC through a latch. In the state this
-        latch is a load queue 2 with one entry.
+        latch is a load queue 2 with one entry. Raises `Fault`.
         """
         arrays = self.arrays
         is_busy = self._busy_pes()

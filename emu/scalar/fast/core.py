@@ -138,10 +138,10 @@ class TranslatingCore(ScalarCore):
         return not any_meets(times.walks, (begin, end), self.x, passes)
 
     def takes_late_records(self) -> bool:
-        """Return whether records may be written after instructions that follow their border.
+        """Return whether records of the trace may be written later than at the ends of recording.
 
         That is so if there is no area for records, or if the area is in external memory and has no
-        code. The caller ensures that the instructions do not access the area.
+        code. The caller ensures that the instructions in between do not access the area.
         """
         begin, end = self.trace.area
         if begin >= end:
@@ -186,9 +186,9 @@ class TranslatingCore(ScalarCore):
     def _leave_block(self, pc: int, before: int) -> int:
         """Note that the block at `pc` ended before an instruction that the interpreter executes.
 
-        Before the block, `before` instructions were executed. Return `LEFT` if the trace has not
-        reached a border: the interpreter must then execute this instruction now. Otherwise return
-        `DONE`.
+        Before the block, `before` instructions were executed. Return `DONE` if the trace begins or
+        ends to record now. Otherwise return `LEFT`: the interpreter must execute the instruction
+        now.
         """
         self.counting.note_exit(pc, self.retired - before)
         trace = self.trace

@@ -105,10 +105,11 @@ class Counting:
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
         """Return the lines before each pass, which test for the limit and the next border.
 
-        `leave` has the lines that end the function at the limit. `cutting` has the lines of a pass
-        that contains a border; None means that the function also ends before such a pass. If only
-        one branch of the block goes back to its start, the function computes a time `bound`. Before
-        this time neither the limit nor a border can come, so the function tests for neither.
+        A border is an instruction at which the trace begins or ends to record. `leave` has the
+        lines that end the function at the limit. `cutting` has the lines of a pass that contains a
+        border; None means that the function also ends before such a pass. If only one branch of the
+        block goes back to its start, the function computes a time `bound`. Before this time neither
+        the limit nor a border can come, so the function tests for neither.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
