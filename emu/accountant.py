@@ -1,9 +1,11 @@
 """Accountants: each charges every cycle of one core to a cause (`macaw.isa.causes`).
 
 An accountant listens to its core, so a run without accountants costs nothing. It charges the cycles
-in their order: `at` is the first cycle that is not charged yet. So at the end of a run the charges
-add up to the cycles of the run, times the core's units. Cores announce different things, so each
-core's folder of `emu` has an accountant of its own, in the module `accountant`.
+in ascending order and leaves none out: `at` is the first cycle that is not charged yet. If a core
+has several units, such as the PEs of a row, it charges each cycle once for each unit. So at the end
+of a run the charges of a core add up to the cycles of the run, times the number of its units. Cores
+announce different things, so the folders of cores in `emu` have accountants of their own, in the
+module `accountant`.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ BEFORE, BETWEEN, TAIL = "before", "between", "tail"
 class Accountant:
     """Charges the cycles of a core, from reset to the end of a run.
 
-    `units` is the number of units of the core. `charges` maps each charge to its cycles times the
-    number of units. `log` has the charge of each cycle. This class charges each cycle as work, as a
-    wait for other cores or as idle; the accountants of the cores extend it.
+    `units` is the number of the core's units, such as the PEs of a row. `charges` maps each charge
+    to the sum of its cycles over all units. `log` has one charge for each cycle. This class charges
+    each cycle as work, as a wait for other cores or as idle; the accountants of the cores extend
+    it.
     """
 
     # the causes whose advice (`macaw.isa.advice`) programs of this core can follow
@@ -69,7 +72,7 @@ class Accountant:
         """React to an announcement (`event`) of the core."""
 
     def acted(self) -> None:
-        """React to the end of an act of the core."""
+        """React after the core has acted, that is, after the device has called its `advance`."""
 
     def close(self, cycles: int) -> None:
         """Charge all remaining cycles of the run, which ended in cycle `cycles`."""
@@ -107,7 +110,7 @@ class Accountant:
         producer: int | None = None,
         cores: int = 0,
     ) -> None:
-        """Charge the cycles from `self.at` to `until`, times the units, to one cause.
+        """Charge the cycles from `self.at` to `until` - 1 to `cause`, once for each unit.
 
         Then set `self.at` to `until`. The other arguments are the fields of `Charge`.
         """
@@ -119,7 +122,7 @@ class Accountant:
         self.at = until
 
     def add(self, charge: Charge, cycles: int) -> None:
-        """Charge cycles that are already multiplied by the units; `self.at` does not change."""
+        """Charge `cycles`, a sum over all units of the core; `self.at` does not change."""
         if not cycles:
             return
         if self._idle:
@@ -162,16 +165,17 @@ class Accountant:
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
-        """Charge the waits in `ended_waits` one after another from `self.at` on; clear the list.
+        """Charge the waits in `ended_waits` one after another, from `self.at` on.
 
-        `address` is the address of the instruction that waited.
+        These are the waits that have ended since the last call; the list is then cleared. `address`
+        is the address of the instruction that waited.
         """
         for waiting, end in self.ended_waits:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()
 
     def keep_charges(self) -> None:
-        """Make all charges so far final: `_cut` no longer takes them back."""
+        """Make all charges so far final: `close` can no longer take them back (`_cut`)."""
         self._last.clear()
 
     def _charge(self, charge: Charge, cycles: int) -> None:
@@ -184,7 +188,10 @@ class Accountant:
         self.at = min(self.at, cycles)
 
     def _take_back(self, latest: list[tuple[Charge, int]], excess: int) -> None:
-        """Take back charges, from the end of `latest`, until `excess` cycles are taken back."""
+        """Reduce the charges in `latest` by `excess` cycles in total, the last charge first.
+
+        `latest` has pairs of a charge and its cycles; pairs that were used up are removed.
+        """
         while excess > 0 and latest:
             charge, count = latest.pop()
             less = min(count, excess)

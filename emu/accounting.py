@@ -55,11 +55,12 @@ def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, 
 def run_without(
     device: Device, addresses: Mapping[str, Collection[int]], max_cycles: int | None
 ) -> Stop:
-    """Run a loaded device, in which instructions at some addresses take no cycles. Return the stop.
+    """Run a loaded device as if some instructions took no cycles. Return the stop.
 
-    `addresses` has the addresses by core name. The module `omission` in the core's folder leaves
-    the cycles of these instructions out; only cores with such a module may be named. The run has
-    at most `max_cycles` cycles. The device must not have run before.
+    The shorter time of such a run shows what these instructions cost. `addresses` has their
+    addresses by core name. The module `omission` in the core's folder leaves their cycles out; only
+    cores with such a module may be named. The run has at most `max_cycles` cycles. The device must
+    not have run before.
     """
     for name, of_core in addresses.items():
         core = device.cores[name]

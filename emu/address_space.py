@@ -69,8 +69,9 @@ class Region(NamedTuple):
 class AddressSpace:
     """The memory map of one device: it finds the memory or window that contains an address.
 
-    `feeding[unit]` is the half (0 or 1) of an on-chip unit that feeds the array; the dma fills the
-    other half. After reset half 1 feeds the array, so a program fills half 0 first.
+    Each on-chip unit has two halves: one of them feeds a row of the array of PEs, while the dma
+    fills the other one. `feeding[unit]` is the half (0 or 1) that feeds the row. After reset this
+    is half 1, so a program fills half 0 first.
     """
 
     local: Pages
@@ -108,8 +109,8 @@ class AddressSpace:
     def map_own(self, agents: Iterable[Agent]) -> None:
         """Add the memories and windows that belong to the cores `agents` to the memory map.
 
-        The bytes of the memories must be in `own` already. Raises `ValueError` if two address
-        ranges overlap, and `TypeError` if a core has a window but is not `Windowed`.
+        The caller has already put the bytes of these memories into `self.own`. Raises `ValueError`
+        if two address ranges overlap, and `TypeError` if a core has a window but is not `Windowed`.
         """
         for core in agents:
             instance = core.number - core.table.number
@@ -160,8 +161,8 @@ class AddressSpace:
     def region(self, address: int) -> Region | None:
         """Return the memory or window of a core that contains an address; None if none does.
 
-        The call makes all cores that do not exist yet, because a core's table has the addresses of
-        its memories and windows.
+        Some cores of the device are made only when they are first used. This method makes all of
+        them, because only the table of a core has the addresses of its memories and windows.
         """
         if not self.core_set.is_complete:
             self.core_set.all()

@@ -44,10 +44,11 @@ class Clock:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The position of the run: a pair of `cycle` and `turn` + 1 (`NEVER` after the arbiter).
+        """The position of the run: the pair (`cycle`, `turn` + 1).
 
-        An act has the pair (time, core number). The acts with a lower pair than the position are
-        done; the others are not.
+        After the arbiter has acted in `cycle`, the second number is `NEVER`. An act of a core has
+        the pair (time, core number). The acts with a lower pair than the position are done; the
+        others are not.
         """
         return self.cycle, min(self.turn, NEVER - 1) + 1
 
@@ -92,7 +93,7 @@ class Agent(ABC):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
-        """Count `count` memory accesses of one of the core's ports for the trace.
+        """Report `count` accesses of one of the core's ports to the trace block, which counts them.
 
         Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes all
         arguments.

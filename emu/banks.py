@@ -19,9 +19,9 @@ Range = tuple[int, int]
 
 
 class Request:
-    """A beat that a port has requested and that the arbiter has not granted completely yet.
+    """A requested beat: an access of a port to bytes of one half, not completely granted yet.
 
-    The arbiter grants the beat in one or more pieces.
+    The arbiter grants the beat in one or more pieces, at most one in a cycle.
     """
 
     __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
@@ -95,7 +95,7 @@ class Banks:
         return any(request.port.core is core for request in self._requests)
 
     def serve_at_once(self, length: int) -> bool:
-        """Return whether the banks serve `length` adjacent bytes at every address in one cycle."""
+        """Return whether one cycle is enough for `length` adjacent bytes at any address."""
         return -(-(length - 1) // self.width) + 1 <= self.count
 
     def has_request_in(self, half: int) -> bool:
@@ -138,7 +138,7 @@ class Banks:
     def revoke(self, time: int, half: int | None = None) -> None:
         """End exclusive access to one half, or to all halves if `half` is None, in cycle `time`.
 
-        This calls the callbacks of the cores that had exclusive access.
+        The method calls the function that the core put into `exclusive` for each of these halves.
         """
         for one in list(self.exclusive) if half is None else [half]:
             if one in self.exclusive:

@@ -79,7 +79,11 @@ def _as(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
 
 
 def _doubles(array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as binary64; each inexact one has a 1 below the digits of binary32."""
+    """Return numbers as binary64, so that one later rounding to 24 bits or fewer is correct.
+
+    If binary64 cannot hold a number exactly, a bit below the first 24 is set. So the later rounding
+    does not take the number for a tie.
+    """
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         return _of_long_integers(array)
     wider = array.dtype.kind == "f" and array.dtype.itemsize > 8
@@ -89,8 +93,9 @@ def _doubles(array: NDArray[Any]) -> NDArray[Any]:
 def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
     """Return integers of 64 bits as binary64.
 
-    In integers from 2**53 on, one bit stands for the lowest 12 bits: it is set if one of them is.
-    At least 41 bits are above it, so a later rounding to 24 bits or fewer gives the same number.
+    Integers from 2**53 on do not fit. In these the method clears the lowest 12 bits, and sets the
+    highest of the 12 if any of them was set. At least 42 bits are above them, so a later rounding
+    to 24 bits or fewer gives the same number as a rounding of the integer.
     """
     values = array.astype(array.dtype.newbyteorder("="))
     size = np.abs(values).view(np.uint64)
@@ -132,10 +137,11 @@ def is_stored_in(dtype: np.dtype[Any]) -> bool:
 
 
 def elements_of(array: NDArray[Any], name: str) -> NDArray[Any] | None:
-    """Return an array as little-endian elements of the type `name`; None if it has another type.
+    """Return `array` as little-endian elements of the type `name`; None if it has another type.
 
-    Arrays of the type `bfloat16` are float32 arrays whose numbers are all bfloat16 numbers, and
-    arrays whose type `is_stored_in` accepts.
+    For the name `bfloat16` two kinds of arrays are accepted: arrays whose type `is_stored_in`
+    accepts, and float32 arrays in which every number is a bfloat16 number. For any other name, the
+    NumPy type of the array must have this name.
     """
     wanted = element_type(name)
     if name != NAME:

@@ -34,7 +34,10 @@ class Break(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """A test that a core makes after each instruction that reads or writes certain registers."""
+    """A test that a core makes after each instruction that reads or writes certain registers.
+
+    If the test is true, the core calls `met`, which may stop the run.
+    """
 
     registers: frozenset[Place]
     reads: bool  # whether the core tests after an instruction that reads one of the registers
@@ -51,7 +54,8 @@ class Breakable(Inspectable):
 
     Before the core first tries an instruction, it calls `break_stop`. If the result is a stop,
     `advance` returns this stop. When the run continues, the core executes the instruction without a
-    second stop. So a break stops the core at most once for each arrival.
+    second stop. So a break stops the core at most once each time that the core comes to the
+    address.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})
@@ -64,10 +68,10 @@ class Breakable(Inspectable):
     def break_stop(self, address: int) -> Stop | None:
         """Return the stop before the instruction at `address`, or None if the core must not stop.
 
-        The core must stop if `breaks` has the address and the test of the break is true. It must
-        not stop if the instruction has already waited, or if the core has already stopped in this
-        arrival. The core calls this method before the instruction has any effect, and only if
-        `breaks` is not empty.
+        The core must stop if `breaks` has a break for the address whose test is true. But it must
+        not stop if it has already tried this instruction and waits, or if it has already stopped
+        here since it came to the address. The core calls this method before the instruction has any
+        effect, and only if `breaks` is not empty.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -99,9 +103,10 @@ class Instrumented(Breakable):
 
 
 def live_values(core: Agent, file: str) -> Any | None:
-    """Return the list in which `core` has the present values of the register file `file`, or None.
+    """Return the list in which `core` keeps the present values of the register file `file`.
 
-    The result is None unless `core` is `Instrumented` and its `inlines` is `file`.
+    Only an `Instrumented` core has such a list, and only for the one file that `core.inlines`
+    names. For other cores and files the result is None.
     """
     if isinstance(core, Instrumented) and core.inlines == file:
         return getattr(core, file)

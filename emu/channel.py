@@ -10,8 +10,8 @@ from macaw.emu.rules.transfers import channel_beats
 class Channel:
     """The one channel of external memory, which serves accesses in the order of their cycles.
 
-    The channel serves a strided access of vc as a whole. Accesses that other cores request during
-    this time wait for its end.
+    If an instruction of vc accesses elements with a stride, the channel serves all its elements
+    before an access that another core requests in the meantime.
     """
 
     def __init__(self, latency: int, width: int) -> None:

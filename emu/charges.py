@@ -1,8 +1,8 @@
 """The charges of a core over time: a log that needs few bytes, because it stores only changes.
 
-The log of a core with several units has only one charge in each cycle: the charge of most units, or
-the charge that `CoreLog.divide` chose. That method divides a span of cycles among the charges of
-the units.
+A charge says for what a core used a cycle. The units of a core, such as the PEs of a row, may have
+different charges in a cycle, but the log has only one: the charge of most units, or the charge that
+`CoreLog.divide` chose. That method divides a span of cycles among the charges of the units.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ class CoreLog:
             self.numbers.append(number)
 
     def divide(self, begin: int, end: int, weights: Mapping[Charge, int]) -> None:
-        """Divide the cycles from `begin` to `end` among charges, by their weights.
+        """Divide the cycles from `begin` to `end` - 1 among charges, in proportion to `weights`.
 
-        If some charges have an address, the charges without an address get no cycles.
+        So with the weights 3 and 1, eight cycles are divided into 6 and 2. If any of the charges
+        have an address, only these get cycles. A fraction of a cycle is carried to the next call.
         """
         some = {charge: weight for charge, weight in weights.items() if charge.address is not None}
         some = some or dict(weights)

@@ -1,7 +1,7 @@
 """Copied code: finds the program's symbols and lines for a copy of code that a core executes.
 
-A core may execute a copy of code that the program has for another core of the same kind. Rows of
-the array often execute such copies. Each row or island has its own address range for code: a row
+A core may execute a copy of code that the program has for another core of the same kind. The rows
+of the array of PEs often do. Each row or island has its own address range for code: a row
 has its unit, an island its instruction memory. The starts of neighbouring ranges differ by a power
 of two. An address in one range gets the symbol and source line of the same offset in another range,
 if more than half of the bytes around both offsets are equal.
@@ -84,7 +84,7 @@ def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
     """Yield the `length` bytes that the core would execute at `address`.
 
     A core that an on-chip unit feeds may execute code from either half of the unit, so there are
-    two items.
+    two items, one for each half. A place that is outside of memory gives no item.
     """
     memory = core.device.memory
     places = [address]

@@ -42,18 +42,21 @@ must not act at t + 1 in the same call.
 of the memory map. The device stores the bytes (`device.memory.own`). A register is the field of the
 core's state with the same name, unless the core overrides `read_register` and `write_register`.
 
-**Engines.** A fast engine may do several acts together, later than the rules above say. Until then
-its state is that of an earlier cycle. No other part of the device may notice the difference:
+**Engines.** A fast engine may put acts off and do several of them together, later than the rules
+above say. Until it has done them, its state is that of an earlier cycle. No other part of the
+device may notice the difference:
 
 - `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
   had its turn. If another core faults, the device calls `sync` in the middle of the fault's cycle.
 - A fault is raised in its own cycle. With `listeners` every act is announced in its cycle.
 - A core that uses a half of on-chip memory without requests puts a callback into
   `memory.banks.exclusive`. The arbiter calls it when another core requests that half.
-- The dma may be the `sleeper` (`macaw.emu.pages.Sleeper`) of the channel, and of memories to which
-  it has yet to write. Ports, `peek`, fetches and services of the device wake it. It sleeps only
-  while every running core with a higher number is `confined` (`Dispatchable`). A row may be the
-  sleeper of the half that feeds it.
+- A core that puts acts off may be the `sleeper` (`macaw.emu.pages.Sleeper`) of a memory or of the
+  channel: whoever uses these first wakes the sleeper, which then does its acts. The dma may be the
+  sleeper of the channel, and of memories to which it has yet to write. Ports, `peek`, fetches and
+  services of the device wake it. It sleeps only while every running core with a higher number
+  accesses nothing but its on-chip unit (`Dispatchable.confined`). A row may be the sleeper of the
+  half that feeds it.
 - A core that acts for several cycles in one call sets `device.cycle = self.time` before it calls a
   service or returns a stop.
 

@@ -25,8 +25,9 @@ NOTHING = Charge("between")  # the charge of cycles of the run in which no core 
 class InstructionCost:
     """The cycles, MACs and bytes that one instruction cost one core.
 
-    `run` has the device cycles in which the instruction was on the critical path, by charge.
-    `charges` has the core's cycles times its units, by charge.
+    `run` has the device cycles in which the instruction was on the critical path of the run, by
+    charge. `charges` has all its cycles on this core, summed over the units of the core (such as
+    the PEs of a row), by charge.
     """
 
     run: dict[Charge, int] = field(default_factory=dict)

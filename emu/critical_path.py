@@ -21,7 +21,7 @@ Step = tuple[int, Charge | None]  # number of a core and what it did; None: no c
 
 
 class _Cursor:
-    """A position in a log, which only moves back."""
+    """A position in the log of a core. It only moves to earlier cycles."""
 
     def __init__(self, log: CoreLog) -> None:
         self.log, self.at = log, len(log.begins) - 1
@@ -56,7 +56,10 @@ def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
 
 
 def heat_of(cycles: int, all_cycles: int) -> int:
-    """Return the heat of a source line, from 0 to 4, by its share of all cycles."""
+    """Return how hot a source line is, from 0 to 4, by its share of all cycles.
+
+    0 means no cycles, 1 less than 1%, 2 at least 1%, 3 at least 5%, 4 at least 20%.
+    """
     if not cycles:
         return 0
     return 1 + sum(cycles >= share * all_cycles for share in HEAT_SHARES)
@@ -93,7 +96,11 @@ def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, C
 
 
 def _awaited(cursors: Iterable[int], charge: Charge | None) -> Iterable[int]:
-    """Return the numbers in `cursors` of the cores for which a core with this charge may wait."""
+    """Return the numbers of the cores for which a core with this charge may wait.
+
+    The result has only cores in `cursors`. With the charge None, the core is idle and may wait for
+    any core.
+    """
     if charge is None:
         return cursors
     return (number for number in cursors if charge.cores >> number & 1)

@@ -1,10 +1,11 @@
 """Sigmoid, tanh and softmax of host values, correctly rounded (docs/numbers-nnp.md).
 
-A function first computes in binary64. The relative error of the result is less than 2**-48, even
-if the library functions have errors of 16 units in the last place. If both ends of this error
-range round to the same host number, the function returns that number. Otherwise it computes with
-decimals, and adds digits until both ends round to the same number. This always ends, because no
-true result is a tie (e**x is transcendental for every rational x but 0).
+Host values are fp16, fp32 or bf16 numbers. A function first computes in binary64. The relative
+error of the result is less than 2**-48, even if the library functions have errors of 16 units in
+the last place. If both ends of this error range round to the same host number, the function returns
+that number. Otherwise it computes with decimals, and adds digits until both ends round to the same
+number. This always ends, because no true result is a tie (e**x is transcendental for every rational
+x but 0).
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def _exact_sigmoid(x: Decimal) -> Decimal:
 def _exact_tanh(x: Decimal) -> Decimal:
     """Return tanh of `x` >= 0, computed with the digits of the decimal context.
 
-    The result has one correct digit less for each leading zero of `x` after the decimal point, at
-    most 8.
+    Each zero directly after the decimal point of `x` costs one correct digit of the result: 0.003
+    costs two. Callers' numbers cost at most 8 digits.
     """
     double = (-2 * x).exp()
     return (1 - double) / (1 + double)

@@ -187,8 +187,9 @@ class Device(System):
     ) -> Stop:
         """Run until the core `name` has finished one more instruction, or until another stop.
 
-        If the core has finished the instruction, the stop's reason is "step". All other cores do
-        their earlier acts. The limits are those of `run`. Raises `KeyError` for an unknown name.
+        If the core has finished the instruction, the stop's reason is "step". Until then all other
+        cores act, too, each in its cycles. The limits are those of `run`. Raises `KeyError` for an
+        unknown name.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:

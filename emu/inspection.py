@@ -59,13 +59,17 @@ class Inspectable(Agent):
         """Return the instruction that the core executes: a text, and the instruction's address.
 
         The text is empty if the address is enough. The profiler stops a run before the cycle in
-        which a recorded instruction begins (with `shows_begun`, one cycle later). Then this method
-        must return that instruction.
+        which a recorded instruction begins, and calls this method, which must return that
+        instruction. If `shows_begun` is set, the profiler stops the run one cycle later.
         """
         return "", self.next_address
 
     def moment(self, address: int) -> object:
-        """Return a value that identifies the present arrival at the instruction at `address`."""
+        """Return a value that changes when the core has finished the instruction at `address`.
+
+        Two calls with equal results are made before the same execution of the instruction. So the
+        debugger finds out that a core which waits there has not come to the address again.
+        """
         return self.retired
 
     @property
@@ -140,18 +144,20 @@ class Inspectable(Agent):
         return ""
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return masks of the NaNs in registers whose declared type has no NaN.
+        """Return masks of the NaNs in registers that hold floating-point numbers as raw bits.
 
-        The keys are the register names that users see. The first axes of each mask are the levels
-        of the core's table, such as cluster and PE.
+        The declared type of such a register does not show which of its elements are NaN. The keys
+        are the register names that users see. The first axes of each mask are the levels of the
+        core's table, such as cluster and PE.
         """
         return {}
 
 
 class PortlessMover:
-    """A core that moves bytes of memory without its ports, so that nothing announces these moves.
+    """A core that moves bytes of memory without its ports, so that its listeners do not hear it.
 
-    Only the record of the core's origins calls a function for them: `Origins.on_move`.
+    A tool that must see these moves starts the record of the core's origins (`Core.remember`), and
+    sets its function `Origins.on_move`, which the record calls for each move.
     """
 
 

@@ -52,9 +52,10 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port to `size` bytes at `address`; return the name of these data.
+        """Count an access of a port to `size` bytes at `address`; return the name of the tensor.
 
-        `MeteredMemory.tensor` finds the name. `kind` is "read" or "write".
+        `MeteredMemory.tensor` finds the tensor to which the bytes belong. `kind` is "read" or
+        "write".
         """
         writes = kind == "write"
         moved = self.memory.access(address, size, writes)
@@ -110,7 +111,11 @@ class Meter:
 
     @property
     def peak_bytes(self) -> Mapping[str, float]:
-        """The greatest number of bytes that the core can move in a device cycle, by memory."""
+        """The greatest number of bytes that the core can move in a device cycle, by memory.
+
+        A memory may be slower than the core's ports: on-chip memory gives at most one word of each
+        bank of a half, and external memory one beat.
+        """
         config = self.core.device.config
         half = int(config["mem.banks"]) * int(config["mem.bank_width"])
         return {

@@ -65,10 +65,11 @@ def run(
 
 
 def _begin(meters: dict[str, Meter], number: int) -> bool:
-    """Record in all meters that layer `number` of a network starts.
+    """Record in all meters that layer `number` of a network starts. Return False.
 
-    The number after the last layer says that the last layer has ended. Return False, so that the
-    break does not stop the core.
+    This is the test of a break at the first instruction of the layer. Because the test is false,
+    the break does not stop the core. Where the last layer ends, there is one more break, whose
+    number is that of the last layer + 1.
     """
     for one in meters.values():
         one.acted()

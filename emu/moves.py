@@ -1,7 +1,8 @@
 """Records who made and who used the data of transfers, from the accesses that cores announce.
 
-The records lack uses by cores that announce no reads, such as islands. `MoveLog.readers` has the
-cores that have announced a read.
+The records lack uses by cores that announce no reads, such as islands. So a transfer without a
+known use may still be needed. `MoveLog.readers` has the names of the cores that have announced a
+read.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _WORD = 4  # bytes; the log knows who made and who used each word of memory
 class Move:
     """A transfer from cycle `begin` to cycle `end` (the first one after it).
 
-    `address` is the address of the instruction that started the transfer, -1 if unknown. By core,
-    `made` has the cycle in which this core last wrote bytes of the source, and `used` the cycle in
-    which this core first read bytes of the destination after the transfer. `sources` are earlier
-    transfers that wrote bytes of the source. `is_inward` says whether the source is in external
-    memory, `is_outward` whether the destination is.
+    `address` is the address of the instruction that started the transfer, -1 if unknown. `made`
+    maps the name of a core to the cycle in which this core last wrote bytes of the source. `used`
+    maps it to the cycle in which this core first read bytes of the destination after the transfer.
+    `sources` are earlier transfers that wrote bytes of the source. `is_inward` says whether the
+    source is in external memory, `is_outward` whether the destination is.
     """
 
     begin: int

@@ -129,7 +129,10 @@ class Origins:
 
     @property
     def step_count(self) -> int:
-        """The number of steps in this record, without those that the core announces."""
+        """The number of steps in this record that the core does not also announce to listeners.
+
+        The debugger counts announced steps itself.
+        """
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
@@ -146,9 +149,9 @@ class Origins:
         return iter(())
 
     def without_effect(self, address: int, size: int) -> Iterator[Origin]:
-        """Yield steps without effect that probably should have written these bytes.
+        """Yield steps that wrote nothing, but were probably meant to write bytes at `address`.
 
-        They are `size` bytes at `address`.
+        An example is a transfer of 0 bytes whose destination is near these `size` bytes.
         """
         return iter(())
 
@@ -163,8 +166,8 @@ class Origins:
     def array_size(self, field: str) -> int:
         """Return the size in bytes of `field` if programs fill it by several writes; otherwise 0.
 
-        If a step used bytes of such a field that no step wrote, one of the steps that wrote the
-        neighbouring bytes probably should have written these bytes, too.
+        If a step used bytes of such a field that no step wrote, the program probably has a fault in
+        a step that wrote neighbouring bytes. So the debugger shows these steps.
         """
         return 0
 

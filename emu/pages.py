@@ -90,10 +90,11 @@ class Pages:
     """The bytes of one memory, zero at first; pages that are never touched take no memory.
 
     `bytes`, `halves` and `words` are views of the same little-endian memory, for the hot paths of
-    an engine. Code that writes through a view must execute `if marks[page] != WRITTEN: touch(page)`
-    for each page that it wrote. The code may omit this if the mark is SHARED and `watched` is 0 for
-    each 4-byte word that it wrote. The methods here do not check offsets; `Memory.locate` and the
-    ports do.
+    an engine. `marks[page]` says whether the page was written since the last snapshot: 0, WRITTEN,
+    or SHARED, if it was written and has watched words (`watch`). Code that writes through a view
+    must execute `if marks[page] != WRITTEN: touch(page)` for each page that it wrote. The code may
+    omit this if the mark is SHARED and `watched` is 0 for each 4-byte word that it wrote. The
+    methods here do not check offsets; `Memory.locate` and the ports do.
     """
 
     def __init__(self, size: int) -> None:
@@ -177,9 +178,9 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Record that a page was written by a write to the offsets `start` to `end` - 1.
+        """Record a write to the offsets `start` to `end` - 1, for one of the pages that it changed.
 
-        If some of the page's bytes among them are watched, call the watchers.
+        If any of the written words of this page are watched, call the functions of `on_change`.
         """
         first, last = page << _WORDS, page + 1 << _WORDS
         if page in self._watched_pages and not any(
@@ -191,7 +192,10 @@ class Pages:
             self.touch(page)
 
     def touch(self, page: int) -> None:
-        """Record a write anywhere in a page; call the watchers if any of its words are watched."""
+        """Record a write anywhere in a page.
+
+        If any word of the page is watched, written or not, call the functions of `on_change`.
+        """
         self.marks[page] = WRITTEN
         self._written.add(page)
         if page in self._watched_pages:
@@ -226,9 +230,10 @@ class Pages:
         self.marks[page] = SHARED if page in self._written else 0
 
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
-        """Return whether a page with any of the bytes `offset` to `end` - 1 has watched words.
+        """Return whether any page that overlaps the bytes `offset` to `end` - 1 has watched words.
 
-        Without `end`, the range goes to the end of the memory.
+        The watched words may be outside of the range. Without `end`, the range goes to the end of
+        the memory.
         """
         if not self._watched_pages:
             return False

@@ -15,10 +15,11 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Return the indices, in a group, of the registers of an occurrence: count, begin, end.
+    """Return the indices of the three registers of a group that record an occurrence.
 
-    The registers contain the number of occurrences, the begin of the first occurrence and the end
-    of the last one. The index of a register that the group does not have is -1.
+    The first register has the number of occurrences, the second the cycle in which the first one
+    begins, the third the cycle after the last one. If a group does not have one of these registers,
+    its index is -1.
     """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)
@@ -100,10 +101,10 @@ def register_values(counters: Sequence[int]) -> Sequence[int]:
 
 
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
-    """Add `count` occurrences, from `begin` to `end`, to the counters of a group.
+    """Add `count` occurrences of one kind, from `begin` to `end`, to the counters of a group.
 
-    `taken`, an item of `TAKEN`, has the indices of the counters to change. Times are cycles since
-    the timer's start.
+    `taken` has the indices of the counters that record this kind (from `TAKEN`). Times are cycles
+    since the start of the trace block's timer.
     """
     counted, first, last = taken
     if first >= 0:

@@ -28,7 +28,10 @@ class Startable(Agent):
 
 
 class Dispatchable(Agent):
-    """A core that runs packet lists from its on-chip unit: a row of the array."""
+    """A core that runs packet lists from its on-chip unit: a row of the array of PEs.
+
+    A packet list is the program of a row.
+    """
 
     # whether, while it runs, it accesses only its on-chip unit, through its own ports
     confined = True
@@ -215,7 +218,10 @@ class System(Clock):
         return core.operate(name, offset, number, mask, time)
 
     def busy(self, mask: int) -> int:
-        """Return the bits of `mask` whose cores run. Raises `Fault` (bad mask)."""
+        """Return `mask` without the bits of cores that do not run; bit n stands for core number n.
+
+        Raises `Fault` (bad mask) if a bit has no core.
+        """
         if mask & ~_mask(self.present):
             unknown = mask & ~_mask(self.order)
             if unknown:
@@ -256,7 +262,7 @@ class System(Clock):
 
 
 def _mask(cores: Iterable[Agent]) -> int:
-    """Return the mask of these cores."""
+    """Return the mask of these cores, in which bit n stands for core number n."""
     return sum(1 << core.number for core in cores)
 
 

@@ -1,8 +1,9 @@
 """Tallies: counts that a core adds up itself, before it gives them to its trace block.
 
-A border is an instruction at which a register group opens or closes. Between two borders all open
-groups count the same things. So the core may count by itself, and give the sums to its trace block
-at the border (`macaw.emu.trace.TraceBlock.absorb`).
+A trace block has several groups of registers, each of which records a range of the core's
+instructions. A border is an instruction at which a group begins or ends to record. Between two
+borders all recording groups count the same things. So the core may count by itself, and give the
+sums to its trace block at the border (`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ PLACES = tuple(TAKEN.values())
 
 
 class Use(NamedTuple):
-    """Occurrences of one kind. Times are device cycles from the start of a pass through a loop."""
+    """Occurrences of one kind in a pass through a loop of the program, such as granted reads.
+
+    Times are device cycles from the start of the pass.
+    """
 
     what: int  # index of the kind in `TAKEN`
     begin: int  # the cycle in which the first one begins
@@ -29,13 +33,13 @@ class Use(NamedTuple):
 
 
 class Part:
-    """Successive instructions of a loop, as a tally sees them.
+    """The times and uses of successive instructions of a loop, for `Tally.add_part`.
 
-    The first of them is in one pass through the loop, the last one in the same pass or `passes`
-    passes later. `begin` is the cycle in which the first one begins, from the start of its pass.
-    `until` is the first cycle after all of them, from the start of the pass of the last one. An
-    item of `uses` has three indices of counters (`PLACES`), then a use's `begin` and `until`, which
-    count from the same passes, its `number` and `more`.
+    The first of these instructions is in one pass through the loop; the last one is in the same
+    pass or some passes later. `begin` is the cycle in which the first one begins, counted from the
+    start of its pass. `until` is the first cycle after all of them, counted from the start of the
+    last one's pass. Each item of `uses` has seven numbers: three indices of counters (from
+    `PLACES`), then `begin`, `until`, `number` and `more` of a `Use`.
     """
 
     __slots__ = ("begin", "until", "uses")
@@ -48,8 +52,9 @@ class Part:
 class Tally:
     """Counts and times of some instructions, in the form of a register group's counters.
 
-    Times are device cycles. `begin` is the cycle in which the first instruction begins, or `NEVER`.
-    `until` is the first cycle after all of them. `values` is indexed like `macaw.isa.trace.GROUP`.
+    Times are device cycles. `begin` is the cycle in which the first instruction begins, `until` the
+    first cycle after all of them; both are `NEVER` if there is no instruction. `values` has a
+    number for each register in `macaw.isa.trace.GROUP`, in that order.
     """
 
     __slots__ = ("begin", "until", "values")
@@ -87,10 +92,11 @@ class Tally:
         values[counted] += count
 
     def add_part(self, part: Part, time: int, last: int, passes: int) -> None:
-        """Count a part of a loop.
+        """Add the uses and times of a part of a loop.
 
-        The pass of its first instruction begins in cycle `time`, that of its last one `passes`
-        passes later, in cycle `last`. Callers pass ascending times.
+        The pass with the part's first instruction begins in cycle `time`. The pass with its last
+        instruction begins in cycle `last`, and is `passes` passes later. Callers pass ascending
+        times.
         """
         if self.begin < 0:
             self.begin = time + part.begin

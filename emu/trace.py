@@ -1,6 +1,8 @@
-"""The trace block of a core: it records what runs of instructions do and how long they take.
+"""The trace block of a core: it records what ranges of instructions do and how long they take.
 
-Seed 001 describes trace blocks. A block knows no core. The core calls `begin` and `end` for
+Seed 001 describes trace blocks. A block has several groups of registers; each group records one
+range of the core's instructions at a time, and writes a record when the range ends. A block knows
+no core. The core calls `begin` and `end` for
 instructions, `count_occurrence` for their occurrences, and `mark` for markers. All times are device
 cycles. Recording takes no simulated time; records are written to memory without a port.
 
@@ -223,9 +225,10 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Add the tally to all open groups, then close and open groups.
+        """Add the tally to all groups that record; then end and begin records.
 
-        These are the groups whose record ends or begins before the next instruction, `number`.
+        The method ends the records of groups that record no instruction from `number` on, the next
+        one, and lets the groups start that record from `number` on.
         """
         if self._lazy is not None and number == self.close_at and tally.begin >= 0:
             self.executed = number

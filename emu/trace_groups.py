@@ -1,8 +1,9 @@
 """The register groups of a trace block: they determine which instructions each group records.
 
-A core may report a run of instructions as a whole, from one border to the next. Then the block
-writes the record at once, and `open` only remembers which groups open. The block makes a
-`Recording` for such a group only if the core reports single instructions.
+A group opens at the first instruction that it records, and closes after the last one. These places
+are the borders. A core may report all instructions from one border to the next by a single call.
+Then the block writes the record at once, and `open` only remembers which groups open. The block
+makes a `Recording` for such a group only if the core reports single instructions.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ class Groups(Registers):
         self.reload()
 
     def _settle_rest(self) -> None:
-        """Set `open_at` after the trigger has opened groups.
+        """Set `open_at` to the next instruction at which the trigger will open a group.
 
-        If nothing is left to record, also compute `close_at` and `on`.
+        If there is none and no group records, also compute `close_at` and `on`.
         """
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:
@@ -78,7 +79,7 @@ class Groups(Registers):
         return self.state.trace_next, self.state.trace_spill_end
 
     def _update(self) -> None:
-        """Compute the trigger again after the parameters or the timer have changed."""
+        """Compute when groups will open, after the parameters or the timer have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:
@@ -199,7 +200,10 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Limit each open record to the instructions that its core has already started."""
+        """Let each group that records stop after the instructions that have already begun.
+
+        If they have all ended, end the group's record.
+        """
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

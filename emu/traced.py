@@ -43,9 +43,10 @@ class Traced(Agent):
         """
 
     def units(self) -> Units:
-        """Return the sizes of the compute units and accesses.
+        """Return the sizes of the core's compute units and accesses.
 
-        The trace counts the uses of these compute units as "unit" and "array".
+        The formulas of seed 001 need them, together with the uses that the trace counts: "unit" for
+        each compute unit that works, "array" for all of them together.
         """
         return Units(1, 4, store=4)
 

@@ -8,10 +8,10 @@ ENDLESS = 1 << 62  # no instruction has this number
 
 
 class Trigger:
-    """Decides with which instruction each group starts to record next; `ENDLESS`: with none.
+    """Decides with which instruction each register group starts to record next.
 
-    `next` is the least of these instruction numbers. `state` has the fields of
-    `macaw.emu.recordings.fields`.
+    `next` is the least of these instruction numbers, or `ENDLESS` if no group starts to record any
+    more. `state` has the fields of `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:

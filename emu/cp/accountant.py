@@ -15,10 +15,11 @@ _ERRAND = {"rd", "pc", "dma", "memory"}  # what instructions write that may only
 
 
 class CpAccountant(ScalarAccountant):
-    """Charges the cycles of cp, and finds the instructions that only serve transfers.
+    """Charges the cycles of cp, and finds the instructions that only prepare transfers of the dma.
 
-    The instructions between two executions of one `dma.copy` only serve its transfers if they read
-    no data, write nothing in memory but the description of the transfer, and command no other core.
+    `dma.copy` starts a transfer, whose description is in memory. The instructions between two
+    executions of the same `dma.copy` only prepare the second transfer under three conditions. They
+    read no data. They write only the description to memory. They command no other core.
     """
 
     def __init__(self, core: ScalarCore) -> None:

@@ -69,11 +69,11 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 
 
 def column_lead(operation: Operation, t_column: int, step: int) -> int:
-    """Return the cycles from the command of an operation until it reads its registers.
+    """Return how many cycles after its column command an operation reads its registers.
 
-    If an operation reads a column, this column needs `t_column` cycles from the sense amplifiers to
-    the circuit. This time is rounded up to a multiple of `step`. For other operations the result is
-    0.
+    If the operation reads a column of the DRAM, this column needs `t_column` cycles from the sense
+    amplifiers to the circuit. The result is this time, rounded up to a multiple of `step`. For
+    other operations it is 0.
     """
     return align_up(t_column, step) if IOSA in operation.reads else 0
 
@@ -93,9 +93,10 @@ def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tu
 def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) -> int | None:
     """Return the cycle from which the first `count` columns of a buffer are stored.
 
-    `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
-    before `end` are stored, the earliest first. The result is None if fewer than `count` columns
-    have been pushed, and 0 if `arrivals` no longer has the cycle for these columns.
+    The buffer has the columns `start` to `end` - 1 (pointers that count columns). `arrivals` has
+    the cycles in which the last of them are stored, the earliest first; cycles of earlier columns
+    are dropped. The result is None if fewer than `count` columns have been pushed, and 0 if
+    `arrivals` no longer has the cycle for these columns.
     """
     later = end - start - count  # number of columns after the first `count`
     if later < 0:
@@ -104,9 +105,9 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
 
 def all_stored(arrivals: Sequence[int]) -> int:
-    """Return the cycle from which all pushed columns of a buffer are stored.
+    """Return the cycle from which all columns that were pushed into a buffer are stored.
 
-    `arrivals` is as in `columns_stored`.
+    `arrivals` has the cycles in which the last of them are stored, the earliest first.
     """
     return arrivals[-1] if arrivals else 0
 
@@ -115,9 +116,9 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
     """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
     `part` names the pointer. The pointers `low` and `end` may move when all pushed columns are
-    stored (`arrivals`). A block that moves `end` declares that the columns before it are stored, so
-    `end` also waits until the block's own writes have ended (`write_ends`). Other pointers may move
-    at once: the result is 0.
+    stored (`arrivals`, as in `columns_stored`). A block of code that moves `end` declares that the
+    columns before it are stored, so `end` also waits until the block's own writes have ended
+    (`write_ends`). Other pointers may move at once: the result is 0.
     """
     if part not in ("low", "end"):
         return 0
@@ -125,9 +126,10 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the first cycle in which a block may end: it then has all results and columns.
+    """Return the first cycle in which a block of an island's code may end.
 
-    Its results in Rz are ready at `rz_ready`, its pushed columns are stored at `push_end`, its
-    pulled columns have arrived at `pull_end`, and its writes have ended at `write_ends`.
+    It must have all results and columns. Its results in the register Rz are ready in cycle
+    `rz_ready`, its pushed columns are stored from cycle `push_end` on, its pulled columns have
+    arrived in cycle `pull_end`, and its writes have ended in the cycles `write_ends`.
     """
     return max(rz_ready, push_end, pull_end, *write_ends)
