@@ -25,8 +25,8 @@ NO_OTHER = "there is no other run: macaw debug FILE --against FILE starts two"
 def both_runs(session: Session, other: OtherRun | None) -> Against:
     """Return the positions of two runs, and the registers and queues in which the runs differ.
 
-    The registers and queues are those of the first place in the focus of `session`. If `other` is
-    None, the result has only a message.
+    The registers and queues are those of one core or unit: the first one that the user has chosen
+    in `session` (its focus). If `other` is None, the result has only a message.
     """
     if other is None:
         return Against(message=NO_OTHER)

@@ -46,7 +46,10 @@ class Breakpoints:
 
     @property
     def cores(self) -> set[str]:
-        """The names of the cores that the monitor must examine after each of their acts."""
+        """The names of the cores that do not test their breakpoints by themselves.
+
+        The monitor must examine them after each of their acts.
+        """
         return set(self._by_announcement)
 
     def forget_device(self) -> None:
@@ -89,7 +92,11 @@ class Breakpoints:
         return Break(test, " or ".join(texts), names)
 
     def arm(self, goals: Goals) -> None:
-        """Set the breaks of all breakpoints, and breaks for the goals of this run."""
+        """Set the breaks of all breakpoints, and breaks at the goals of this run.
+
+        A goal is an address at which the run ends, for example the end of a step: `goals` has a
+        test for each goal, by core name and address.
+        """
         for core in self.debuggee.device.order:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
@@ -103,10 +110,11 @@ class Breakpoints:
     def _with_goals(
         self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
     ) -> dict[int, Break]:
-        """Return breaks for a core's goals. Each break also tests the breakpoints at its address.
+        """Return breaks at a core's goals. Each break also tests the breakpoints at its address.
 
         `breaks` are the breaks of the core's breakpoints by address; `goals` are the tests of the
-        goals by address. A goal does not stop the core in an arrival that the last stop has shown.
+        goals (addresses at which the run ends) by address. If the last stop has already shown the
+        user that the core is at a goal, this goal stops the core only when it comes there again.
         """
 
         def test(at: int, goal: Test, other: Test | None) -> bool:

@@ -68,7 +68,10 @@ def register(core: Core, alias: str) -> int | None:
 
 
 def _saves(code: SourceCode, here: int) -> bool:
-    """Return whether the function at `here` stores the link register before this address."""
+    """Return whether the function that contains `here` has stored the link register before `here`.
+
+    True if any instruction from the start of the function up to `here` stores it to memory.
+    """
     symbol = code.debuggee.program.symbol_at(here)
     for at in range(here - (symbol[1] if symbol else 0), here, WORD):
         instruction = code.instruction(at)

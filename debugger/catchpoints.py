@@ -44,7 +44,11 @@ class Catchpoints:
         )
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Determine which announcements and which state show the events of these points."""
+        """Determine how to notice the events of these points on the present device.
+
+        Cores announce some events. For the others, the object compares a core's state after each
+        act with the state before it.
+        """
         device = self.debuggee.device
         self._state_events, self._announcements = [], []
         for point in points:

@@ -3,8 +3,8 @@
 Operators on whole numbers are those of the assembler, with 64 bits (`macaw.asm.expressions`; a true
 comparison is -1). Operators on real numbers and on arrays are those of Python and NumPy; on arrays
 they act element by element. Some expressions read only registers of one core, constants and plain
-memory. For these the compiler also writes a Python text, which the translated code of this core may
-contain.
+memory. For these the compiler also writes a Python text. A fast engine puts this text into the
+Python code to which it translates the core's program, so that it need not call the debugger.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class ExpressionError(ValueError):
 class _Code:
     """A node of an expression as Python text, with facts about its value.
 
-    `live` is the Python text that the core's translated code may contain; it is empty if there is
-    none.
+    `live` is the Python text that the code may contain to which a fast engine translates the core's
+    program; it is empty if there is none.
     """
 
     text: str
@@ -352,10 +352,10 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return the Python text that reads the number that `access` denotes in memory.
+        """Return Python text that reads the number in memory to which `access` refers.
 
-        `codes` are the codes of its indices. The result is empty if the address is not constant, or
-        if translated code may not read there.
+        `codes` are the codes of the indices of the access. The result is empty if the address is
+        not constant, or if a fast engine must not read this memory directly.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""

@@ -1,8 +1,8 @@
 """Parses the debugger's expressions: the assembler's grammar, extended by paths into state.
 
 Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. This module adds four forms to
-`asm/grammar.lark`: members after subscripts, `*` for all indices, functions of sets, and GDB's
-operators on memory (`*E`, `&E`, `E@N`, `{TYPE}E`).
+`asm/grammar.lark`: members after subscripts, `*` for all indices, functions of several values
+(`sum`), and GDB's operators on memory (`*E`, `&E`, `E@N`, `{TYPE}E`).
 """
 
 from __future__ import annotations

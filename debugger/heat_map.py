@@ -63,9 +63,9 @@ class HeatMap:
     def _compile(self, heat: str, places: list[Place]) -> list[Expression]:
         """Return one expression for all places together, or one expression for each place.
 
-        If the expression is a member of the focus, one expression reads all places together. Any
-        other expression is compiled for each place, because a function of sets would have the same
-        value everywhere.
+        If `heat` is the name of a register, queue or counter of a place, one expression reads it
+        for all places together. Any other text is compiled for each place separately: for all
+        places together, `sum(macs)`, for example, would give one number instead of one for each.
         """
         self.session.interrupts.check()
         together = self.session.expression(heat, tuple(places))

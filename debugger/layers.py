@@ -133,7 +133,11 @@ def tensor_states(debuggee: Debuggee) -> list[TensorState]:
 
 
 def _last_writers(network: ProgramNetwork, layers: Sequence[LayerState]) -> dict[str, LayerState]:
-    """Return the last layer that writes columns of each tensor, by the tensor's symbol."""
+    """Return the last layer that writes to each tensor which several layers make together.
+
+    Each of these layers makes some columns (a range of the last axis). The keys are the symbols of
+    the whole tensors.
+    """
     symbols = [(network.tensors[item.layer.output], item) for item in layers]
     return {network.columns[x].tensor: item for x, item in symbols if x in network.columns}
 
@@ -151,7 +155,8 @@ def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> 
 def _overlap(program: Program, one: Tensor, other: Tensor) -> bool:
     """Return whether two tensors of a network have bytes in common.
 
-    Two parts of one tensor have no bytes in common, because each part has its own columns.
+    Two tensors that are parts of one larger tensor have none: each of them has its own columns
+    (ranges of the last axis).
     """
     parts = {} if program.network is None else program.network.columns
     if one.name in parts and other.name in parts and parts[one.name][0] == parts[other.name][0]:

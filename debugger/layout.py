@@ -187,10 +187,10 @@ class Arrangement:
         return tuple(rectangles)
 
     def _weight(self, band: Band) -> float:
-        """Return a band's share of the height, changed by the user's factors.
+        """Return a band's share of the screen's height, changed by the user's factors.
 
-        The factors are those of the panels that fill the band's height. Their product multiplies
-        the share that the layout gives to the band.
+        A panel that is alone in its column is as high as the band. So if the user has made it
+        higher by a factor, the band's share in the layout is multiplied by this factor.
         """
         weight = float(band.share)
         for column in band.columns:
@@ -215,10 +215,10 @@ class Arrangement:
         return fill(shares, wanted, height, LEAST[1])
 
     def too_small(self, width: int, height: int) -> bool:
-        """Return whether `width` x `height` cells, the space for panels, are too few.
+        """Return whether a terminal with `width` x `height` cells for panels is too small.
 
-        They are too few if the terminal, which has `FRAME` more rows, has fewer columns or rows
-        than `SMALLEST`.
+        The terminal has `FRAME` more rows than that. It is too small if it has fewer columns than
+        `SMALLEST[0]` or fewer rows than `SMALLEST[1]`.
         """
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 
@@ -320,10 +320,11 @@ def _first_panels(band: Band, count: int) -> Band:
 
 
 def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) -> list[int]:
-    """Return the heights of the bands, changed so that the panel `GROWS` gets the rows it needs.
+    """Return the heights of the bands, changed so that the output panel gets the rows it needs.
 
-    If this panel fills a column of a band, the band grows to at most `HIGHEST` of the screen, and
-    the other bands shrink. `heights` are the heights before, `width` is the width of the screen.
+    If this panel (`GROWS`) is alone in a column of a band, the band grows to at most the share
+    `HIGHEST` of the screen, and the other bands shrink. `heights` are the heights before, `width`
+    is the width of the screen.
     """
     total = sum(heights)
     for at, band in enumerate(bands):

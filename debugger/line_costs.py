@@ -41,7 +41,10 @@ class LineCosts:
         return f"{100 * cycles / self.cycles:.1f}%" if cycles else ""
 
     def heat(self, cycles: int) -> int:
-        """Return the heat, from 0 to 4, of a line with `cycles` cycles of the run."""
+        """Return the heat of a line with `cycles` cycles: 0 for none, up to 4 for 20% of the run.
+
+        `macaw.emu.critical_path.heat_of` computes it.
+        """
         return heat_of(cycles, self.cycles)
 
 

@@ -145,10 +145,11 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
 
 
 def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
-    """Return the start address that the core uses for each piece of a section of data.
+    """Return the address by which a core starts each piece (packet, list) of a section of data.
 
-    A piece is for example a packet or a list. The keys of the result are the addresses of the
-    pieces in the section. If a core executes the section, the result is empty.
+    A piece may have words before the address at which the core begins to read it. The keys of the
+    result are the addresses of the pieces in the section, the values the addresses of the core. If
+    the section contains instructions that a core executes, the result is empty.
     """
     if section.core is None or registry.core(section.core).executable:
         return {}

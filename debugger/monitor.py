@@ -132,7 +132,10 @@ class Monitor:
         self._watches.rest()
 
     def disarm(self) -> None:
-        """Remove all breaks and drop all arrivals, before a change of position or a replay."""
+        """Remove all breaks from the cores, before a change of position or a replay.
+
+        Also forget at which instructions points have already stopped a core.
+        """
         self._breakpoints.disarm()
         self.forget_arrivals()
 
@@ -151,13 +154,20 @@ class Monitor:
         self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
 
     def take_over(self, old: Device, new: Device) -> None:
-        """Make the recorded arrivals valid for a new device in the same state as the old one."""
+        """Use `new` in place of `old`, a device in the same state.
+
+        A point that has already stopped a core at its next instruction does not stop it there
+        again, although the device is another one.
+        """
         self._arrivals.transfer(old, new)
 
     # Stops before instructions
 
     def forget_arrivals(self) -> None:
-        """Drop all arrivals and hits, before another run or after a change of position."""
+        """Forget the last hits, and at which instructions points have already stopped a core.
+
+        Callers do so before another run and after a change of position.
+        """
         self._arrivals.clear()
         self._counter.hits = []
 

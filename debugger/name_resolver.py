@@ -100,9 +100,10 @@ class NameResolver:
         )
 
     def access(self, path: Path, top: bool) -> Resolution:
-        """Return the access to the state that a path names; `top` is as in `constant`.
+        """Return the object that reads and writes the value to which a path refers.
 
-        The path must not name a constant. Raises `Mistake`.
+        For a path that `constant` resolves, callers do not call this method. `top` is as in
+        `constant`. Raises `Mistake`.
         """
         try:
             return self._access(self._with_dots(path))
@@ -145,10 +146,12 @@ class NameResolver:
             raise Mistake(message, path.head, self._hint_for_c()) from None
 
     def _with_dots(self, path: Path) -> Path:
-        """Return the path with a head of several names, joined by dots, if they are a symbol.
+        """Return the path for a symbol whose name contains dots, such as `conv1.weights`.
 
-        The longest such symbol at the start of the path becomes the head. If the head alone has a
-        meaning, or there is no such symbol, return the path unchanged.
+        The parser has divided this name into the head `conv1` and the member `weights`. If the
+        head and the next members, joined by dots, are a symbol, the longest such name becomes the
+        head. If the head alone has a meaning, or there is no such symbol, return the path
+        unchanged.
         """
         name = path.head.text
         members = list(takewhile(lambda step: isinstance(step, str), path.steps))
@@ -180,7 +183,10 @@ class NameResolver:
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
 
     def _hint_for_c(self) -> str:
-        """Return a hint for an unknown name in a program with C: its variables have no symbols."""
+        """Return a hint for an unknown name, which may be a variable of C; empty without C code.
+
+        Variables of C have no symbols that this debugger knows; only gdb can show them.
+        """
         has_c = any(file.endswith((".c", ".cc", ".cpp")) for file in self.program.line_table.files)
         return "variables of C are gdb's: macaw debug --gdb PORT (docs/gdb.md)" if has_c else ""
 
@@ -219,9 +225,11 @@ class NameResolver:
         return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Return the units with the indices `nodes` inside of the focused places, as for `bank[3]`.
+        """Return units inside of the focused places, for a name without a core such as `bank[3]`.
 
-        The first `level` indices of each unit are those of its focused place.
+        `nodes` are the subscripts. They follow after the core and the first `level` unit indices
+        of each focused place: if the focus is pe[1,0].3 and `level` is 0, the results are units of
+        pe[1,0].
         """
         indices = [_index(_node(node)) for node in nodes]
         units: dict[Place, None] = {}
@@ -369,9 +377,9 @@ def _read_at_once(
 
 
 def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
-    """Return an access whose value is the array of the values of `accesses`.
+    """Return one access for several values; reading it returns an array of all of them.
 
-    If `at_once` is not None, it reads all values together.
+    If `at_once` is given, it is a faster function that reads all values together.
     """
     writes = [access.write for access in accesses]
 

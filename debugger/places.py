@@ -183,9 +183,10 @@ IndexSets = tuple[tuple[int, ...], ...]  # the set of indices on each axis
 
 
 def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
-    """Return few products of index sets that contain exactly the tuples `items`.
+    """Return the tuples `items` as few products of index sets, such as (0, 1) x (2, 3).
 
-    A product has one set for each position in a tuple.
+    This product stands for the tuples (0, 2), (0, 3), (1, 2) and (1, 3). A product has one set for
+    each position in a tuple. Together the products contain exactly `items`.
     """
     products: list[IndexSets] = [tuple((index,) for index in item) for item in items]
     for axis in reversed(range(len(items[0]))):

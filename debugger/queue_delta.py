@@ -34,7 +34,7 @@ class QueueDelta(NamedTuple):
 def fills_from_outside(core: Core) -> bool:
     """Return whether other cores put items into the queues of `core`.
 
-    This is so if the core has windows, or if it has no instructions.
+    They do through a window of the core, or by requests to a core without instructions (the dma).
     """
     return bool(core.table.windows) or not core.table.instructions
 

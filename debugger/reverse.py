@@ -63,10 +63,11 @@ def instruction_ends(
 ) -> list[InstructionEnd]:
     """Return the ends of a core's last `count` or more instructions before `end`.
 
-    The earliest end is the first one. `name` is the name of the core, `retired` the number of
-    instructions that the core had executed at `end`. For a core that executes at most one
-    instruction in a cycle, the latest of these ends may be missing; the caller does not need it. If
-    the run has fewer instructions, the first item is the start of the run. Raises `Interruption`.
+    An end is the moment when the core has completed an instruction. The earliest is the first one
+    in the list. `name` is the name of the core, `retired` the number of instructions that the core
+    had executed at `end`. If the core executes at most one instruction in a cycle, its latest end
+    may be missing, because callers go back at least to the end before it. If the run has fewer
+    instructions than `count`, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
@@ -144,11 +145,11 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """Return the positions right after the last acts with a certain announcement.
+    """Return the positions right after the last acts of `cores` in which they announced something.
 
-    It is an announcement for which `matches` returns True. The acts are acts of `cores`. An act
-    that ends exactly at the present position does not count. The result has `count` positions or
-    more, the earliest first; it has fewer if the run has fewer such acts. Raises `Interruption`.
+    Only announcements for which `matches` returns True count. An act that ends exactly at the
+    present position does not count. The result has `count` positions or more, the earliest first.
+    It has fewer if the run has fewer such acts. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position

@@ -94,10 +94,11 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the array field that has, for each unit, the number that the steps select.
+        """Return where the state has the number that the steps select, for all units in one array.
 
-        The second result is the indices of the number in the field, after the indices of the unit.
-        The result is None if the steps do not select one number for each unit of the deepest level.
+        The result is (row of the field, indices). The first axes of this field are the units; the
+        indices select the number of one unit on the axes after these. The result is None if the
+        steps do not select one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None
@@ -362,8 +363,9 @@ def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
 
 
 def _single(file: RegisterFile, row: StateField, levels: int) -> bool:
-    """Return whether a field is the only register of a file, so that it has no axis of registers.
+    """Return whether the field of a register file has no axis for the register's number.
 
+    This is so for a file with a single register, unless the field has an axis of length 1 for it.
     `levels` is the number of the field's axes that are levels of units.
     """
     return len(file.names) == 1 and row.shape[levels:][:1] != (1,)

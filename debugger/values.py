@@ -241,10 +241,11 @@ def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 
 
 def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
-    """Return the view, index and memory of an unsigned number that translated code may read.
+    """Return (view, index, memory) with which `view[index]` is the number at `address`.
 
-    The result is None for other types, for unaligned addresses, and outside of local and external
-    memory. Only these two memories have no delayed writes.
+    A fast engine puts this into the Python code to which it translates a program. The result is
+    None for types other than unsigned numbers, for unaligned addresses, and outside of local and
+    external memory. In any other memory a write may be delayed, so the view may be out of date.
     """
     space = device.memory
     try:

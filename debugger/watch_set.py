@@ -82,7 +82,11 @@ class WatchSet:
     # Before and after a run
 
     def arm(self) -> None:
-        """Start to watch: set probes, store the present values, make memories report changes."""
+        """Start to watch the values of all watches.
+
+        Some cores get probes: tests that they make by themselves after instructions. The present
+        values are stored as the old ones. Memories report changes of watched bytes from now on.
+        """
         self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
             core = self.debuggee.device.cores[name]

@@ -128,10 +128,11 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """Return Python text that tests in a core's translated code whether the value has changed.
+        """Return Python text that tests whether the watched value has changed.
 
-        If the code can compute the watch's condition, `live` is its text, and the result tests it,
-        too. The result is empty if the code cannot compute the watched value.
+        A fast engine puts it into the code to which it translates the program of `core`. If the
+        watch has a condition and `live`, its text for this code, is not empty, the result tests
+        the condition, too. The result is empty if this code cannot compute the watched value.
         """
         value, number = _live(self.expression, core), self.point.number
         if not value:

@@ -27,9 +27,10 @@ MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 @dataclass
 class Step:
-    """An instruction or transfer between two stages, and its settings.
+    """An instruction or transfer that helped to make the value of a stage, and its settings.
 
-    A setting is a value that says how the step computes, such as a shift.
+    A stage (`Stage`) is a wrong value that the search has found. A setting is a value that says how
+    the step computes, such as a shift.
     """
 
     cause: Cause
@@ -158,11 +159,12 @@ def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
 def _between(
     start: Cause, stage: Stage, judge: Callable[[Cause], Verdict | None], walk: Walk
 ) -> tuple[Cause, Verdict] | None:
-    """Fill `stage` with the causes between its value and the nearest values that can be compared.
+    """Search back from the value of `stage` to the nearest values that can be compared.
 
-    The search begins at `start`; `judge` compares a cause with the references and returns None if
-    it cannot. Return the nearest cause that differs, with its verdict; None if none differs. After
-    `MOST` causes the search ends, and `walk` is marked as not complete.
+    The search begins at `start`, and stores the steps and values that it passes in `stage`. `judge`
+    compares a cause with the references and returns None if it cannot. Return the nearest cause
+    with a wrong value, and its verdict; None if no value is wrong. After `MOST` causes the search
+    ends, and `walk` is marked as not complete.
     """
     steps: dict[Any, Step] = {}
     agreements: dict[str, Agreement] = {}

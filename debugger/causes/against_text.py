@@ -16,7 +16,10 @@ ENDS = 8  # the greatest number of values without a reference that the text name
 
 
 def record(walk: Walk) -> dict[str, Any]:
-    """Return a walk as a plain record: the stages, and the details of the first stage."""
+    """Return the result of a search as a record for JSON.
+
+    It has all wrong values on the way back, and the details of the earliest one (`Walk.first`).
+    """
     if walk.checked is not None:
         return {"agrees": _verdict(walk.checked)}
     first = walk.first

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """Return the address that a core uses for the byte of the program's image at `address`.
+    """Return the address that a core uses for a byte that was loaded to `address`.
 
-    The result is None if the image has no byte there.
+    The loader puts each section to its load address. The program may copy it from there to the
+    address for which it was assembled, which the cores use. The result is None if no section was
+    loaded to `address`.
     """
     for part in program.sections:
         if part.load_address <= address < part.load_address + part.size:
@@ -43,13 +45,15 @@ def memory_name(program: Program, address: int, layer: int | None) -> str:
     """Return a name for an address: the tensor element there, or the address with its symbol.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running; with this number, `element_at` chooses the tensor or the array. If a part has a copy
-    of a tensor, the name of an element of the copy begins with the element's address.
+    running; with this number, `element_at` chooses the tensor or the array. A part of a program
+    (the code and data of one core) may have a copy of a tensor. The name of an element of the copy
+    begins with the element's address.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in another unit
     that contains a copy of the part, has the same name with unit and half in parentheses. If the
-    address is in the program's image, from which the program copies an array, the name says this.
+    address is in the place to which an array was loaded, and from which the program copies the
+    array, the name says this.
     """
     element = element_at(program, address, layer)
     if element is not None:
@@ -144,7 +148,11 @@ def element_at(
 
 
 def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
-    """Return whether the byte at `address` is in a column that belongs to `tensor`."""
+    """Return whether the byte at `address` belongs to `tensor`.
+
+    Several tensors of a network may be columns of one larger tensor, that is, ranges of its last
+    axis; then only the bytes in these columns belong to them.
+    """
     if tensor.name not in network.columns:
         return True
     _, first, count = network.columns[tensor.name]
@@ -172,12 +180,13 @@ def element_name(tensor: Tensor, number: int) -> str:
 
 
 def twin(program: Program, address: int) -> int | None:
-    """Return the address of the original for an on-chip address in a copy of a part, or None.
+    """Return the on-chip address for which the program declares what is copied to `address`.
 
-    The original is at the same offset in the other half of the unit. If the program has nothing in
-    this unit, the original is at the same offset in the first unit in which the program has
-    something. The result is None if there is no original, or if the program itself has something
-    at `address`.
+    A program declares code and data for one half of one unit, and may copy them to the other half
+    or to other units. The result has the same offset in the other half of the unit. If the program
+    declares nothing in this unit, the result is in the first unit in which it declares something.
+    The result is None if nothing is declared there, or if a section of the program is at `address`
+    itself.
     """
     offset = address & (1 << HALF_SHIFT) - 1
     unit = address >> UNIT_SHIFT
@@ -208,9 +217,11 @@ def half_name(address: int) -> str:
 
 
 def shown_value(program: Program, value: Any, layer: int | None) -> Any:
-    """Return a setting's value as a text if it is a mapping or an extent, else unchanged.
+    """Return the value of a setting in the form in which the user sees it.
 
-    `layer` is the number of the layer that was running, as in `element_at`.
+    A setting is a value that only says how a step computes. If it is an `Extent` (an address with a
+    number of bytes) or a mapping of names to values, the result is a text. Any other value is
+    unchanged. `layer` is the number of the layer that was running, as in `element_at`.
     """
     if isinstance(value, Extent):
         name = memory_name(program, value.address, layer)

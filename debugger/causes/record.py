@@ -417,10 +417,10 @@ class RecordedRun:
 
 
 def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
-    """Return the run up to the debuggee's present position, as the task of a record.
+    """Return what a `RunRecord` has to record: the run up to the debuggee's present position.
 
-    If `whole` is true or the user has edited the run, the record will start with the run. Otherwise
-    it may start at a late checkpoint.
+    If `whole` is true or the user has edited the state in this run, the record has to begin at the
+    start of the run. Otherwise it may begin at a late checkpoint.
     """
     here = debuggee.device.position
     edits = tuple(x for x in history.points if x.has_edits and x.position <= here)
@@ -431,12 +431,12 @@ def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
 
 
 def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
-    """Return the checkpoints at which partial records start, the earliest first.
+    """Return the checkpoints at which partial records may start, the earliest first.
 
-    `end` is the cycle at which the records end. The latest result is the last checkpoint, or the
-    one before it if the last one is very near the end. Each record is at least `_GROWTH` times as
-    long as the next shorter one. So an answer that needs the whole run takes little longer than
-    with a single record.
+    `end` is the cycle at which the records end. The search for a cause tries the shortest record
+    first. It starts at the last checkpoint, or at the one before it if the last one is very near
+    the end. Each further record is at least `_GROWTH` times as long as the one before. So all
+    shorter records together take little time compared to a record of the whole run.
     """
     whole = sum(point.cost for point in points)
     chosen: list[Checkpoint] = []

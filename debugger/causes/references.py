@@ -1,8 +1,8 @@
 """References: arrays with the values that named places should have, and comparisons with them.
 
-A place is a tensor or an array of a part, another expression for memory or for a core's state, a
-window or a transfer. The values of a window are the stream of bytes that passes through it. The
-values of a transfer are the bytes that the transfer moves, in their order.
+A place is a tensor, an array that the source declares, another expression for memory or for a
+core's state, a window or a transfer. The values of a window are the stream of bytes that passes
+through it. The values of a transfer are the bytes that the transfer moves, in their order.
 """
 
 from __future__ import annotations
@@ -196,9 +196,10 @@ class Comparison:
         return (begin, place.size) if fits and place.size else None
 
     def _moved(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return where the bytes of a cause are among the bytes of the transfer that wrote them.
+        """Return which of the bytes that a transfer wrote are the bytes of `cause`.
 
-        The result is (first byte, number of bytes), or None if the transfer is not that of `item`.
+        The result is (first byte, number of bytes), counted through all bytes of the transfer. It
+        is None if `item` is not a reference for the transfer that wrote the bytes.
         """
         if cause.how != item.transfer or cause.memory is None:
             return None
@@ -252,10 +253,10 @@ class Comparison:
 
 
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
-    """Return the verdict on `data`, found bytes that do not form whole elements.
+    """Return the verdict on `data`, bytes of the run that do not form whole elements.
 
-    They belong to the place of `item`, from byte `inside` of element `low` on. The result is None
-    if the array ends before.
+    They are compared with the array of `item`, from byte `inside` of its element `low` on. The
+    result is None if the array has fewer bytes there than `data`.
     """
     with np.errstate(all="ignore"):
         part = item.array.reshape(-1)[low:]

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Question:
-    """A question for the causes of a value, which can be asked again with a wider record."""
+    """A question for the causes of a value.
+
+    `record` is the record of the run in which `find` searches. If it starts too late in the run,
+    the question can be asked again with a record that starts earlier.
+    """
 
     record: RunRecord
     find: Callable[[CauseFinder], Iterator[Cause]]

@@ -50,10 +50,11 @@ def introduction(session: Session) -> list[str]:
 
 
 def first_label(session: Session) -> str:
-    """Return a label of code, if possible not of the core at which the program starts.
+    """Return the name of a label of code, as an example of a location for a breakpoint.
 
-    Only labels of the type function in code of a core without units count, because an instruction
-    certainly follows such a label. The text is empty if there is none.
+    If possible, the label is not in the code of the core at which the program starts. Only labels
+    of the type function count, and only in code of cores without units: an instruction certainly
+    follows such a label. The text is empty if there is none.
     """
     program, first = session.program, _first_core(session)
     kinds = {core.table.name for core in session.device.order if not core.table.levels}
@@ -68,17 +69,17 @@ def first_label(session: Session) -> str:
 
 
 def _first_core(session: Session) -> str | None:
-    """Return the kind of core at which the program starts; None if it is unknown."""
+    """Return the kind (`cp`, `vc`, ...) of the core that starts the program; None if unknown."""
     entry = session.program.entry
     section = None if entry is None else session.program.section_at(entry)
     return None if section is None else section.core
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core that has a part of the program, without the cores of one kind.
+    """Return the name of a core that has code or data in the program, other than the first core.
 
-    That kind is the one of the core at which the program starts. Return an empty text if there is
-    no such core.
+    Cores of the same kind as the core at which the program starts do not count. Of the others the
+    result is the one with the lowest number. The text is empty if there is none.
     """
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))

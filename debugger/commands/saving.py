@@ -193,11 +193,12 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 
 
 def _share_steps(share: float) -> list[tuple[str, int]]:
-    """Return the commands that give a panel the height `share`: (`grow` or `shrink`, steps).
+    """Return the commands that change a panel's height by the factor `share`.
 
-    `share` is a multiple of the panel's height in the layout. The commands begin at the layout's
-    height, or at the greatest or the least height. The function chooses the commands whose result
-    is nearest to `share`.
+    `share` is 1 for the height that the layout gives to the panel. Each command is (`grow` or
+    `shrink`, number of steps). They start from the layout's height. But a height near a limit may
+    not be a whole number of steps away from it; then they first go to the limit and back from
+    there. The result is the list of commands that comes nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

@@ -65,7 +65,11 @@ def _instructions_between(context: Context, line: Line, text: str) -> list[Row]:
 
 
 def _listing(context: Context, rows: Sequence[Row], letters: str) -> Answer:
-    """Return a table of instructions. `letters` adds words (`r`) or source lines (`s`, `m`)."""
+    """Return a table of instructions.
+
+    If `letters` contains `r`, the table has the words in memory in hexadecimal. If it contains `s`
+    or `m`, the table has the source line above its instructions.
+    """
     with_source = "s" in letters or "m" in letters
     cells: list[tuple[str | None, ...]] = []
     before = None

@@ -340,10 +340,11 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a usage line; the pieces of a group stand in the line in place of the group.
+    """A piece in the list to which a usage line is flattened: without groups, only their pieces.
 
-    If the piece is optional, or is the first one of an optional group, `beyond` is the number of
-    steps to the piece that follows if the option is left out. Otherwise `beyond` is 0.
+    So `A [if B] C` becomes the four steps `A`, `if`, `B`, `C`. Where an optional piece or group
+    begins, `beyond` is the number of steps to the next piece if the option is left out: 2 for `if`
+    here. Otherwise `beyond` is 0.
     """
 
     piece: Piece

@@ -128,9 +128,10 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
 def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
     """Yield the causes of a step in both runs as pairs: first those with the same role and name.
 
-    A product counts the names of its factors as its name. The remaining causes of a role are paired
-    in order, also if their names differ, if both runs have the same number of them. Otherwise each
-    of them is alone: the other side of its pair is None.
+    For a cause that is a product, the names of its two factors count instead of a name. The causes
+    that are left are paired for each role. If both runs have the same number of them, they are
+    paired in order, although their names differ. Otherwise each of them is in a pair whose other
+    side is None.
     """
     left, right = list(one), list(two)
     pending: dict[object, deque[Cause]] = {}
@@ -167,10 +168,10 @@ def _name(cause: Cause) -> tuple[object, ...]:
 
 
 def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
-    """Return whether the values that the two steps of a pair have copied differ.
+    """Return whether the two steps of a pair, which only copied values, have copied different ones.
 
-    The records do not contain these values, so the function compares the values before the copies,
-    at most `depth` copies back.
+    The records do not contain the copied values. So the function compares the values from which
+    they were copied, at most `depth` copies back.
     """
     one, two = pair.this, pair.other
     if one is None or two is None or one.ends or two.ends or not depth:

@@ -119,9 +119,10 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return for each run a subject with the tensors and arrays of one size in both programs.
+    """Return for each run a subject: the tensors and arrays that both programs have.
 
-    `text` is the user's text, which becomes the text of the subjects. Raises `CompareError`.
+    Two of them match if they have the same name and size; their addresses may differ. `text` is the
+    user's text, which becomes the text of the subjects. Raises `CompareError`.
     """
     tables = [_areas(run.program) for run in runs]
     names = [

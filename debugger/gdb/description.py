@@ -3,8 +3,8 @@
 Threads are the cores that have general registers (`macaw.emu.breaks.Instrumented`); these execute
 RISC-V. The registers are those of the tables: general registers and pc (`org.gnu.gdb.riscv.cpu`),
 control and status registers (`org.gnu.gdb.riscv.csr`), and all further register files of these
-cores (`org.macaw.xvc`, vector registers). All threads have the same
-description; a register that a core does not have is unavailable there.
+cores (`org.macaw.xvc`, vector registers). All threads have the same description; a register that a
+core does not have is unavailable there.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The connection to gdb: a thread reads and acknowledges packets; the server answers them.
 
-gdb sends no new packet before it has acknowledged the answer to the last packet. But gdb may repeat
-a packet, or ask for the answer again. So a packet that arrives again before this acknowledgement is
-a repetition. For example, gdb repeats the first packet if the server needs seconds to start. The
-thread acknowledges each packet at once, even before the program is loaded, because gdb waits only
-two seconds for that. When an interrupt arrives while the program runs, the thread calls
-`on_interrupt`.
+gdb may repeat a packet, for example the first one if the server needs seconds to start; it may also
+ask for an answer again. But gdb sends no new packet before it has acknowledged the answer to the
+last one. So if the same packet arrives before this acknowledgement, it is a repetition, which must
+not be executed again. The thread acknowledges each packet at once, even before the program is
+loaded, because gdb waits only two seconds for that. When an interrupt arrives while the program
+runs, the thread calls `on_interrupt`.
 """
 
 from __future__ import annotations

@@ -139,7 +139,11 @@ class Machine:
     # XML
 
     def document(self, kind: str, annex: str) -> str | None:
-        """Return the XML document `annex` of the kind `kind`, or None if there is none."""
+        """Return the XML document that gdb requests by `qXfer:KIND:read:ANNEX`; None if unknown.
+
+        The kinds are "features" (with the annex "target.xml"), "threads" and "memory-map" (with an
+        empty annex).
+        """
         device = self.session.device
         if (kind, annex) == ("features", "target.xml"):
             return target_xml(device)

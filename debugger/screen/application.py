@@ -176,7 +176,10 @@ class Screen:
         return [(style, status.ljust(width) if digits else status), *digits]
 
     def _digits(self) -> StyleAndTextTuples:
-        """Return the digits of all panels, which the user can click; empty if the mouse is off."""
+        """Return the digits that stand for the panels; a click on a digit shows its panel.
+
+        The result is empty if the mouse is off.
+        """
         if not self.arrangement.mouse:
             return []
 
@@ -276,7 +279,10 @@ class Screen:
         )
 
     def _pages(self) -> list[int]:
-        """Return `Area.pages` of the output panel; empty if no pages follow."""
+        """Return (rows of a page, whether an earlier page exists) for the answer that is shown.
+
+        The list is empty if the output panel does not show an answer in pages (`Area.pages`).
+        """
         area = self.composer.area("output")
         return [] if area is None else area.pages
 

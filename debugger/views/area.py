@@ -101,10 +101,10 @@ class Area:
         return self.note(first, rows, first - begin)
 
     def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
-        """Record that `count` of `rows` rows are shown, and return their range.
+        """Record which of `rows` rows the panel shows, and return their range.
 
-        The first shown row is `first`. If `count` is None, the shown rows fill the area. `offset`
-        is the number of rows by which the user's scrolling has moved them.
+        It shows `count` rows from row `first` on; None means as many as fit into the area. `offset`
+        is the number of rows by which the user has scrolled down from the default first row.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]

@@ -88,9 +88,10 @@ class Composer:
     def _rectangles(
         self, frame: Frame, width: int, height: int
     ) -> tuple[tuple[Rectangle, ...], bool]:
-        """Return the rectangles of the panels, and whether a sentence is below them.
+        """Return the rectangles of the panels, and whether `SENTENCE` has a row below them.
 
-        The sentence (`SENTENCE`) is there if the terminal is small and has more than one row.
+        This sentence tells the user how to change the panel in a terminal that is too small for
+        several. It is shown only in such a terminal, and if there is more than one row.
         """
         below = height > 1 and self.arrangement.too_small(width, height)
 
