@@ -198,8 +198,9 @@ class FrameBuilder:
     def age(self, key: Hashable, value: Any) -> int:
         """Return how many stops ago the value of the item `key` has changed, at most `OLD`.
 
-        `value` is the present value. The result is also `OLD` at the first call for an item, and if
-        the value has changed but was not read at the last stop.
+        `value` is the present value. The result is also `OLD` if it is unknown when the value has
+        changed: at the first call for an item, and for a new value if there was no call at the last
+        stop.
         """
         last = self._changes.get(key)
         since = self._stops - OLD

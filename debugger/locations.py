@@ -145,11 +145,12 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
 
 
 def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
-    """Return the address by which a core starts each piece (packet, list) of a section of data.
+    """Return from which address a core executes each piece of a section of data.
 
-    A piece may have words before the address at which the core begins to read it. The keys of the
-    result are the addresses of the pieces in the section, the values the addresses of the core. If
-    the section contains instructions that a core executes, the result is empty.
+    A piece is for example a packet, a segment of a packet, or an instruction of a sequence. A core
+    executes a packet or a sequence as a whole, so for a segment the result has the address of its
+    packet. The keys of the result are the addresses of the pieces in the section. If the section
+    contains instructions that a core executes one by one, the result is empty.
     """
     if section.core is None or registry.core(section.core).executable:
         return {}

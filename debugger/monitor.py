@@ -174,15 +174,16 @@ class Monitor:
     def show(self, core: Core) -> None:
         """Record that a stop shows the user a core before its next instruction.
 
-        Points that the user sets from now on do not stop the core in this arrival.
+        Points that the user sets from now on do not stop the core there before it comes to this
+        instruction again.
         """
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
         """Record that a stop has reported breakpoints at the instruction of `core` at `address`.
 
-        `numbers` are the numbers of the breakpoints. In this arrival they do not stop the core
-        again.
+        `numbers` are the numbers of the breakpoints. They do not stop the core there again before
+        it comes to this instruction another time.
         """
         self._arrivals.report(core, address, numbers)
 

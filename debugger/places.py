@@ -46,7 +46,10 @@ class Place:
 
 
 def _text(kind: str, indices: Sequence[str], own: int) -> str:
-    """Return the name of a kind with indices; the first `own` of them select the core."""
+    """Return the text of a place, such as `pe[1,0].3`, from the kind and the indices 1, 0, 3.
+
+    The first `own` indices select the core of the kind: here `own` is 1.
+    """
     inside, behind = indices[: own + 1], indices[own + 1 :]
     return kind + (f"[{','.join(inside)}]" if inside else "") + "".join(f".{x}" for x in behind)
 

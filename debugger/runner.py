@@ -30,7 +30,11 @@ BULK = 64  # the last instructions before a goal are stepped one by one
 
 
 class Runner:
-    """Runs the device of one session: live runs with all points armed, and replays."""
+    """Runs the device of one session.
+
+    There are two kinds of runs: live runs, which the points of the session can stop, and replays of
+    the past, which they cannot.
+    """
 
     def __init__(
         self,
@@ -64,7 +68,7 @@ class Runner:
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position; return the stop.
 
-        The call does not arm the points.
+        Points stop this run only if the caller has prepared them (`live`).
         """
         device = self.debuggee.device
         if until is None:
@@ -78,7 +82,7 @@ class Runner:
         step_test: StepTest | None = None,
         goals: Goals = NO_GOALS,
     ) -> Stop:
-        """Call `act` with all points armed, and return its stop.
+        """Call `act`, which runs the device, so that all points can stop it; return the stop.
 
         The other arguments are those of `Monitor.arm`.
         """

@@ -349,10 +349,10 @@ class Session(Motion):
     # Causes
 
     def why(self, text: str) -> list[Cause]:
-        """Return the steps that made the value of an expression. Raises `CauseError`,
-        `ExpressionError`.
+        """Return the steps that made the value of an expression.
 
-        `macaw.debugger.causes.cause_text.lines` prints the causes.
+        `macaw.debugger.causes.cause_text.lines` writes them as text. Raises `CauseError` and
+        `ExpressionError`.
         """
         return self._causes.why(text)
 

@@ -89,7 +89,7 @@ class SourceCode:
 
 
 def _is_back(values: Sequence[int], number: int, before: int) -> bool:
-    """Return whether the value of register `number` is at least `before`."""
+    """Return whether the stack pointer, register `number` of a file, is at least `before`."""
     return bool(values[number] >= before)
 
 

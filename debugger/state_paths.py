@@ -256,18 +256,21 @@ class Members:
         return getattr(self.core.state, row.name)
 
     def _queues(self, name: str) -> int:
-        """Return the number of queues in the field `name` that belong to the place."""
+        """Return how many queues of the place are in the state's field `name`.
+
+        A unit of the deepest level has one; a core has one for each of its units.
+        """
         row = next((row for row in self.core.state.fields if row.name == name), None)
         if row is None:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """Return the indices of the place in the field `name` of the core's state."""
+        """Return the indices on the first axes of the field `name` that select the place's part."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
-        """Return the indices of the place in a field."""
+        """Return the indices on the first axes of a field that select the place's part."""
         return self.place.units[: self._depth(row)]
 
     def _depth(self, row: StateField) -> int:

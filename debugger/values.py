@@ -162,7 +162,7 @@ def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
 def unsigned_address(value: Any) -> int:
     """Return the address that a number denotes.
 
-    The value of a register is a signed number; a negative one stands for its 32 bits.
+    The value of a register is a signed number, so -4 stands for the address 0xfffffffc.
     """
     number = int(value)
     return number + (1 << 32) if -(1 << 31) <= number < 0 else number

@@ -109,8 +109,8 @@ def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
 def _rounded_to_odd(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
     """Return numbers in a narrower type, each inexact one with an odd last bit.
 
-    A second rounding to fewer digits then gives the same number as one rounding. The result has one
-    axis at least.
+    A second rounding to fewer digits then gives the same number as one rounding. The result for a
+    single number is an array with one element.
     """
     narrow, wide = _as(values, dtype), np.atleast_1d(values)
     bits = narrow.view(f"u{narrow.itemsize}")

@@ -37,10 +37,11 @@ def _packages() -> Iterator[tuple[int, ModuleType]]:
 class CoreSet(Generic[A]):
     """The cores of one device: those that exist, and functions that make the others.
 
-    `present` has the existing cores, ordered by number; it is always the same list. `make` calls
-    the function `build` of a core's folder for the device. The set calls `on_made` with the cores
-    that it makes after its construction. `builders` replaces the functions of all folders; their
-    cores are made at once. Raises `ValueError` if two cores have the same number or name.
+    `present` has the existing cores, ordered by number; it is always the same list object. `make`
+    calls a function `build` for the device, and returns the cores. The set calls `on_made` with the
+    cores that it makes after its construction. If `builders` is None, the set uses the functions
+    `build` of all folders of `emu`; otherwise it uses `builders` and makes their cores at once.
+    Raises `ValueError` if two cores have the same number or name.
     """
 
     def __init__(
@@ -73,14 +74,17 @@ class CoreSet(Generic[A]):
             insort(self.present, core, key=lambda item: item.number)
 
     def find(self, number: int) -> A | None:
-        """Return the core with this number, which exists from now on; None if there is none."""
+        """Return the core with this number, and make it first if it does not exist yet.
+
+        The result is None if the device has no such core.
+        """
         place = bisect_right(self._first_numbers, number) - 1
         if place >= 0 and number not in self.by_number:
             self._complete(self._first_numbers[place])
         return self.by_number.get(number)
 
     def all(self) -> list[A]:
-        """Return all cores, ordered by number; they exist from now on."""
+        """Make the cores that do not exist yet, and return all cores, ordered by number."""
         for number in tuple(self._absent):
             self._complete(number)
         return self.present

@@ -52,10 +52,11 @@ class RunCosts:
 
 
 def run_with_costs(make: Callable[[], Device], max_cycles: int | None) -> tuple[Stop, RunCosts]:
-    """Run the loaded devices that `make` returns. Return the stop of the run, and its costs.
+    """Run a program twice and measure its costs. Return the stop of the first run, and the costs.
 
-    A run has at most `max_cycles` cycles. Each call of `make` returns a new device that has not
-    run. If the program does not exit, the costs have cycles, but no MACs and no bytes.
+    Each call of `make` returns a new device, which has loaded the program and has not run. A run
+    has at most `max_cycles` cycles. If the program does not exit, the costs have cycles, but no
+    MACs and no bytes.
     """
     device = make()
     stop, accountants = accounting.run(device, max_cycles)

@@ -66,7 +66,7 @@ def softmax(values: Host, valid: int) -> Host:
 
 
 def _narrow(values: Host) -> bool:
-    """Return whether the type has 65536 numbers, so that a table has the results of all."""
+    """Return whether the type has only 65536 numbers; then a table has the results for all."""
     return values.dtype in (np.float16, BFLOAT16)
 
 

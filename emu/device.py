@@ -359,8 +359,7 @@ class Device(System):
         return f" at {address:#010x}{source}"
 
     def place(self, address: int, core: Core | None = None) -> Place | None:
-        """Return the file, line and column of the instruction at `address`; None if they are
-        unknown.
+        """Return the file, line and column of the instruction at `address`; None if unknown.
 
         With `core`, `address` may also be in a copy of code that this core executes (`emu.copies`).
         """

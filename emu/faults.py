@@ -45,8 +45,9 @@ class Fault(Exception):
         self.place = place
 
     def __str__(self) -> str:
-        """Return the whole message, such as `a.s:12:9: cp: misaligned access at 0x00010008, cycle
-        42: ...`.
+        """Return the whole message: place, core, kind, address, cycle and description.
+
+        For example `a.s:12:9: cp: misaligned access at 0x00010008, cycle 42: ...`.
         """
         where = "".join(f"{part}:" for part in self.place) + " " if self.place else ""
         core = f"{self.core}: " if self.core else ""

@@ -58,7 +58,7 @@ def _infinity(dtype: np.dtype[Any]) -> int:
 
 @cache
 def _nan(dtype: np.dtype[Any]) -> int:
-    """Return the bits of the NaN in results."""
+    """Return the bits of the one NaN that results may contain."""
     if dtype == BFLOAT16:
         return bfloat16.NAN
     return int(_integers(np.array([np.nan], dtype))[0])

@@ -30,10 +30,10 @@ class Place(NamedTuple):
     size: int = 0  # bytes or items; 0: to the end of the field
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield the items of `size` bytes that overlap this part of the field.
+        """Divide the field into items of `size` bytes, and yield those that overlap this part.
 
-        Each result is the number of the item in the field, and a range: the item's first byte
-        relative to the start of this part, and its length. The whole field has `whole` bytes.
+        Each result is (number of the item in the field, (first byte, `size`)). The first byte of
+        the item counts from the start of this part. The whole field has `whole` bytes.
         """
         end = self.first + (self.size or whole)
         for number in range(self.first // size, -(-end // size)):

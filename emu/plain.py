@@ -1,9 +1,8 @@
-"""Plain values: the values that `object` fields of a state may have. This module copies and packs
-them.
+"""Plain values: copies and packs the values that `object` fields of a state may have.
 
 None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain values. So are
-tuples, lists and dicts of plain values; keys of dicts must be str or int. Values give equal
-bytes if their types, their contents and the order of the keys in dicts are equal.
+tuples, lists and dicts of plain values; keys of dicts must be str or int. `pack` returns equal
+bytes for two values if their types, their contents and the order of the keys in dicts are equal.
 """
 
 from __future__ import annotations

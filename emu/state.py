@@ -1,4 +1,4 @@
-"""Declared state: the rows of a table declare the fields of a state.
+"""Declared state: a row of a table declares each field of the state of a core or of the memory.
 
 Snapshot, restore, diff, hash and save work on all declared fields.
 """

@@ -52,9 +52,9 @@ class Operable(Agent):
         """Execute an operation that was sent in cycle `time`.
 
         Return the cycle of the operation's command to the DRAM. `number` is the number of the
-        operation. It was sent to the byte at `offset` of this core's
-        memory `memory`. `mask` says which units of the core execute it; 0 means the unit to which
-        the byte belongs. Raises `Fault`, and `WindowNotReady` if the sender must try again later.
+        operation. It was sent to the byte at `offset` of this core's memory `memory`. `mask` says
+        which units of the core execute it; 0 means the unit to which the byte belongs. Raises
+        `Fault`, and `WindowNotReady` if the sender must try again later.
         """
 
 
@@ -137,7 +137,10 @@ class System(Clock):
     # is not 0, it has done nothing, and the caller waits for these cores.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, unless one of them feeds a running core.
+        """Exchange the halves of the units in `mask`, unless one of them feeds a running core.
+
+        After the exchange, the half of a unit that was filled feeds the core, and the other half
+        can be filled.
 
         Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
         done. Raises `Fault` (bad mask).

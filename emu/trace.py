@@ -71,8 +71,9 @@ class TraceBlock(Groups):
         self._update()
 
     def stop(self) -> None:
-        """End all records and clear the timer, because the traced program has ended. Raises
-        `Fault`.
+        """End all records and clear the timer, because the traced program has ended.
+
+        Raises `Fault`.
         """
         self._open_lazy()
         for recording in self._active:

@@ -189,7 +189,7 @@ class Groups(Registers):
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.
 
-        `loop` is the trigger's loop in which the group opens, from 0.
+        In auto mode a group opens again and again; `loop` is how often it has opened before.
         """
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)

@@ -66,7 +66,8 @@ class Traced(Agent):
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """Execute a marker of register group `group`, from cycle `time` to `until`.
 
-        `begins` distinguishes `trace_begin` from `trace_end`. The core calls this before
+        A marker is an instruction that starts (`trace_begin`, `begins` is true) or ends
+        (`trace_end`) what the group records. The core calls this before
         `start_count` includes the marker. Raises `Fault` (bad mask).
         """
         self.trace.executed = self.start_count

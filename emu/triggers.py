@@ -42,10 +42,10 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that starts to record with instruction `next`, and the number of its loop.
+        """Return (group, loop) of a group that starts to record with instruction `next`.
 
-        Loops are counted from 0. The method also computes with which instruction the group starts
-        to record again.
+        `loop` is how often the group has started before.
+        The method also computes with which later instruction the group starts to record again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

@@ -29,9 +29,10 @@ class Waiter(Agent):
         self.on_wait: Callable[[Waiting, int], object] | None = None
 
     def wait(self, on: str, cores: int = 0) -> None:
-        """Wait until one of `cores` (a mask) changes; with 0, for the core's own port or window.
+        """Let the core wait until one of `cores` has finished something (`System.changed`).
 
-        `on` describes, for messages, what would end the wait.
+        `cores` is a mask; 0 means that the core waits for its own port or window. `on` describes,
+        for messages, what would end the wait.
         """
         since = self.time if self.waiting is None else self.waiting.since
         self.waiting = Waiting(on, since, cores)

@@ -145,11 +145,12 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values around an array's piece, which no step made.
+        """Yield the causes of the nearest values on both sides of an array's piece.
 
-        `place` is the piece, in the state of `core`. Before and after the piece there is at most
-        one cause each, of the nearest elements that a step made before announcement `before`. The
-        array is a field that has an `Origins.array_size`.
+        No step made the piece, which is `place` in the state of `core`. The results are at most
+        two: the cause of the nearest elements before the piece, and of those after it, which a step
+        made before announcement `before`. The array is a field that programs fill by several writes
+        (`Origins.array_size`).
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

@@ -300,8 +300,9 @@ class Interpreter:
     def _with_point_commands(self, answer: Answer) -> Answer:
         """Execute the commands of the points that caused a stop; add their answers to `answer`.
 
-        If a command of a point has itself led to this stop, return `answer` unchanged:
-        `_run_point_commands` then executes the commands of the points of this stop.
+        The user can give commands to a breakpoint, watch or caught event (a point). If such a
+        command has itself led to this stop, return `answer` unchanged: `_run_point_commands` then
+        executes the commands of the points that caused this stop.
         """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer
@@ -318,9 +319,9 @@ class Interpreter:
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
         """Execute the commands of the points that caused a stop, and return their answers.
 
-        If a command leads to another stop, the commands of the points of that stop replace the
-        remaining commands, for at most `MOST_STOPS` stops. An error ends the execution. The result
-        has the last `answers.MOST_ANSWERS` answers, with the error.
+        If a command leads to another stop, the remaining commands are dropped, and those of the
+        points that caused the new stop are executed; for at most `MOST_STOPS` stops. An error ends
+        the execution. The result has the last `answers.MOST_ANSWERS` answers, with the error.
         """
         replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
         for _ in range(MOST_STOPS):

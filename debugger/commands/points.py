@@ -49,7 +49,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def _places_of(context: Context, point: Point) -> str:
-    """Return a text with a breakpoint's first address, its source line and the number of others.
+    """Return a text with a breakpoint's first address, the source line there, and how many follow.
 
     The text is empty for a point without addresses.
     """

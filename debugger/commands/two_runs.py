@@ -272,7 +272,10 @@ def _parts(name: str, left: Any, right: Any) -> list[tuple[Any, ...]]:
 
 
 def _place(run: Session, side: Observation | None) -> str | None:
-    """Return the place of the instruction of an observation, short enough for a table's cell."""
+    """Return where the instruction of an observation is in the source, as text for a table's cell.
+
+    Folders are left out to keep it short. The result is None without an observation or address.
+    """
     if side is None or side.address is None:
         return None
     where = where_of(run.program, run.device.cores[side.core], side.address)

@@ -60,7 +60,10 @@ LISTS = ("queues", "stalls", "watches")  # panels with one row for each item
 
 
 def need(panel: str, frame: Frame, width: int, signs: Signs) -> int | None:
-    """Return how many rows the panel `panel` needs at a width; None for any number."""
+    """Return how many rows the panel `panel` needs at a width.
+
+    The result is None if the panel can fill any number of rows.
+    """
     if panel not in frame.parts:
         return None
     if panel in LISTS:
