@@ -189,7 +189,8 @@ class Groups(Registers):
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.
 
-        In auto mode a group opens again and again; `loop` is how often it has opened before.
+        In auto mode a group opens every `trace_overhead` instructions; `loop` is the number of this
+        opening, from 0. In mark mode it is 0.
         """
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)

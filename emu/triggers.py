@@ -44,8 +44,8 @@ class Trigger:
     def fire(self) -> tuple[int, int]:
         """Return (group, loop) of a group that starts to record with instruction `next`.
 
-        `loop` is how often the group has started before.
-        The method also computes with which later instruction the group starts to record again.
+        A group starts every `trace_overhead` instructions; `loop` is the number of this start, from
+        0. The method also computes with which later instruction the group starts again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)
