@@ -20,12 +20,16 @@ NONE = 1 << 62  # greater than the number of any point
 
 @dataclass
 class Arrival:
-    """One arrival of a core at an instruction, and the points that must not stop the core again."""
+    """One arrival of a core at an instruction, and the points that must not stop it there again.
 
-    moment: object  # the result of `Inspectable.moment`
-    # numbers of points that have been tested in this arrival
+    The core has come to the instruction, and has not executed it yet. `moment` is the result of
+    `Inspectable.moment`. `points` has the numbers of the points that have been tested since. If a
+    stop has shown the user this instruction, points with a number above `newest` were set after
+    that stop.
+    """
+
+    moment: object
     points: set[int] = field(default_factory=set)
-    # the user set points with a higher number while a stop showed the instruction
     newest: int = NONE
 
 

@@ -80,29 +80,37 @@ class ExpressionError(ValueError):
 class _Code:
     """A node of an expression as Python text, with facts about its value.
 
+    `whole` says whether the value is always a whole number, `bits` is the greatest number of bits
+    of its magnitude, `is_constant` says whether it reads nothing of the device.
     `live` is the Python text that the code may contain to which a fast engine translates the core's
     program; it is empty if there is none.
     """
 
     text: str
-    whole: bool = False  # whether the value is always a whole number
-    bits: int = 64  # the greatest number of bits of its magnitude
+    whole: bool = False
+    bits: int = 64
     live: str = ""
-    is_constant: bool = False  # whether it reads nothing of the device
+    is_constant: bool = False
 
 
 @dataclass
 class Expression:
-    """A compiled expression. `value()` returns its present value or raises `ExpressionError`."""
+    """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
+
+    `accesses` has the values of the device that it reads, each with a function that returns the
+    present indices; `target` is the one that `set` changes, if it can be set. `live` is a Python
+    text of the expression, which a fast engine can put into the code to which it translates the
+    program of `live_core`; while one of the texts `guards` is true, `live` gives an old value.
+    """
 
     text: str
     value: Callable[[], Any]
-    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # with their indices
-    live: str = ""  # Python text for translated code of `live_core`
-    live_core: str = ""  # empty: of any core
-    guards: tuple[str, ...] = ()  # Python texts: while one is true, `live` gives an old value
+    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()
+    live: str = ""
+    live_core: str = ""  # empty: any core
+    guards: tuple[str, ...] = ()
     names: dict[str, object] = field(default_factory=dict)
-    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what `set` changes
+    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None
     uses_focus: bool = False  # whether it names a member of the focus without a place
 
     @property

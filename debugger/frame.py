@@ -19,7 +19,10 @@ class CodeRow:
     """A row of the code panel: an instruction, or a line of source, whose `address` is None.
 
     If the source line of an instruction has the same text as the instruction, the source line has
-    no row of its own; then the instruction's row has the field `line`.
+    no row of its own; then the instruction's row has the field `line`. `mark` has the cores that
+    execute the instruction next, `point` says whether a breakpoint there is "on" or "off". `share`
+    and `heat` are the costs that the command `annotate` has found: the percentage of the run's
+    cycles, and a number from 0 to 4.
     """
 
     text: str
@@ -27,11 +30,11 @@ class CodeRow:
     where: str = ""  # a label at this address, or FILE:LINE
     line: str = ""  # FILE:LINE of the source line
     is_assembly: bool = True  # whether the language is assembly
-    mark: str = ""  # the cores whose next instruction this is
-    point: str = ""  # "on" or "off" if a breakpoint is here
+    mark: str = ""
+    point: str = ""
     current: bool = False
-    share: str = ""  # with `annotate`: the percentage of the run's cycles; empty for none
-    heat: int = 0  # with `annotate`: from 0 to 4
+    share: str = ""
+    heat: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,14 +144,15 @@ class Counter:
 class Stall:
     """A row of the stall tree, for a core or a part of a core.
 
-    The rows below this row, with greater depth, are for the cores that could end its wait.
+    The rows below this row, with greater depth, are for the cores that could end its wait. `final`
+    is true if this core or part will never end the wait of the row above.
     """
 
     # empty: the text is a cause, says that no core could end the wait, or counts parts left out
     who: str
     text: str
     depth: int
-    final: bool  # whether it will never end the wait of the row above
+    final: bool
 
 
 @dataclass(frozen=True)

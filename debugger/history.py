@@ -35,14 +35,19 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a device at a position."""
+    """The state of a device at a position of the run, to which the debugger can go back.
+
+    `retired` has the number of instructions that each core had done by then. `cost` is the running
+    time in seconds since the previous checkpoint. `number` is 1 or more if the user has made the
+    checkpoint, else 0. A checkpoint of the user or with edits is never dropped to save memory.
+    """
 
     position: Position
     snapshot: Snapshot
-    retired: dict[str, int]  # number of instructions done, by core
-    cost: float  # running time in seconds since the previous checkpoint
-    edits: tuple[Edit, ...] = ()  # edits at this position; a checkpoint with edits is never dropped
-    number: int = 0  # 1 or more if the user has made it, and it is then never dropped; else 0
+    retired: dict[str, int]
+    cost: float
+    edits: tuple[Edit, ...] = ()  # at this position
+    number: int = 0
 
     @property
     def has_edits(self) -> bool:
@@ -57,8 +62,9 @@ class Checkpoint:
 
 @dataclass
 class History:
-    """The checkpoints of one run, in the order of their positions.
+    """The checkpoints of one run, in the order of their positions (`points`).
 
+    There are at most `most` of them, with at most about `most_bytes` bytes.
     A replay does not repeat the user's edits. So a replay to a position after an edit starts at the
     edit's checkpoint or at a later one.
     """

@@ -167,12 +167,14 @@ def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
 
 
 class Target(NamedTuple):
-    """An address at which a core may execute the instruction of a location."""
+    """An address at which a core may execute the instruction of a location.
+
+    If `of` is not None, the core executes a copy of the program's code at the address `of`. The
+    target counts only while memory has this copy at `address`.
+    """
 
     core: Core
     address: int
-    # An address of the program: the target counts only while the memory at `address` has a copy of
-    # the code at `of`. None: the target always counts.
     of: int | None = None
 
 

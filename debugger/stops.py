@@ -53,23 +53,31 @@ class Wait:
 
 @dataclass(frozen=True)
 class Hit:
-    """A point (breakpoint, watch or event) that has stopped a run."""
+    """A point (breakpoint, watch or event) that has stopped a run.
+
+    `number`, `kind` and `text` are those of the point, `hits` is how often it was hit so far. `by`
+    is the core or place that caused the stop. A watch has `old` and `new`, the value before and
+    after; an event or access has `values`, the fields of its announcement.
+    """
 
     number: int
     kind: str  # an item of `macaw.debugger.point.KINDS`; at the end of a step "step" or ARRIVED
     text: str  # the point's location, expression or event
-    hits: int = 0  # number of hits so far
-    by: str = ""  # the core or place that caused it
-    old: Any = None  # values of a watch
+    hits: int = 0
+    by: str = ""
+    old: Any = None
     new: Any = None
-    values: dict[str, Any] = field(default_factory=dict)  # values of an event or access
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StopRecord:
     """Why and where a run has stopped. Times are device cycles.
 
-    All acts before (`cycle`, `turn`) in the order of (time, core number) are done.
+    All acts before (`cycle`, `turn`) in the order of (time, core number) are done. For a step,
+    `done` is how many of the requested steps are done, and `in_call` says whether the last
+    instruction of a step in a range was a call. `at_start` is true if going back has reached the
+    start of the run.
     """
 
     reason: str  # a key of REASONS
@@ -81,9 +89,9 @@ class StopRecord:
     waits: tuple[Wait, ...] = ()  # the waits in a deadlock
     exit_code: int | None = None
     fault: dict[str, Any] | None = None  # kind, message, values
-    done: int = 0  # number of the requested steps that are done
-    at_start: bool = False  # whether going back has reached the start of the run
-    in_call: bool | None = None  # for a step in a range: whether its last instruction was a call
+    done: int = 0
+    at_start: bool = False
+    in_call: bool | None = None
 
     def json(self) -> dict[str, Any]:
         """Return the record as values for JSON, without empty fields."""
@@ -93,11 +101,14 @@ class StopRecord:
 
 @dataclass(frozen=True)
 class EditRecord:
-    """A change of state that the user has made at the present position."""
+    """A change of state that the user has made at the present position.
+
+    `commands` would repeat the change; there are none if no command can.
+    """
 
     cycle: int
     turn: int
-    commands: tuple[str, ...] = ()  # commands that would repeat the change; empty: no command can
+    commands: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return the record as values for JSON, without empty fields."""

@@ -50,15 +50,16 @@ class Access:
     """A value of the device that a path denotes.
 
     `read(*indices)` returns the present value. `write(value, *indices)` sets the value; `write` is
-    None for a value that cannot be set.
+    None for a value that cannot be set. `cores` are the cores whose acts may change the value; if
+    `memory` is true, it is in memory, where any core may change it, and `extent(*indices)` returns
+    (address, number of bytes).
     """
 
     text: str
     read: Callable[..., Any]
     write: Callable[..., None] | None = None
-    cores: frozenset[str] = frozenset()  # acts of these cores may change it
-    memory: bool = False  # whether it is in memory, where any core may change it
-    # for a value in memory: a function that returns (address, number of bytes) for the indices
+    cores: frozenset[str] = frozenset()
+    memory: bool = False
     extent: Callable[..., tuple[int, int]] | None = None
     whole: bool = False  # whether it is always a whole number
     bits: int = 64  # the greatest number of bits of a whole number

@@ -21,14 +21,13 @@ from macaw.isa.typed_records import NamedTuple
 class Break(NamedTuple):
     """A reason to stop a core before the instruction at one address, with an optional test.
 
-    `Breakable.breaks` maps addresses to breaks.
+    `Breakable.breaks` maps addresses to breaks. The core calls `test` when it reaches the address;
+    None means that it always stops. `text` is the same test as a Python expression, for the code to
+    which a fast engine translates the program. In it, `x[N]` is register N of the file
+    `Instrumented.inlines`, and `names` has the other names. Without a text the core calls `test`.
     """
 
-    # the core calls it when it reaches the address; None: always true
     test: Callable[[], bool] | None = None
-    # The test as a Python expression, which fast engines put into translated code. `x[N]` is
-    # register N of the file `Instrumented.inlines`; `names` has the other names. Empty: there is no
-    # such text, and the core calls `test`.
     text: str = ""
     names: Mapping[str, object] = MappingProxyType({})
 
@@ -36,15 +35,16 @@ class Break(NamedTuple):
 class Probe(NamedTuple):
     """A test that a core makes after each instruction that reads or writes certain registers.
 
-    If the test is true, the core calls `met`, which may stop the run.
+    If the test is true, the core calls `met` with the address of the instruction; `met` may stop
+    the run. `reads` and `writes` say which accesses to the `registers` count. `test`, `text` and
+    `names` are as in `Break`.
     """
 
     registers: frozenset[Place]
-    reads: bool  # whether the core tests after an instruction that reads one of the registers
-    writes: bool  # whether the core tests after an instruction that writes one of them
-    met: Callable[[int], object]  # called with the instruction's address if the test is true
-    test: Callable[[], bool] | None = None  # None: always true
-    # The test as a Python expression, as in `Break`; empty: the core calls `test`.
+    reads: bool
+    writes: bool
+    met: Callable[[int], object]
+    test: Callable[[], bool] | None = None
     text: str = ""
     names: Mapping[str, object] = MappingProxyType({})
 
@@ -85,10 +85,13 @@ class Breakable(Inspectable):
 
 
 class Instrumented(Breakable):
-    """A core that tests probes by itself; its translated code contains their tests as text."""
+    """A core that tests probes by itself, if possible by their Python texts.
+
+    `inlines` is the name of the register file to which `x` refers in these texts.
+    """
 
     probes: tuple[Probe, ...] = ()
-    inlines: str  # the name of the register file to which `x` refers in the texts of tests
+    inlines: str
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
         """Replace all probes by `probes`."""

@@ -17,13 +17,18 @@ IDLE = -1  # the number of a charge, for cycles that have no charge
 
 
 class Charge(NamedTuple):
-    """The cause of some cycles of a core, with the instruction and the cores for which it waits."""
+    """The cause of some cycles of a core, and what the core did or waited for in them.
+
+    `address` is the address of the instruction that took the cycles or waited. For a wait, `whom`
+    names the cores, or the unit of the same core, for which the core waits; `cores` is the mask of
+    these cores, and `producer` the address of the instruction for whose result it waits.
+    """
 
     cause: str  # a leaf of `macaw.isa.causes.CAUSES`
-    address: int | None = None  # of the instruction that took the cycles or waited
-    whom: str = ""  # what the core waits for: names of cores, or of a unit of the same core
-    producer: int | None = None  # address of the instruction for whose result the core waits
-    cores: int = 0  # mask of the cores for which this core waits
+    address: int | None = None
+    whom: str = ""
+    producer: int | None = None
+    cores: int = 0
 
     @property
     def is_wait(self) -> bool:

@@ -78,7 +78,9 @@ class Stop:
 
     The caller can then inspect the device, and continue the run unless the stop is an exit or a
     fault. `cycle` is the device time: for an exit the cycle after the instruction, for a fault the
-    cycle in which it happened, for a cycle limit the limit.
+    cycle in which it happened, for a cycle limit the limit. `core` is the core that exited, faulted
+    or reached a breakpoint; `address` is that of its instruction at a fault or breakpoint. `before`
+    is true if a break stopped the core before the instruction had any effect.
     """
 
     reason: Reason
@@ -86,9 +88,9 @@ class Stop:
     message: str = ""
     exit_code: int | None = None  # the exit code, if the reason is an exit
     fault: Fault | None = None
-    core: str = ""  # the name of the core that exited, faulted or reached a breakpoint
-    address: int | None = None  # the address of the instruction at a breakpoint or fault
-    before: bool = False  # whether a break stopped the core before the instruction had any effect
+    core: str = ""
+    address: int | None = None
+    before: bool = False
 
     def __str__(self) -> str:
         return self.message or f"{self.reason} at cycle {self.cycle}"

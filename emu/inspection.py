@@ -22,16 +22,17 @@ class Stall(NamedTuple):
     """The present work or wait of a core, or of one of its parts.
 
     A part is a component of a core that waits by itself: a block of an island, a bus, or the run of
-    an instruction sequence.
+    an instruction sequence. `part` is its name, empty for the core as a whole. `on` is a phrase for
+    what would end its wait, which began in cycle `since`; it is empty if the part does not wait.
+    `cores` is the mask of the cores that could end the wait. `parts` are the parts of the same core
+    that could end it, each with the address of the word that would.
     """
 
-    part: str = ""  # the part's name in the core; empty for the core as a whole
-    on: str = ""  # a phrase for what would end its wait; empty if it does not wait
-    since: int = NEVER  # the cycle in which the wait began
+    part: str = ""
+    on: str = ""
+    since: int = NEVER
     address: int | None = None  # of the instruction that works or waits
-    cores: int = 0  # mask of the cores that could end the wait
-    # The parts of this core that could end the wait, each with the address of the word that would
-    # end it.
+    cores: int = 0
     parts: tuple[tuple[str, int | None], ...] = ()
     until: int = NEVER  # the cycle in which it continues by itself; NEVER: unknown
     ended: bool = False  # whether the part is idle
@@ -41,12 +42,16 @@ class Stall(NamedTuple):
 
 
 class Caution(NamedTuple):
-    """A problem at an instruction that is no fault, but may make the results useless."""
+    """A problem at an instruction that is no fault, but may make the results useless.
+
+    `what` happened to as many results as `results` says, for example "in fp16 overflowed". `where`
+    names the parts of the core, such as "banks 0-3".
+    """
 
     address: int  # of the instruction
-    what: str  # what happened to the results, such as "in fp16 overflowed"
-    results: int  # the number of these results
-    where: str  # the parts of the core, such as "banks 0-3"
+    what: str
+    results: int
+    where: str
 
 
 class Inspectable(Agent):

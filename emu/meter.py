@@ -16,14 +16,19 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Count(NamedTuple):
-    """The key of a count: which activity of which instruction, on which data, is counted."""
+    """The key of a count: which activity of which instruction, on which data, is counted.
+
+    `address` is the address of the instruction, `layer` the number of a network's layer. A count of
+    bytes also has the kind of `memory` ("external", "on-chip", "local", or a memory of the core),
+    the name of the `tensor` to which they belong, and whether they were written (`writes`).
+    """
 
     activity: str  # of `macaw.isa.activities.ACTIVITIES`
-    address: int | None = None  # of the instruction
-    memory: str = ""  # of bytes: "external", "on-chip", "local", or a memory of the core
-    writes: bool = False  # whether the bytes were written
-    tensor: str = ""  # the name of the tensor to which the bytes belong
-    layer: int = -1  # of a compiled network
+    address: int | None = None
+    memory: str = ""
+    writes: bool = False
+    tensor: str = ""
+    layer: int = -1  # -1: none
 
 
 class Meter:

@@ -56,40 +56,46 @@ class Extent(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A value that a step used to compute another value, and where the used value was stored."""
+    """A value that a step used to compute another value, and where the used value was stored.
 
-    what: str  # "weight", "activation", "rs1", ...
-    number: int  # an announcement number: the value is the last one before it
-    memory: tuple[int, int] | None = None  # the value was in memory: address, number of bytes
-    place: Place | None = None  # or in the state of the same core
-    origin: Origin | None = None  # or it was the result of another step
+    `what` is its role for the step ("weight", "rs1"). It was either in memory (`memory`: address,
+    number of bytes), or in the state of the same core (`place`), or the result of another step
+    (`origin`), or it came through a window of the core (`window_part`). In memory or state, it is
+    the last value before the announcement with the number `number`. If `setting` is true, the value
+    only configures the step.
+    """
+
+    what: str
+    number: int
+    memory: tuple[int, int] | None = None
+    place: Place | None = None
+    origin: Origin | None = None
     # A number, a text, or bytes in hexadecimal; for a setting also a mapping from names to numbers
     # and `Extent`s.
     value: Any = None
-    # Whether it only configures the step. Then `origin` is the step that set it, or `memory` is
-    # where it was.
+    # Of a setting, `origin` is the step that set it, or `memory` is where it was.
     setting: bool = False
     # Whether the core read the memory without an announcement, directly before `number`.
     at_once: bool = False
-    window_part: WindowPart | None = None  # or it came through a window of the core
+    window_part: WindowPart | None = None
 
 
 @dataclass
 class Origin:
     """A step that made a value, with the values that the step used.
 
-    The step is an instruction, a part of an instruction, or a transfer.
+    The step is an instruction, a part of an instruction, or a transfer. `number` is the number of
+    announcements before it. `sources()` returns the values that it used. If the step made only some
+    of the requested bytes (or items of a list), `part` is (index of the first one, number of them).
     """
 
-    number: int  # the number of announcements before the step
+    number: int
     time: int  # the cycle; -1: unknown
     what: str  # a phrase, such as "mac" or "transfer 3"
     address: int | None = None  # the address of its instruction
     by: str = ""  # the core that requested the step, if another core did
     value: Any = None
-    # returns the values that the step used
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
-    # Which of the requested bytes (or items of a list) the step made: first, number. None: all.
     part: tuple[int, int] | None = None
 
 
@@ -99,11 +105,12 @@ OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, addres
 class Origins:
     """The record of the steps that made the values of one core.
 
-    `number()` returns the number of announcements so far.
+    `number()` returns the number of announcements so far. `fields` are the fields of the core's
+    state for which `makers` finds steps. Those in `clears` are queues: a cell that no step has
+    written counts as empty.
     """
 
-    fields: frozenset[str] = frozenset()  # the fields of the state for which `makers` finds steps
-    # The `fields` that are queues: a cell that no step has written counts as empty.
+    fields: frozenset[str] = frozenset()
     clears: frozenset[str] = frozenset()
     # Whether the record may be partial, that is, start in the middle of a run. A partial record
     # raises `UnrecordedError` if it lacks a step of an answer, at once or when the sources of a

@@ -59,16 +59,22 @@ def _fields(groups: int) -> tuple[StateField, ...]:
 
 @dataclass(slots=True)
 class Recording:
-    """The instructions that a register group is recording, with their counters."""
+    """The instructions that register group number `group` is recording, with their counters.
 
-    group: int  # the number of the group
-    counters: list[int]  # of the group
-    loop: int  # the trigger's loop in which the recording began, from 0
-    first: int  # number of its first instruction
-    stop: int  # number of the first instruction after it; ENDLESS: it ends at a marker
-    starts: int = 0  # how many of the instructions have started
-    ends: int = 0  # how many of them have ended
-    work: Spans | None = None  # the cycles in which the array works
+    They are the instructions `first` to `stop` - 1; if `stop` is ENDLESS, the recording ends at a
+    marker. `starts` of them have started and `ends` have ended. In auto mode a group records every
+    `trace_overhead` instructions; `loop` is the number of this recording, from 0. `work` are the
+    cycles in which the array works.
+    """
+
+    group: int
+    counters: list[int]
+    loop: int
+    first: int
+    stop: int
+    starts: int = 0
+    ends: int = 0
+    work: Spans | None = None
 
     def plain(self) -> tuple[Any, ...]:
         """Return the recording as a plain value, without its group and counters."""

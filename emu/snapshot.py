@@ -12,13 +12,15 @@ from macaw.isa.lazy_dataclass import dataclass
 class Snapshot:
     """The whole state of a device at one position of a run.
 
-    It never changes. Snapshots share the memory pages that are equal.
+    It never changes. Snapshots share the memory pages that are equal. `device`, `memory` and, by
+    core name, `cores` have the values of the declared fields. The cores with numbers below `turn`
+    have already had their turn in the snapshot's cycle.
     """
 
     device: Mapping[str, Any]
     memory: Mapping[str, Any]
     cores: Mapping[str, Mapping[str, Any]]
-    turn: int = 0  # cores with lower numbers have had their turn in this cycle
+    turn: int = 0
 
     @property
     def cycle(self) -> int:

@@ -40,6 +40,10 @@ class StateField:
     - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes;
     - else a NumPy type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`, which is changed
       in place and never replaced.
+
+    `path` is the field's name in the debugger, if it differs from `name`. `levels` says how many of
+    the array's first axes count units of the core (such as clusters and PEs); None means as many as
+    the shape begins with.
     """
 
     name: str
@@ -47,10 +51,8 @@ class StateField:
     shape: tuple[int, ...] = ()
     meaning: str = ""
     initial: Any = None  # None: zero (for an object: None)
-    path: str = ""  # its name in the debugger if it differs from `name`: `chain.iteration`
-    # The number of levels of the core's table (`macaw.isa.model.Core.levels`) that the first axes
-    # of the array count; None: as many as the shape begins with.
-    levels: int | None = None
+    path: str = ""  # such as `chain.iteration`
+    levels: int | None = None  # axes that count `macaw.isa.model.Core.levels`
 
     @cached_property
     def scalar(self) -> bool:

@@ -22,14 +22,16 @@ PLACES = tuple(TAKEN.values())
 class Use(NamedTuple):
     """Occurrences of one kind in a pass through a loop of the program, such as granted reads.
 
-    Times are device cycles from the start of the pass.
+    `what` is the index of the kind in `TAKEN`. In one pass there are `number` of them; each further
+    pass adds `more`. The first one begins in cycle `begin`, and `until` is the cycle after the last
+    one, both counted from the start of the pass.
     """
 
-    what: int  # index of the kind in `TAKEN`
-    begin: int  # the cycle in which the first one begins
-    until: int  # the cycle after the last one
-    number: int  # how many they are
-    more: int = 0  # how many more there are for each further pass
+    what: int
+    begin: int
+    until: int
+    number: int
+    more: int = 0
 
 
 class Part:

@@ -19,14 +19,20 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Units(NamedTuple):
-    """The sizes of a core's compute units and accesses, which the formulas of seed 001 use."""
+    """The sizes of a core's compute units and accesses, which the formulas of seed 001 use.
 
-    of_array: int  # c: number of compute units in the array
-    width: int  # p: greatest number of bytes that a unit takes in one use
-    beat: int = 0  # m: bytes of a beat of what the core reads; 0: the width of external memory
-    # cycles that count as blocked even if accesses follow each other as closely as possible
+    `of_array` is the number of compute units in the array (c in the seed), `width` the greatest
+    number of bytes that a unit takes in one use (p). `beat` is the number of bytes in a beat of
+    what the core reads (m), and `store` that of its widest write to external memory; 0 means the
+    width of external memory. `spacing` is the number of cycles that count as blocked even if
+    accesses follow each other as closely as possible.
+    """
+
+    of_array: int
+    width: int
+    beat: int = 0
     spacing: int = 0
-    store: int = 0  # bytes of its widest write to external memory; 0: the width of external memory
+    store: int = 0
 
 
 class Traced(Agent):

@@ -53,26 +53,30 @@ class Stage:
     """A value that differs from its reference, and the steps that made it.
 
     The steps go back from this value to the wrong value of the next stage, which is earlier in the
-    run. In the last stage they go back to right values, and to values without a reference.
+    run. In the last stage they go back to right values (`agreements`), and to values for which no
+    reference exists: inputs and the like (`unknown`), and bytes or state that no step wrote. For
+    each of the latter, `unwritten` also has the causes of the values next to it.
     """
 
     cause: Cause
     verdict: Verdict
     steps: list[Step] = field(default_factory=list)  # steps from the value back
     agreements: list[Agreement] = field(default_factory=list)
-    # ends of the search that no reference contains
     unknown: list[Cause] = field(default_factory=list)
-    # Bytes or state that no step wrote, each with the causes of what was written next to them.
     unwritten: list[tuple[Cause, list[Cause]]] = field(default_factory=list)
 
 
 @dataclass
 class Walk:
-    """The stages from a wrong value back to the first wrong value; none for a right value."""
+    """The result of a search: the stages from a wrong value back to the first wrong value.
+
+    If the value is right, there are no stages, and `checked` is the verdict on it. `is_complete` is
+    False if the search has ended at the limit of `MOST` causes.
+    """
 
     stages: list[Stage]
-    checked: Verdict | None = None  # the verdict on the value itself, if it is right
-    is_complete: bool = True  # False: the search of a stage has reached `MOST` causes
+    checked: Verdict | None = None
+    is_complete: bool = True
 
     @property
     def first(self) -> Stage:

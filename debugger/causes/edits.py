@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """An edit: the command with which the user has set a part of a core's state."""
+    """An edit: the command with which the user has set `place`, a part of a core's state.
 
-    number: int  # the number of announcements before it
+    `number` is the number of announcements that all cores had made in the run before the edit.
+    """
+
+    number: int
     cycle: int
     place: Place
     command: str  # the command that has made the edit, or empty

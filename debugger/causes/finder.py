@@ -32,23 +32,29 @@ Ask = Callable[[], "list[Cause]"]  # asks a question again, with a wider record
 
 @dataclass
 class Cause:
-    """A value and the step that made it; `causes` are the values that the step read."""
+    """A value and the step that made it; `causes` are the values that the step read.
 
-    role: str  # the value's role for the step that read it: "weight", "rs1"; or the question
-    name: str  # the value's place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: no place
+    `name` says where the value is (`x[0, 5]`, `cp.x5`), and `role` for what the step used it that
+    read it ("weight", "rs1"). `how` names the step that made it ("mac", "transfer 3"), and `by` the
+    core that started this step, or the command with which the user has set the value. `setting` is
+    true if the value only says how the step computes, such as a shift.
+    """
+
+    role: str  # for the value that the user asked about: the question
+    name: str  # empty: no place
     value: Any = None
-    how: str = ""  # the step: "mac", "transfer 3"; or an item of ENDS, which has no causes
+    how: str = ""  # or an item of ENDS, which has no causes
     core: str = ""
     cycle: int | None = None
     where: Where | None = None  # where the instruction is
     instruction: str = ""  # the instruction's text with operands
     is_mnemonic: bool = False  # whether `how` is the mnemonic of the instruction
-    by: str = ""  # the core that started the step, or the command that set the value
+    by: str = ""
     memory: tuple[int, int] | None = None  # address and number of bytes
     version: int = -1  # announcement number of the write of these bytes; -1: there from the start
     place: tuple[str, Place] | None = None  # or the part of a core's state that had the value
     before: int = -1  # for state that no step made: number of the announcement at the read
-    setting: bool = False  # whether it says how the step computes (a shift); others are its data
+    setting: bool = False
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
     # The way to find the cause again in a wider record: a function that asks the question, or the

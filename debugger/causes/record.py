@@ -41,15 +41,19 @@ class CauseError(ValueError):
 
 
 class Access(NamedTuple):
-    """A read or a write: the bytes in memory that a core has read or written."""
+    """A read or a write of bytes in memory by a core, or an edit of them by the user (`by_hand`).
 
-    number: int  # number of the announcement
+    For an edit, `core` is the command. `number` counts the announcements of the run; `instruction`
+    is the address of the instruction that the core was executing.
+    """
+
+    number: int
     time: int
     core: str
     address: int
     size: int
-    instruction: int | None  # the address of the instruction that the core was executing
-    by_hand: bool  # whether the user has set the bytes; `core` is then the command
+    instruction: int | None
+    by_hand: bool
 
 
 class RunRecord:
@@ -385,10 +389,14 @@ class RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class RecordKey:
-    """Says for which run a record is valid: the run's begin, the user's edits, and the end."""
+    """Says for which run a record is valid: for one with the same begin, edits and end.
+
+    `begin` is the snapshot at the start of the run, `position` its end. `edits` has the ids of the
+    snapshots that were made after edits of the user.
+    """
 
     position: Position
-    edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
+    edits: tuple[int, ...]
     begin: Snapshot
 
     def __eq__(self, other: object) -> bool:
@@ -408,12 +416,16 @@ class RecordKey:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run to record: possible starts of the record, the user's edits, and the end."""
+    """A run to record, up to `position`.
+
+    `starts` has the checkpoints at which the record may start; the first one is the start of the
+    run. `edits` has the checkpoints at which the user has edited the state.
+    """
 
     key: RecordKey
-    position: Position  # the end
-    starts: tuple[Checkpoint, ...]  # the record starts at the last one; the run at the first one
-    edits: tuple[Checkpoint, ...]  # the checkpoints with edits; a partial record has none
+    position: Position
+    starts: tuple[Checkpoint, ...]  # the record starts at the last one
+    edits: tuple[Checkpoint, ...]  # a partial record has none
 
 
 def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:

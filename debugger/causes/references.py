@@ -32,17 +32,20 @@ TRANSFER = re.compile(r"transfer\s*(\d+)")
 class Reference:
     """An array with the values that a place should have.
 
-    Exactly one of `memory`, `state`, `window` and `transfer` is set; it says where the place is.
+    `name` is the place, as the user named it, `source` the file of the array. Exactly one of the
+    next four is set. `memory` is (address, number of bytes); `state` is (core, field, first byte,
+    number of bytes); `window` is the name of a window and its core; `transfer` is a name such as
+    `transfer 3`.
     """
 
-    name: str  # the place, as the user named it
-    source: str  # the file of the array
+    name: str
+    source: str
     array: NDArray[Any]
     dtype: np.dtype[Any]  # the type of the elements at the place
-    memory: tuple[int, int] | None = None  # address and number of bytes
-    state: tuple[str, str, int, int] | None = None  # core, field, first byte, number of bytes
-    window: str = ""  # name of a window and its core
-    transfer: str = ""  # such as `transfer 3`
+    memory: tuple[int, int] | None = None
+    state: tuple[str, str, int, int] | None = None
+    window: str = ""
+    transfer: str = ""
 
     def element(self, number: int) -> str:
         """Return the name of an element; `number` counts in C order from 0."""

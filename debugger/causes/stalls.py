@@ -34,18 +34,24 @@ FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)
 
 @dataclass(frozen=True)
 class StallNode:
-    """A node of the tree: a core or a part of one, its state, and the nodes for which it waits."""
+    """A node of the tree: a core or a part of one, its state, and what it waits for.
 
-    who: str  # `cp`, `fim[0] block 1`; empty: no core could end the wait
+    `who` is the name of the core or part; it is empty if no core could end the wait of the node
+    above. `on` is a phrase for what would end the node's own wait, `causes` are the nodes that
+    could end it; `more` further ones are left out. `by` is where its instruction is that would end
+    the wait of the node above.
+    """
+
+    who: str  # `cp`, `fim[0] block 1`
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
-    on: str = ""  # a phrase for what would end its wait
+    on: str = ""
     since: int | None = None  # the cycle since which it waits
     until: int | None = None  # the cycle at which it continues by itself
     where: Where | None = None  # where its present instruction is
-    by: Where | None = None  # where its instruction is that would end the wait of the node above
+    by: Where | None = None
     note: str = ""
-    causes: tuple[StallNode, ...] = ()  # the nodes that could end its wait
-    more: int = 0  # the number of parts that are left out
+    causes: tuple[StallNode, ...] = ()
+    more: int = 0
 
 
 @dataclass(frozen=True)

@@ -31,14 +31,19 @@ MOST_SOURCE = 16 << 20  # the greatest number of bytes of a source that is shown
 
 
 class Row(NamedTuple):
-    """A row of a listing: an instruction, or a piece (packet, list) of data."""
+    """A row of a listing: an instruction, or a piece (packet, list) of data.
+
+    `next` is the address after its bytes, `where` the address with its symbol
+    (`0x00010008 <loop+4>`), `line` the file and line of its source. `mark` is `=>` if a core
+    executes it next.
+    """
 
     address: int
-    next: int  # the address after the row's bytes
+    next: int
     text: str
-    where: str  # such as `0x00010008 <loop+4>`
-    mark: str  # `=>`: a core executes this instruction next
-    line: tuple[str, int] | None  # file and line of its source
+    where: str
+    mark: str
+    line: tuple[str, int] | None
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:

@@ -30,10 +30,13 @@ class MemoryCursor:
 
 @dataclass
 class Displays:
-    """The expressions of the command `display`: text and format, by number from 1."""
+    """The expressions that the command `display` has set, by number from 1.
+
+    `rows` has the text and format of each one, `focus` the core or unit to which its short names
+    refer. `last` is the greatest number so far.
+    """
 
     rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
-    # by number: the focus with which the display was set
     focus: dict[int, str] = field(default_factory=dict)
     disabled: set[int] = field(default_factory=set)  # numbers of displays that no stop shows
     last: int = 0

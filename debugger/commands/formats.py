@@ -37,13 +37,17 @@ _REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if 
 
 @dataclass(frozen=True)
 class Format:
-    """The text after a slash: a count, a letter or a type, and the size of a unit in bytes."""
+    """The text after a slash: a count, a letter or a type, and the size of a unit in bytes.
+
+    In place of a letter or type, `own` may have the name of a format that a core defines
+    (`macaw.emu.inspection.Inspectable.formats`).
+    """
 
     count: int | None = None
     letter: str = ""
     type: str = ""  # a type of `macaw.debugger.values.VIEWS`
     unit: int | None = None
-    own: str = ""  # a core's own format (`macaw.emu.inspection.Inspectable.formats`)
+    own: str = ""
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -41,7 +41,12 @@ Check = Callable[["Context", Line], object]  # checks a line; raises `CommandErr
 
 @dataclass(frozen=True)
 class Command:
-    """A row of the table: a command's names, grammar, help and function."""
+    """A row of the table: a command's names, grammar, help and function (`act`).
+
+    If `repeats` is true, an empty line repeats the command; with `alone`, it does so without the
+    operands, and the command continues where it ended. If `body` is true, lines up to `end` follow
+    the command; `check` then refuses a wrong line before its body is read.
+    """
 
     name: str
     group: str
@@ -50,12 +55,11 @@ class Command:
     act: Act
     aliases: tuple[str, ...] = ()
     suffix: str = ""  # describes what may follow a slash, for the help
-    repeats: bool = False  # whether an empty line repeats the command
-    # a repetition leaves the operands out and continues where the command ended
+    repeats: bool = False
     alone: bool = False
     details: str = ""
-    body: bool = False  # whether lines up to `end` follow the command if it has no operand TEXT
-    check: Check | None = None  # refuses a wrong line before its body is read
+    body: bool = False  # unless the line has an operand TEXT
+    check: Check | None = None
 
     @property
     def is_for_both(self) -> bool:

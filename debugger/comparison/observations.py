@@ -48,12 +48,13 @@ _KINDS = {
 class Observation:
     """An action of one run, such as a write, to compare with an action of the other run.
 
-    Each stream has its own numbers: observation k of a stream in one run is compared with
-    observation k of the same stream in the other run.
+    `item` is what is compared: bytes, a digest of registers, a record or a cycle. `stream` is the
+    core with the kind of the action or, for memory, the name of the area. Observation k of a stream
+    in one run is compared with observation k of the same stream in the other run.
     """
 
-    stream: Any  # the core, also with the kind of the action; for memory, the area's name
-    item: Any  # what is compared: bytes, a digest of registers, a record, or a cycle
+    stream: Any
+    item: Any
     time: int
     core: str
     address: int | None  # the address of the instruction that the core was executing

@@ -60,22 +60,22 @@ def change_style(age: int) -> str:
 
 @dataclass(frozen=True)
 class Area:
-    """The inside of a panel, in cells."""
+    """The inside of a panel, in cells.
+
+    `scroll` is the number of rows by which the user has scrolled down. The functions that draw the
+    panel fill the lists: `offset` has the part of `scroll` that was possible, `hidden` the numbers
+    of hidden rows above and below, `pages` for an answer in pages the rows of a page and whether an
+    earlier page exists.
+    """
 
     width: int
     height: int
     signs: Signs = UNICODE
-    scroll: int = 0  # the number of rows by which the user has scrolled down
+    scroll: int = 0
     active: bool = False
-    offset: list[int] = field(
-        default_factory=list, compare=False
-    )  # the part of the scroll that `window` could apply
-    hidden: list[int] = field(
-        default_factory=lambda: [0, 0], compare=False
-    )  # number of hidden rows above and below those of `window`
-    pages: list[int] = field(
-        default_factory=list, compare=False
-    )  # of an answer in pages: rows of a page, whether an earlier page exists
+    offset: list[int] = field(default_factory=list, compare=False)
+    hidden: list[int] = field(default_factory=lambda: [0, 0], compare=False)
+    pages: list[int] = field(default_factory=list, compare=False)
 
     def cut(self, text: str, width: int) -> str:
         """Return a text cut to `width` cells, with a sign at the end if it was cut."""

@@ -31,11 +31,15 @@ class Latency(NamedTuple):
 
 @dataclass(frozen=True)
 class AluTimings:
-    """The settings that determine the latency of an island's ALU."""
+    """The settings that determine the latency of an island's ALU.
 
-    functions: tuple[int, ...]  # cycles, by the number of the function
-    tree: int  # cycles of one level of the adder tree
-    lanes: int  # products in each cycle
+    `functions` has the cycles of each function by its number, `tree` is the cycles of one level of
+    the adder tree, `lanes` the number of products in each cycle.
+    """
+
+    functions: tuple[int, ...]
+    tree: int
+    lanes: int
 
     @classmethod
     def of(cls, config: Mapping[str, Any], able: Abilities) -> AluTimings:

@@ -115,13 +115,18 @@ def column_bounds(
 
 
 class Channel(NamedTuple):
-    """The last accesses over the channel of an island."""
+    """The times of the last accesses over the channel of an island.
 
-    columns: tuple[int, ...]  # by bank group: the cycle of the last column command
-    write_ends: tuple[int, ...]  # by bank group: the first cycle after the data of the last write
-    data_end: int = PAST  # the first cycle after the last data
-    data_rank: int = 0  # the rank of these data
-    last_read: int = PAST  # the cycle of the last read command
+    By bank group, `columns` has the cycle of the last column command, and `write_ends` the first
+    cycle after the data of the last write. `data_end` is the first cycle after the last data of any
+    access, `data_rank` their rank, `last_read` the cycle of the last read command.
+    """
+
+    columns: tuple[int, ...]
+    write_ends: tuple[int, ...]
+    data_end: int = PAST
+    data_rank: int = 0
+    last_read: int = PAST
 
     @classmethod
     def of(cls, geometry: Geometry) -> Channel:
