@@ -3,8 +3,8 @@
 Operators on whole numbers are those of the assembler, with 64 bits (`macaw.asm.expressions`; a true
 comparison is -1). Operators on real numbers and on arrays are those of Python and NumPy; on arrays
 they act element by element. Some expressions read only registers of one core, constants and plain
-memory. For these the compiler also writes a Python text. A fast engine puts this text into the
-Python code to which it translates the core's program, so that it need not call the debugger.
+memory. For these the compiler also writes a Python text, which a fast engine puts into the code to
+which it translates the core's program.
 """
 
 from __future__ import annotations
@@ -80,17 +80,15 @@ class ExpressionError(ValueError):
 class _Code:
     """A node of an expression as Python text, with facts about its value.
 
-    `whole` says whether the value is always a whole number, `bits` is the greatest number of bits
-    of its magnitude, `is_constant` says whether it reads nothing of the device.
-    `live` is the Python text that the code may contain to which a fast engine translates the core's
-    program; it is empty if there is none.
+    `live` is a text for the code to which a fast engine translates the core's program; it is empty
+    if there is none.
     """
 
     text: str
-    whole: bool = False
-    bits: int = 64
+    whole: bool = False  # whether the value is always a whole number
+    bits: int = 64  # the greatest number of bits of its magnitude
     live: str = ""
-    is_constant: bool = False
+    is_constant: bool = False  # whether it reads nothing of the device
 
 
 @dataclass
@@ -98,9 +96,8 @@ class Expression:
     """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
 
     `accesses` has the values of the device that it reads, each with a function that returns the
-    present indices; `target` is the one that `set` changes, if it can be set. `live` is a Python
-    text of the expression, which a fast engine can put into the code to which it translates the
-    program of `live_core`; while one of the texts `guards` is true, `live` gives an old value.
+    present indices; `set` changes `target`. `live` is a Python text for the code to which a fast
+    engine translates the program of `live_core`; while a text in `guards` is true, it is outdated.
     """
 
     text: str
@@ -136,10 +133,7 @@ class Expression:
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Assign `value` to the register, queue, memory or tensor that the expression denotes.
-
-        Raises `ExpressionError`.
-        """
+        """Assign `value` to the state or memory that it denotes. Raises `ExpressionError`."""
         if self.target is None or self.target[0].write is None:
             raise ExpressionError(f"{self.text} is nothing that can be set")
         access, indices = self.target
@@ -157,8 +151,7 @@ def compile_expression(
 ) -> Expression:
     """Compile the expression `text` for the debuggee's present device.
 
-    Short names in the expression refer to `focus`; None means the debuggee's focus. Raises
-    `ExpressionError`.
+    Short names in it refer to `focus`, or else to the debuggee's. Raises `ExpressionError`.
     """
     try:
         node = grammar.parse(with_symbols(debuggee.program, text))
@@ -360,10 +353,9 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return Python text that reads the number in memory to which `access` refers.
+        """Return Python text that reads a number in memory: `access` with the indices `codes`.
 
-        `codes` are the codes of the indices of the access. The result is empty if the address is
-        not constant, or if a fast engine must not read this memory directly.
+        The text is empty if the address is not constant, or if a fast engine must not read there.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""

@@ -34,10 +34,8 @@ Ask = Callable[[], "list[Cause]"]  # asks a question again, with a wider record
 class Cause:
     """A value and the step that made it; `causes` are the values that the step read.
 
-    `name` says where the value is (`x[0, 5]`, `cp.x5`), and `role` for what the step used it that
-    read it ("weight", "rs1"). `how` names the step that made it ("mac", "transfer 3"), and `by` the
-    core that started this step, or the command with which the user has set the value. `setting` is
-    true if the value only says how the step computes, such as a shift.
+    `role` is its role for the step that read it ("weight", "rs1"), `name` its place (`x[0, 5]`),
+    `how` the step ("mac", "transfer 3"). A `setting` only says how a step computes: a shift.
     """
 
     role: str  # for the value that the user asked about: the question
@@ -49,7 +47,7 @@ class Cause:
     where: Where | None = None  # where the instruction is
     instruction: str = ""  # the instruction's text with operands
     is_mnemonic: bool = False  # whether `how` is the mnemonic of the instruction
-    by: str = ""
+    by: str = ""  # the core that started the step, or the command that set the value
     memory: tuple[int, int] | None = None  # address and number of bytes
     version: int = -1  # announcement number of the write of these bytes; -1: there from the start
     place: tuple[str, Place] | None = None  # or the part of a core's state that had the value
@@ -57,8 +55,8 @@ class Cause:
     setting: bool = False
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
-    # The way to find the cause again in a wider record: a function that asks the question, or the
-    # cause of the step that read this value, each with the index of this cause in the result.
+    # To find the cause again in a wider record: a function that asks the question, or the cause of
+    # the step that read this value, each with the index of this cause in the result.
     _question: tuple[Ask, int] | None = field(default=None, repr=False, compare=False)
     _parent: tuple[Cause, int] | None = field(default=None, repr=False, compare=False)
 
@@ -151,12 +149,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values on both sides of an array's piece.
+        """Yield the causes of the nearest values before and after `place`, which no step made.
 
-        No step made the piece, which is `place` in the state of `core`. The results are at most
-        two: the cause of the nearest elements before the piece, and of those after it, which a step
-        made before announcement `before`. The array is a field that programs fill by several writes
-        (`Origins.array_size`).
+        `place` is a piece of an array in the state of `core`; programs fill this array by several
+        writes (`Origins.array_size`). The results, at most two, are of elements that a step made
+        before announcement `before`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None
@@ -424,10 +421,7 @@ class CauseFinder:
         return memory_name(self.debuggee.program, address, layer)
 
     def _number_at(self, core: str, address: int) -> int | None:
-        """Return the number of the layer whose source file has the code at an address, or None.
-
-        `core` is the core that executes the code.
-        """
+        """Return the number of the layer whose source has the code of `core` there, or None."""
         program = self.debuggee.program
         place = original(program, self.debuggee.device.cores[core], address)
         return program.layer_number_at(place)
