@@ -72,7 +72,10 @@ class Catchpoints:
 
     @property
     def cores(self) -> set[str]:
-        """The names of the cores that the monitor must examine after each of their acts."""
+        """The names of the cores whose acts must be examined one by one.
+
+        An act is an instruction or, for some cores, a cycle.
+        """
         device = self.debuggee.device
         names = {event.core.name for _, event in self._state_events}
         if any(event.by_others for _, event in self._state_events):

@@ -204,5 +204,8 @@ def targets(debuggee: Debuggee, address: int) -> list[Target]:
 
 
 def holds_code(debuggee: Debuggee, target: Target) -> bool:
-    """Return whether memory has the code of the target at the target's address now."""
+    """Return whether the memory at the target's address contains the target's code now.
+
+    This matters for a copy of code (`Target.of`), which the program may not have made yet.
+    """
     return target.of is None or original(debuggee.program, target.core, target.address) == target.of

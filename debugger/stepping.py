@@ -42,7 +42,7 @@ def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]
 
 
 def piece_places(debuggee: Debuggee) -> list[Place]:
-    """Return the focused places whose cores work on pieces.
+    """Return the focused places whose cores work on pieces, such as transfers or chains.
 
     If there are no such places, return all cores that work on pieces.
     """

@@ -108,7 +108,10 @@ class WatchSet:
 
     @property
     def act_cores(self) -> set[str]:
-        """The names of the cores that the monitor must examine after each of their acts."""
+        """The names of the cores whose acts must be examined one by one.
+
+        An act is an instruction or, for some cores, a cycle.
+        """
         order = self.debuggee.device.order
         names: set[str] = set()
         for tracker in self._trackers:
@@ -209,7 +212,8 @@ class WatchSet:
     ) -> Iterator[WatchHit]:
         """Yield the hits of watches whose values differ from the values before the act.
 
-        `probe_targets` are the ids of targets whose probes have reported.
+        `probe_targets` are the ids of those targets for which a core has reported an access in this
+        act, by a probe.
         """
         dirty, self._pages_changed = self._pages_changed, False
         name = _name(core)

@@ -28,10 +28,10 @@ class Accountant:
     `units` is the number of the core's units, such as the PEs of a row. `charges` maps each charge
     to the sum of its cycles over all units. `log` has one charge for each cycle. This class charges
     each cycle as work, as a wait for other cores or as idle; the accountants of the cores extend
-    it.
+    it. `mendable` has the causes of lost cycles for which `macaw.isa.advice` has advice that
+    programs of this core can follow.
     """
 
-    # the causes whose advice (`macaw.isa.advice`) programs of this core can follow
     mendable: tuple[str, ...] = ()
 
     def __init__(self, core: Core, units: int = 1) -> None:

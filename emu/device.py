@@ -286,7 +286,7 @@ class Device(System):
         return self._request or stop
 
     def _close_cycle(self) -> None:
-        """Advance to the next cycle if the arbiter has acted in this one. The arbiter acts last."""
+        """Advance to the next cycle if the arbiter, which acts last, has acted in this one."""
         if self.turn == NEVER:
             self.cycle, self.turn = self.cycle + 1, -1
 

@@ -176,8 +176,8 @@ class Memory(MemorySystem):
     def spill(self, address: int, data: bytes) -> None:
         """Write `data`, a trace record, to `address`, in no time and without a notice to listeners.
 
-        No byte may be in on-chip memory, whose banks have no port for records. Raises `Fault`
-        otherwise, or if no memory contains all bytes.
+        Raises `Fault` if a byte is in on-chip memory, whose banks have no port for records, or if
+        no memory contains all bytes.
         """
         offset = address - EXTERNAL
         if 0 <= offset <= self.external_bytes - len(data):

@@ -130,7 +130,10 @@ class Origins:
         self.is_partial = True
 
     def require(self, is_recorded: bool) -> None:
-        """Raise `UnrecordedError` if the record is partial and `is_recorded` is False."""
+        """Raise `UnrecordedError` if the record is partial and lacks a step that an answer needs.
+
+        `is_recorded` says whether it has the step.
+        """
         if self.is_partial and not is_recorded:
             raise UnrecordedError
 

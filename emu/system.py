@@ -38,7 +38,7 @@ class Dispatchable(Agent):
 
     @abstractmethod
     def dispatch(self, offset: int, time: int) -> None:
-        """Run the list at `offset` of the unit's feeding half, from cycle `time` on.
+        """Run the packet list at `offset` of the half that feeds this core, from cycle `time` on.
 
         The system calls this only while the core is idle. Raises `Fault`.
         """

@@ -55,9 +55,10 @@ class TraceBlock(Groups):
     """The trace block of one core: its register groups, parameters and trigger circuit.
 
     A core that executes one instruction after the other need not report each of them. It may report
-    only at the instructions `open_at` and `close_at`: there it calls `absorb` with its tally, then
-    `close` and `open`. A method that ends a record raises `Fault` if no memory has the place of the
-    record, or if the place is in on-chip memory.
+    only at the instructions `open_at` and `close_at`: there it calls `absorb` with the counts that
+    it has added up since the last call (`Tally`), then `close` and `open`. A method that ends a
+    record writes it to memory. It raises `Fault` if the place of the record is in no memory or in
+    on-chip memory.
     """
 
     # The timer
@@ -73,7 +74,7 @@ class TraceBlock(Groups):
     def stop(self) -> None:
         """End all records and clear the timer, because the traced program has ended.
 
-        Raises `Fault`.
+        Raises `Fault` if a record cannot be written.
         """
         self._open_lazy()
         for recording in self._active:

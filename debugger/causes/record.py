@@ -362,9 +362,9 @@ class RunRecord:
                 raise UnrecordedError
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the origins of `size` bytes at `address`, which `access` read from a window.
+        """Return the steps that made `size` bytes at `address`, which `access` read from a window.
 
-        The window's core has recorded them.
+        The core to which the window belongs has recorded them.
         """
         window = self.device.memory.window(address, size)
         if window is None:
@@ -376,7 +376,7 @@ class RunRecord:
         return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the origins of `size` bytes at `address`, which the write `access` has written."""
+        """Return the steps that made `size` bytes at `address`, which `access` has written."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins

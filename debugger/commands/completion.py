@@ -80,7 +80,10 @@ def _quoted(names: Sequence[str], prefix: str) -> list[str]:
 
 
 def _members(session: Session, prefix: str) -> list[str]:
-    """Return the members of the focus, or of the place with which `prefix` begins."""
+    """Return the names of registers, queues and the like that may complete `prefix`.
+
+    They are those of the place with which `prefix` begins, or else of the focus.
+    """
     place, dot, _ = prefix.rpartition(".")
     try:
         where = places(session.device, place) if dot else session.focus

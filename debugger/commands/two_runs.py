@@ -350,7 +350,10 @@ def _sides(pair: PairedStep) -> tuple[Cause | None, Cause | None]:
 
 
 def _own_settings(cause: Cause | None, other: Cause | None) -> list[Cause]:
-    """Return the settings of the step of `cause` that the step of `other` does not have."""
+    """Return the settings that the step of `cause` has and the step of `other` does not.
+
+    A setting is a value that only says how a step computes.
+    """
     if cause is None:
         return []
     theirs = [] if other is None else other.causes

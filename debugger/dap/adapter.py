@@ -113,7 +113,7 @@ class Adapter:
     # In the thread that uses the session
 
     def _handle(self, request: Request) -> None:
-        """Answer a request, then do the run that the request has planned."""
+        """Answer a request; if it is a request for a run, then do the run."""
         self._answer(request)
         target = self.target
         if target is not None and target.run is not None:
@@ -258,7 +258,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the run that the last request has planned; answer new requests during the run."""
+        """Do the run for which the last request has asked; answer new requests during the run."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:

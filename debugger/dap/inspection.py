@@ -84,7 +84,7 @@ class Inspection:
         return list(dict.fromkeys(x.name for x in (*program.tensors, *program.arrays)))
 
     def items(self, container: Container) -> Sequence[Item]:
-        """Return the children of a container. Raises `RequestError`."""
+        """Return the children of a scope or a value. Raises `RequestError`."""
         place, device = container.place, self.session.device
         core = device.cores[place.core]
         if container.kind == REGISTERS:
@@ -165,7 +165,7 @@ class Inspection:
     # Values
 
     def value(self, container: Container) -> Any:
-        """Return the value of a container. Raises `RequestError`."""
+        """Return the value for which `container` stands. Raises `RequestError`."""
         if container.text == "pc" and not container.path:
             return self.session.device.cores[container.place.core].next_address
         try:
@@ -218,7 +218,7 @@ class Inspection:
         return f"{number} <{symbol}>" if symbol else number
 
     def _expression(self, container: Container) -> Expression | None:
-        """Return an expression whose value is that of a container; None if there is none."""
+        """Return a compiled expression for the value of `container`; None if there is none."""
         text = self.name(container)
         if text in ("", "pc"):
             return None
@@ -228,7 +228,7 @@ class Inspection:
             return None
 
     def name(self, container: Container) -> str:
-        """Return an expression whose value is that of a container; empty if there is none."""
+        """Return the text of an expression for the value of `container`; empty if there is none."""
         if not container.path:
             return container.text
         if not all(isinstance(key, int) for key in container.path):
