@@ -60,7 +60,7 @@ class Peer:
     async def serve(self, stream: Stream) -> bool:
         """Answer the messages of a stream until the client disconnects.
 
-        Returns whether the client sent `shutdown` before.
+        Returns whether the client sent `shutdown` before it disconnected.
         """
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | Refusal | None] = asyncio.Queue()

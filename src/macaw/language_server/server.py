@@ -147,7 +147,7 @@ class LanguageServer:
     def serve(self, stream: Stream) -> bool:
         """Answer the messages of a stream until the client disconnects.
 
-        Returns whether the client sent `shutdown` before.
+        Returns whether the client sent `shutdown` before it disconnected.
         """
         return asyncio.run(self._session(stream))
 
@@ -243,9 +243,9 @@ class LanguageServer:
                 self._plan(other.uri)
 
     def _plan(self, uri: str) -> None:
-        """Compute the diagnostics of the file `uri` at once, or later if that takes long.
+        """Compute the diagnostics of the file `uri`: at once, or if that takes long, after a pause.
 
-        Later means when the user pauses in typing.
+        The pause is one of the user in typing.
         """
         handle = self._timers.pop(uri, None)
         if handle is not None:

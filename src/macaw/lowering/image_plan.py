@@ -234,10 +234,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def bias_bytes(self) -> int:
-        """The bytes with which the sums of one output position start, for all PEs of a row.
-
-        They are biases or partial sums.
-        """
+        """The bytes of the biases or partial sums for one output position, for all PEs of a row."""
         return self.summing_clusters * self.pes * self.sum_size
 
     @property
@@ -313,9 +310,9 @@ class ImagePlan(ProductPlan):
 
     @property
     def start_bytes(self) -> int:
-        """The bytes with which the sums of one row of the array start in an iteration.
+        """The bytes of the biases or partial sums of one row of the array in an iteration.
 
-        These are the biases, or partial sums of an earlier iteration.
+        The row's sums start with these values.
         """
         return self.start_positions * self.bias_bytes
 

@@ -302,7 +302,7 @@ class ProductPlan:
 
     @property
     def start_bytes(self) -> int:
-        """The bytes with which the sums of one row of the array start in an iteration."""
+        """The bytes of the biases or partial sums with which the sums of a row start."""
         return self.partial_bytes
 
     @property

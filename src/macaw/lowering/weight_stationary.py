@@ -82,7 +82,7 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def start_bytes(self) -> int:
-        """The bytes with which the sums of one row of the array start in an iteration."""
+        """The bytes of the biases or partial sums with which the sums of a row start."""
         return self.partial_bytes // self.tile.m * self.start_positions
 
     def start_sums(self) -> NDArray[np.generic]:

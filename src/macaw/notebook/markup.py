@@ -40,7 +40,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Markup:
-    """A finished piece of HTML. The functions of this module escape texts of any other type."""
+    """A finished piece of HTML, which the functions of this module insert without escaping it."""
 
     html: str
 

@@ -443,9 +443,9 @@ class _Profiler:
         return report
 
     def _charge(self) -> ChargedRun | None:
-        """Return a run with charged cycles if the options request accounts or findings.
+        """Return a run in which each cycle is charged to a cause, for accounts or findings.
 
-        Else return None. With jitter, the run has the first seed.
+        Return None if the options request neither. With jitter, the run has the first seed.
         """
         if not self.options.causes and not self._wants_findings:
             return None
