@@ -243,9 +243,9 @@ class LanguageServer:
                 self._plan(other.uri)
 
     def _plan(self, uri: str) -> None:
-        """Compute the diagnostics of the file `uri`: at once, or if that takes long, after a pause.
+        """Compute the diagnostics of the file `uri` at once, or when the user pauses in typing.
 
-        The pause is one of the user in typing.
+        The method waits for a pause if the computation takes long.
         """
         handle = self._timers.pop(uri, None)
         if handle is not None:
