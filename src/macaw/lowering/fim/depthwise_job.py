@@ -64,7 +64,8 @@ class DepthwiseJob:
     """The job of an island that computes a depthwise convolution and functions of it.
 
     The rows of the result are divided into `shares` shares of equal size. In each share, the pixels
-    have the same distances from the share's first pixel. `slices` is the number of slices of Rz.
+    have the same distances from the share's first pixel. `slices` is the number of slices of the
+    accumulator register Rz.
     """
 
     tasks: tuple[Task, ...]
@@ -153,7 +154,7 @@ class DepthwiseJob:
 
     @property
     def chunk(self) -> int:
-        """The number of rows of the result whose sums a bank has in Rz at once."""
+        """The number of rows of the result whose sums a bank has in register Rz at once."""
         return min(self.slices, self.share, COLUMNS - self.operands)
 
     @property
@@ -163,7 +164,7 @@ class DepthwiseJob:
 
     @property
     def row_chunks(self) -> int:
-        """The number of chunks of results that fit into a row of a bank."""
+        """The number of chunks (of up to `chunk` results) that fit into a row of a bank."""
         return (COLUMNS - self.operands) // self.chunk
 
     @property
@@ -223,7 +224,7 @@ class DepthwiseJob:
         yield Word(text, OPERATE, len(needs), operation=STORE)
 
     def _sums(self, needs: NDArray[np.int64]) -> Iterator[Word]:
-        """Yield the words that sum the products of a chunk in Rz.
+        """Yield the words that sum the products of a chunk of results in register Rz.
 
         `needs` has the index of the pixel for each result and tap, in shape (results, taps). Each
         result adds its taps in order. The block opens the first row that has the next pixel of a
@@ -256,7 +257,7 @@ class DepthwiseJob:
                     done[n] += 1
 
     def _functions(self, count: int) -> Iterator[Word]:
-        """Yield the words that apply the functions to the sums in the first `count` slices of Rz.
+        """Yield the words that apply the functions to the sums in `count` slices of register Rz.
 
         For each function and slice, a word moves the sum to the register Rop; the next one computes
         the function of Rop into the slice.

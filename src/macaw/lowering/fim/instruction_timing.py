@@ -60,8 +60,8 @@ class _Operation(NamedTuple):
 
     It waits until the data that were pulled into its `registers` have arrived. `writes` says
     whether it writes a column. It can be repeated every `period` cycles, and occupies the ALU for
-    `busy` cycles. Its result is in Rz after `result` cycles. `lead` is the number of cycles from
-    its command until its column is at the circuit.
+    `busy` cycles. Its result is in register Rz after `result` cycles. `lead` is the number of
+    cycles from its command until its column is at the circuit.
     """
 
     row: Operation

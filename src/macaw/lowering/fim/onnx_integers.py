@@ -51,9 +51,10 @@ _MOVES = frozenset(
 
 
 def read(model: onnx.ModelProto, dims: Mapping[str, int] | None = None) -> Graph:
-    """Return the graph of int8 tasks of a checked quantised model. Raises `LowerError`.
+    """Return the graph of int8 tasks of a checked quantised model.
 
-    `dims` has sizes for dimensions that the model only names.
+    `dims` has sizes for dimensions that the model only names. Raises `LowerError` for a model that
+    is not quantised, and for a layer whose integers the islands cannot compute exactly.
     """
     if not pipeline.is_quantised(model):
         raise LowerError("a floating-point model in int8", "macaw quantise makes a quantised one")
@@ -76,7 +77,7 @@ class _Reader:
         self.symbols: dict[str, str] = {}
 
     def read(self) -> Graph:
-        """Return the graph of all layers."""
+        """Return the graph with the tasks of all layers."""
         network = self.network
         for name in (*network.inputs, *network.outputs):
             self.name(name)
@@ -192,7 +193,7 @@ class _Reader:
     # --- layers with weights ---
 
     def weights(self, layer: WeightLayer) -> None:
-        """Add a convolution or a product with weights."""
+        """Add the tasks of a convolution, or of a product with constant weights."""
         if layer.weights.dtype != np.int8:
             raise LowerError(f"weights of {layer.weights.dtype}, and the circuits have int8")
         if layer.input_zero:
@@ -243,7 +244,7 @@ class _Reader:
     # --- sums and products of tensors ---
 
     def sums(self, layer: SumLayer) -> None:
-        """Add the sum of two tensors, each multiplied by a power of two or a small integer."""
+        """Add the tasks of a sum of two tensors, each times a power of two or a small integer."""
         if len(layer.inputs) != 2 or any(layer.zeros):
             raise LowerError("it is no sum of two tensors without zero points")
         shift, factors = factors_of(layer.multipliers)
@@ -292,7 +293,7 @@ class _Reader:
         return operands, found.reshape(shape)
 
     def products(self, layer: ProductLayer) -> None:
-        """Add the product of two tensors: of matrices, or of elements."""
+        """Add the tasks of a product of two tensors: of matrices, or element by element."""
         if any(layer.zeros):
             raise LowerError("it has zero points", "macaw quantise makes symmetric models")
         limits = limits_of(layer.output)
@@ -352,7 +353,7 @@ class _Reader:
     # --- pools and moved numbers ---
 
     def pools(self, layer: PoolLayer) -> None:
-        """Add a pool: maxima of gathers, or a product with ones for means."""
+        """Add the tasks of a pool: gathers and their maxima, or for means a product with ones."""
         if layer.input_zero:
             raise LowerError("its input has a zero point", "macaw quantise makes symmetric models")
         value = self._value(layer.inputs[0])
@@ -388,7 +389,7 @@ class _Reader:
         self._limited(layer, limits, self.graph.product(left, right, name, shift=shift), order)
 
     def moves(self, layer: MoveLayer) -> None:
-        """Change the order of a tensor as the node moves its elements."""
+        """Record the result of a node that moves elements: its operand in another order."""
         if layer.node.operator not in _MOVES:
             raise LowerError("no task in int8 does it", f"moved by {', '.join(sorted(_MOVES))}")
         value = self._rescaled(layer, layer.rescales[0])

@@ -389,7 +389,8 @@ def rough_constants(
 ) -> int:
     """Return an estimate of the cycles that copies of constants take before the first start.
 
-    The parameters are those of `rough`.
+    `known_a` and `known_b` say whether A and B are constants. If `resident`, constants stay in the
+    banks, and no copies bring them.
     """
     of_a = _rough_bring_a(stream, config, True, resident) if stream.starts == 1 else 0
     return known_a * of_a + known_b * _rough_bring_b(stream, config, True, resident)

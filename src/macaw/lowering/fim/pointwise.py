@@ -117,7 +117,7 @@ class PointwiseJob:
 
     @property
     def _is_single(self) -> bool:
-        """Whether the job has one function, which the ALU has."""
+        """Whether the job has a single function, which the ALU itself has (it is not composed)."""
         return len(self.tasks) == 1 and self.tasks[0].function in FUNCTION_NAMES
 
     @cached_property
@@ -197,7 +197,7 @@ class PointwiseJob:
                 yield word.at(self.chunk, number)
 
     def _row(self) -> Iterator[Item]:
-        """Yield the words of one function for a row, in groups of as many columns as Rz holds."""
+        """Yield the words of one function for a row, as many columns at once as Rz holds."""
         what = FUNCTIONS[FUNCTION_NAMES.index(self.tasks[0].function)]
         result = self.chunk * len(self.operands)
         for first in range(0, self.chunk, self.slices):

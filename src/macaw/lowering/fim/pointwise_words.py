@@ -1,4 +1,4 @@
-"""Writes the words that compute several functions of a column, with intermediate results in Rz.
+"""Writes the words that compute several functions of a column; register Rz keeps their results.
 
 Each function reads operands, which are columns of the open row, or results of earlier functions.
 Rz has room for a few results. A result for which it has no room goes to a spare column of the row.

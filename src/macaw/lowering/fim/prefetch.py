@@ -75,9 +75,9 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
 
     `rows` is the number of rows of a bank for steps whose constants do not stay. If there are too
     few rows for constants that come in advance, they come with the step's other inputs in the new
-    plan. If there are too few rows for another step, then of the uses of rows in the step's banks,
-    the one that ends last gives up its rows (`_shortened`). The result is `plan` itself if there
-    are enough rows.
+    plan. If there are too few rows for another step, constants that other steps have put in the
+    same banks give up their rows: those that would occupy rows longest (`_shortened`). The result
+    is `plan` itself if there are enough rows.
     """
     while True:
         placed, misfit = _placed(plan, rows)

@@ -63,9 +63,9 @@ def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
 def reserved_rows(budget: float, memory: Geometry) -> int:
     """Return the number of rows of each bank that are reserved for constants that stay.
 
-    An integer `budget` is a number of bytes on each island, a float a share of the rows, from 0.0
-    to 1.0. `memory` has the sizes of the banks. Raises `LowerError` for a negative number of bytes
-    or another share.
+    If `budget` is an integer, it is a number of bytes on each island. If it is a float, it is a
+    share of the rows, from 0.0 to 1.0. `memory` has the sizes of the banks. Raises `LowerError` for
+    a negative number of bytes, and for a share outside of this range.
     """
     if isinstance(budget, float):
         if not 0 <= budget <= 1:

@@ -141,9 +141,7 @@ class StreamTiling:
 
     @cached_property
     def slices(self) -> int:
-        """The number of slices of Rz for the results of one item; each takes one column of a
-        bank.
-        """
+        """The number of slices of register Rz for the results of an item; each fills a column."""
         m, _, n = self.tile
         return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
 

@@ -215,8 +215,8 @@ def _bias(stream: StreamTiling) -> Iterator[Item]:
 def _functions(stream: StreamTiling) -> Iterator[Item]:
     """Yield the words that apply the functions `after` to an item in Rz.
 
-    Each slice of Rz goes to Rop, and the result back to Rz. The second operands of functions are in
-    the open row.
+    Each slice of register Rz goes to register Rop, and the result of the function back to Rz. The
+    second operands of functions are in the open row.
     """
     shifts = stream.integers.shifts
     changes = len(set(shifts)) > 1

@@ -1,4 +1,4 @@
-"""Rewrites LRN of real numbers as movements and functions of elements, which vc computes."""
+"""Rewrites LRN of real numbers as movements and functions of elements for the SIMD core vc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes a layer of nnp as a subroutine of a network's program, and predicts its cycles."""
+"""Writes a layer of the core nnp as a subroutine of a network's program; predicts its cycles."""
 
 from __future__ import annotations
 

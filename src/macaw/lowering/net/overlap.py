@@ -1,4 +1,4 @@
-"""Lets vc begin with a pool while the array still computes the image.
+"""Lets the SIMD core vc begin with a pool while the array still computes the image.
 
 This is possible if the pool reads the result of the layer before it, and the array computes that
 layer. vc takes the rows in the order in which the array stores them (`macaw.lowering.progress`).

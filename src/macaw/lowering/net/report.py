@@ -83,8 +83,8 @@ def _vector_layer(
 def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that nnp computes.
 
-    The bound is the larger of two times: for the products of nonzero weights, and to move the
-    layer's tensors.
+    The bound is the larger of two times: the time for the multiplications by nonzero weights, and
+    the time to move the layer's tensors.
     """
     macs, run = products(layer.native), native_prediction(layer, config)
     count, native = layer.vectors
@@ -111,8 +111,8 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
 def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that islands compute.
 
-    The bound is the larger of two times: for the products, if all lanes of all islands that compute
-    in fp32 work, and to move the layer's tensors.
+    The bound is the larger of two times. One is that of the multiplications, if all lanes of all
+    islands with fp32 always work. The other one is the time to move the layer's tensors.
     """
     graph = layer.product.graph
     macs = island_macs(graph.tasks)

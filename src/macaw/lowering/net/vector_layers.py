@@ -236,7 +236,10 @@ def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperati
 
 
 def _function(model: Network, layer: TableLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that computes a function of `x` in binary32. Raises `LowerError`."""
+    """Return the operation that computes a function of `x` in binary32.
+
+    Raises `LowerError` if a node of the layer has no steps in `macaw.lowering.onnx.formulas`.
+    """
     source, result = (model.tensors[name] for name in (*layer.inputs, *layer.outputs))
     assert source.quantisation is not None
     assert result.quantisation is not None
@@ -293,7 +296,10 @@ def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperat
 
 
 def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperation:
-    """Return the operation of a node that computes real numbers. Raises `LowerError`."""
+    """Return the operation of a node that computes real numbers.
+
+    Raises `LowerError` unless all numbers are binary32 and vc has such an operation.
+    """
     if not layer.outputs[0] or len(layer.outputs) > 1:
         raise LowerError(f"{_REAL}; {NO_CORE}")
     dtype = model.tensors[layer.outputs[0]].dtype

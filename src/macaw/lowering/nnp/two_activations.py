@@ -59,7 +59,7 @@ def _product(builder: Builder, node: Node) -> Value:
 
 
 def _rows_of(value: Value, rows: Indices) -> Place:
-    """Return the place of some rows of a value.
+    """Return the place of those rows of a value whose indices are in `rows`.
 
     Raises `LowerError` if these rows are not evenly spaced.
     """

@@ -190,7 +190,11 @@ def _is_rough(node: Node) -> bool:
 
 
 def _by_key(graph: Graph, types: Types) -> dict[str, str]:
-    """Return the types that the user wants, by the keys of nodes. Raises `LowerError`."""
+    """Return the types that the user wants, by the keys of nodes.
+
+    Raises `LowerError` for a layer or operator that the graph does not have, and for an unknown
+    type.
+    """
     names: dict[str, list[str]] = {}
     for node in graph.nodes:
         for name in dict.fromkeys((*parts(node), node.label, *node.outputs)):

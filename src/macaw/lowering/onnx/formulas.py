@@ -223,7 +223,11 @@ def _one(steps: Steps) -> Any:
 
 
 def _two(operation: str) -> Any:
-    """Return the rule of an operation on two tensors, or a tensor and a constant."""
+    """Return a function that returns the single step of `operation` on two operands.
+
+    The function takes the node, and its operands as variables or constants. It returns None unless
+    there are two operands.
+    """
     return lambda _node, operands: (
         (Step(operation, 0, tuple(operands)),) if len(operands) == 2 else None
     )

@@ -345,7 +345,7 @@ def _takes(node: Node, read: Mapping[str, int]) -> bool:
 
 
 def _used(draft: Draft) -> list[Node]:
-    """Return the nodes whose results are used."""
+    """Return the nodes on whose results an output of the graph depends."""
     wanted = set(draft.graph.outputs)
     nodes = []
     for node in reversed(draft.nodes):

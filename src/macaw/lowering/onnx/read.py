@@ -120,7 +120,11 @@ class _Reader:
         return Value(shape, element=element)
 
     def _shape(self, row: onnx.ValueInfoProto, sizes: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the shape of an input, from the model and from `wishes`. Raises `LowerError`."""
+        """Return the shape of an input, from the model and from `wishes`.
+
+        `sizes` has the sizes that the model declares, or the names of dimensions. Raises
+        `LowerError` if a size is not known or below 1.
+        """
         whole = self.wishes.shapes.get(row.name)
         if whole is not None:
             whole = tuple(int(size) for size in whole)
@@ -214,7 +218,7 @@ class _Reader:
     ) -> list[NDArray[Any]] | None:
         """Return the results of a node if they are constants, else None.
 
-        `forms` has their types and shapes. Raises `LowerError`.
+        `forms` has their types and shapes. Raises `LowerError` if they cannot be computed.
         """
         kind = proto.op_type
         if kind not in _WINDOWS and all(form is None or form.empty for form in forms):
@@ -325,7 +329,10 @@ def _check_result(shape: tuple[int, ...], form: Form) -> None:
 
 
 def _initial(row: onnx.TensorProto, name: str) -> Value:
-    """Return an initializer as a constant with the name `name`. Raises `LowerError`."""
+    """Return an initializer as a constant with the name `name`.
+
+    Raises `LowerError` for an element type that is not read, and for broken data.
+    """
     if row.data_type not in onnx.helper.get_all_tensor_dtypes():
         kind = element_name(row.data_type)
         raise LowerError(

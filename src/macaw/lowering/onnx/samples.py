@@ -43,7 +43,10 @@ def random_sample(
 
 
 def _known_shape(row: onnx.ValueInfoProto, dims: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the shape of an input with the sizes of `dims`. Raises `LowerError`."""
+    """Return the shape of an input, with sizes from `dims` for named dimensions.
+
+    An unknown size of the first dimension is 1. Raises `LowerError` for other unknown sizes.
+    """
     where = f"the input {message_name(row.name)}"
     if not row.type.tensor_type.HasField("shape"):
         raise LowerError(f"the model gives {where} no shape")
@@ -101,9 +104,11 @@ def samples(
 def _cut(
     row: onnx.ValueInfoProto, array: NDArray[Any], dims: Mapping[str, int]
 ) -> list[NDArray[Any]]:
-    """Cut the array of an input's samples into one array for each run. Raises `LowerError`.
+    """Cut the array of an input's samples into one array for each run.
 
-    `row` declares the input. `dims` gives sizes that the model leaves unknown, by name.
+    `row` declares the input. `dims` gives sizes that the model leaves unknown, by name. Raises
+    `LowerError` if the shape does not allow it, and for numbers that are not finite or do not fit
+    the input's element type.
     """
     declared = row.type.tensor_type
     if not declared.HasField("shape"):

@@ -1,4 +1,4 @@
-"""Writes average pools as code of vc.
+"""Writes average pools as code of the SIMD core vc.
 
 Sums of int8 have 16 bits for up to 256 elements, sums of int16 have 32 bits. A row of zeros
 replaces rows of a window outside the image. The sum is converted to binary32 and multiplied by a

@@ -54,15 +54,15 @@ class Columns:
 
     @property
     def full_groups(self) -> int:
-        """The number of groups that do not overlap."""
+        """The number of groups that the channels fill; they do not overlap."""
         return self.channels // self.lanes
 
     @property
     def last(self) -> int | None:
-        """The first channel of one more group at the end, or None if no channels are left for it.
+        """The first channel of the group for the rest of the channels; None if nothing is left.
 
-        The channel is 0 if there are fewer channels than lanes. Otherwise this group overlaps a
-        full group.
+        If there are fewer channels than lanes, it is 0. Otherwise this group is as long as the
+        others, ends at the last channel, and overlaps the last full group.
         """
         return max(self.channels - self.lanes, 0) if self.channels % self.lanes else None
 

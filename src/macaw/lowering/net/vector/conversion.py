@@ -1,4 +1,4 @@
-"""Describes conversions of types on vc: between integers, sums of the array and binary32."""
+"""Describes conversions of types on the SIMD core vc: between integers, sums and binary32."""
 
 from __future__ import annotations
 

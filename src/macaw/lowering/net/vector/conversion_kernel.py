@@ -1,4 +1,4 @@
-"""Writes conversions between integers, sums and binary32 as code of vc.
+"""Writes conversions between integers, sums and binary32 as code of the SIMD core vc.
 
 One iteration of the loop converts 16 elements and loads the next 16. Factors of channels are stored
 in external memory. They are repeated until their number is a multiple of 16, so that all accesses

@@ -1,4 +1,4 @@
-"""Describes an operation that vc computes for each image of a batch, and writes the loop of cp.
+"""Describes an operation of the SIMD core vc on each image of a batch; writes the loop of cp.
 
 The code of vc reads the inputs of one image, and writes its result, at fixed addresses. So for each
 image the dma first copies the inputs to these addresses. After the code has run, the dma copies the

@@ -1,4 +1,4 @@
-"""Writes sums, products and rescaled tensors as code of vc.
+"""Writes sums, products and rescaled tensors as code of the SIMD core vc.
 
 A pass of a loop computes one or two groups of 16 elements, and loads the next groups to hide the
 latency of memory. The last group may be longer than the tensor: the code writes up to the next

@@ -1,4 +1,4 @@
-"""Chooses the code of vc for each operation."""
+"""Chooses the code of the SIMD core vc for each operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes lookups in a table of 256 entries as code of vc.
+"""Writes lookups in a table of 256 entries as code of the SIMD core vc.
 
 vc has no instruction that loads each lane from an address of its own. So elements pass through
 general registers, 16 in each pass of the loop. The table is in cp's local memory, which needs no

@@ -1,4 +1,4 @@
-"""Writes products of two matrices as code of vc.
+"""Writes products of two matrices as code of the SIMD core vc.
 
 The code computes up to four vectors of a result's row at once, and keeps their sums in registers.
 With several heads, the lanes are heads. With one head, the lanes are columns of the result, and

@@ -1,4 +1,4 @@
-"""Describes products of two matrices of real numbers, which vc computes in binary32."""
+"""Describes products of two real matrices, which the SIMD core vc computes in binary32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes maximum pools as code of vc.
+"""Writes maximum pools as code of the SIMD core vc.
 
 Rows of a window that are outside the image are replaced by the nearest row inside, which changes no
 maximum. Interior elements use the maxima of the columns that they share with the previous element,

@@ -1,4 +1,4 @@
-"""Describes the operations on tensors that vc and the dma compute between products.
+"""Describes the operations on tensors that the SIMD core vc and the dma do between products.
 
 Images have the shape (height, width, channels). Each operation gives the shapes of its inputs and
 of its result. Its method `check` raises an error if it cannot be computed. `reference.py` defines

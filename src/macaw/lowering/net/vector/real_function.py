@@ -1,4 +1,4 @@
-"""Describes functions of real numbers that vc computes in binary32, step by step."""
+"""Describes functions of real numbers that the SIMD core vc computes in binary32, step by step."""
 
 from __future__ import annotations
 

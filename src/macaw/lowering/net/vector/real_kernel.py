@@ -1,4 +1,4 @@
-"""Writes functions of real numbers as code of vc.
+"""Writes functions of real numbers as code of the SIMD core vc.
 
 One iteration computes 16 elements. Each variable takes four registers.
 """

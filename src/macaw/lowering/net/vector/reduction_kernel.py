@@ -1,4 +1,4 @@
-"""Writes sums, means, maxima and minima along one axis as code of vc.
+"""Writes sums, means, maxima and minima along one axis as code of the SIMD core vc.
 
 The lanes of a register have neighbouring elements along an axis that is not reduced. There are four
 registers of partial results for each group of lanes. The code handles two groups at once.

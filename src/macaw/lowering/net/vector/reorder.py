@@ -1,4 +1,4 @@
-"""Reorders instructions of vc so that fewer instructions wait for results.
+"""Reorders instructions of the SIMD core vc so that fewer of them wait for results.
 
 Within a sequence of instructions without a loop, later instructions move before an instruction that
 would wait, if they do not depend on it. Two accesses to memory keep their order if at least one of

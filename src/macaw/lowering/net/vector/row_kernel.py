@@ -1,4 +1,4 @@
-"""Writes functions of rows as code of vc: Softmax, LayerNormalization, sums, means and extremes.
+"""Writes code of the SIMD core vc for functions of rows: Softmax, LayerNormalization, sums ...
 
 The code passes over each row once or several times.
 

@@ -115,7 +115,7 @@ class _Parts:
 
     @property
     def spaces(self) -> dict[str, int]:
-        """The sizes of external memory in bytes, by label."""
+        """The sizes in bytes of the memory for intermediate data in external memory, by label."""
         *inputs, result = self.images.sizes if self.images else (0,)
         places = {f"vc_x{number}": size + _MARGIN for number, size in enumerate(inputs)}
         places |= {"y": result + _MARGIN} if self.images else {}
