@@ -118,7 +118,10 @@ class Option:
 
     @cached_property
     def writes(self) -> tuple[tuple[str, int, int], ...]:
-        """The numbers of `results`, each as in `reads`."""
+        """The numbers of the tensors in `results`.
+
+        Each item is (name of a memory, index of the first number, index after the last number).
+        """
         return tuple(map(_indices, self.results))
 
     @property

@@ -224,11 +224,12 @@ class Planner:
 def _option_source(
     graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
 ) -> Any:
-    """Return a function that returns the options and refusals of a unit of tasks in `rows`.
+    """Return a function that returns the options and refusals of tasks that share a start.
 
-    If constants may stay in the banks, `choice` gives two options for each island and layout: one
-    in which they stay, and one in which copies bring them. Without `choice`, copies bring them only
-    where they cannot stay. With `together`, several islands may share a product.
+    The tasks may use the rows of banks in `rows`. If constants may stay in the banks, `choice`
+    gives two options for each island and layout: one in which they stay, and one in which copies
+    bring them. Without `choice`, copies bring them only where they cannot stay. With `together`,
+    several islands may share a product.
     """
 
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
@@ -265,7 +266,7 @@ def _without_early_constants(ask: Ask) -> Ask:
 def _alone_and_shared(
     answers: Sequence[Option | Refusal],
 ) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
-    """Return the answers for single islands, and the options that several islands share."""
+    """Return the options and refusals of single islands, and the options that islands share."""
     alone: list[Option | Refusal] = []
     shared: list[Option | Refusal] = []
     for row in answers:

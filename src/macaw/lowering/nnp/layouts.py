@@ -69,7 +69,7 @@ def pattern(size: int, segment: int, native: int) -> Indices:
 
 
 def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
-    """Return the `elements` of a value of shape `shape` whose rows are its last axis, in segments.
+    """Return the field `elements` of `Value` for a value whose last axis is a row, in segments.
 
     `segment` is the number of elements of a segment, which divides the length of a row; 0 stands
     for a whole row.
@@ -82,7 +82,7 @@ def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
 
 
 def image_elements(shape: tuple[int, ...], native: int) -> Indices:
-    """Return the `elements` of an image (1, channels, height, width).
+    """Return the field `elements` of `Value` for an image (1, channels, height, width).
 
     Each position (y, x) has a row, which has all channels at this position.
     """

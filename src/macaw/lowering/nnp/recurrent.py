@@ -94,7 +94,7 @@ class Cell:
         return output
 
     def copy(self, source: Place, target: Place) -> None:
-        """Append a copy from `source` to `target` to the time step."""
+        """Append to the time step an operation that copies `source` to `target`."""
         self.body.append(Operation(self.layer.node.label, ops.COPY, (source,), target))
 
     def activate(self, at: int, name: str, value: Place) -> Place:

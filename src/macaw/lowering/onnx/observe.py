@@ -28,7 +28,7 @@ class Observation:
 def observe(
     network: Network, runs: Sequence[Mapping[str, NDArray[Any]]], names: Iterable[str]
 ) -> dict[str, Observation]:
-    """Return the observations of the values `names` in all runs.
+    """Return the largest magnitude and some numbers of each of the values `names` in all runs.
 
     Raises `LowerError` if a value is not finite.
     """

@@ -90,7 +90,7 @@ class Columns:
         return Columns(count * self.channels, self.dtype, self.lanes)
 
     def begin(self, k: Kernel) -> None:
-        """Write code that loads the stride; it runs once, before all accesses with a stride."""
+        """Write code that loads the stride of strided accesses; it runs once, before them."""
         if self.granule < VECTOR_BYTES:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 

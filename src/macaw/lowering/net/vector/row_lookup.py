@@ -93,7 +93,8 @@ def lookup_kernel(operation: RowLookup) -> Kernel:
 def _rows(k: Kernel, count: int, size: int) -> None:
     """Write code that copies rows of the table, of `size` bytes each, one after another.
 
-    Their indices are the first `count` of the 4 integers at a0.
+    There are 4 integers in memory at the address a0; the first `count` of them are the indices of
+    the rows.
     """
     k.put(f"vld {_INDEX}, 0(a0)")
     k.put(f"vminu.w {_INDEX}, {_INDEX}, {_MOST}", "others have the last row")
