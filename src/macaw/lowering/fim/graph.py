@@ -405,7 +405,7 @@ class Graph:
         return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
-        """Return the outputs of `tasks`, in their order, that the host or any other task reads."""
+        """Return those outputs of `tasks`, in order, that the host or another task reads."""
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
         names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}

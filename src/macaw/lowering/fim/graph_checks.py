@@ -55,7 +55,7 @@ def bias_row(
 
 
 def mul_add_factors(form: int, factors: Sequence[NDArray[Any] | None]) -> None:
-    """Check that a sum of two products is in int8, and that its factors are constants."""
+    """Check that a task a · b + c · d is in int8, and that its `factors` b and d are constants."""
     if not FORMATS[form].is_integer:
         raise LowerError(f"mul_add of {FORMATS[form].name} numbers", "int8 has it")
     if any(data is None for data in factors):

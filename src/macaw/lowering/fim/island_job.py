@@ -163,8 +163,10 @@ class Job(Protocol):
 class ProductJob:
     """The job of a product or a sum of products, and of functions of the result.
 
-    `tasks` has all tasks, `products` only the products. `stream` is the tiling. If several islands
-    share the result, `region` is the part that this island computes.
+    `tasks` has all tasks, `products` only the products. `rows_after` has the second operands of the
+    functions. `stream` is the tiling. If `gather` is not None, it makes the left side from windows
+    of an image. If several islands share the result, `region` is the part that this island
+    computes.
     """
 
     tasks: tuple[Task, ...]

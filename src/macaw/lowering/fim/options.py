@@ -397,7 +397,7 @@ def rough_constants(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Return rough cycles of one column on the channel, of starting a copy, of opening a row."""
+    """Return rough cycles: (a column on the channel, the start of a copy, the opening of a row)."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))

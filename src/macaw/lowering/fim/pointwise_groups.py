@@ -46,7 +46,7 @@ def operands_of(tasks: Collection[Task]) -> list[Tensor]:
 
 
 def part_of_an_output(tasks: Sequence[Task], operands: Collection[Tensor]) -> Tensor | None:
-    """Return an operand that has numbers of an output of the tasks but is not this output, or None.
+    """Return an operand that is only a part of an output of the tasks; None if there is none.
 
     An island cannot read such an operand in the start that computes the output, because a part of
     the output begins in another column.
@@ -60,7 +60,7 @@ def _partition(
 ) -> list[tuple[Task, ...]]:
     """Return disjoint groups of tasks whose functions are in `functions`, without `excluded`.
 
-    If possible, a task joins the groups of its operands.
+    If possible, a task joins the groups that compute its operands.
     """
     makers, outputs = graph.makers(), {task.output.place: n for n, task in enumerate(graph.tasks)}
     numbers = {task.output.name: number for number, task in enumerate(graph.tasks)}

@@ -18,7 +18,7 @@ class _Use:
     """A use of rows in the banks of an island, by one step or by several with the same constants.
 
     `first` and `last` are the indices of the first action and of the last action of these steps.
-    `row` is the first row.
+    `begins` has the index of each step's first action. `row` is the first row.
     """
 
     steps: list[Step]
@@ -134,7 +134,7 @@ def _uses(plan: GraphPlan) -> Iterable[_Use]:
 
 
 def _free_row(rows: int, others: Sequence[_Use]) -> int:
-    """Return the lowest row at which `rows` consecutive rows begin that none of `others` uses."""
+    """Return the first of the lowest `rows` consecutive rows that none of `others` uses."""
     row = 0
     for other in sorted(others, key=lambda use: use.row):
         if row + rows <= other.row:

@@ -37,7 +37,7 @@ class ProductPart:
 
 
 def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
-    """Return a part for each step of a plan whose steps each do a product or a part of one."""
+    """Return one part for each step of a plan; each step must do a product or a part of one."""
     parts = []
     for step in plan.steps:
         (task,) = step.tasks

@@ -25,7 +25,7 @@ def part(total: int, size: int) -> int:
 def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
     """Return the sides (m, k, n) of tiles: one operation multiplies a tile (m, k) by one of (k, n).
 
-    `layout` is the number of an arrangement. A column of memory holds `lanes` numbers.
+    `layout` is the index of the layout in `ARRANGEMENTS`. A column of memory holds `lanes` numbers.
     """
     if layout == ELEMENTWISE:
         return 1, 1, lanes
@@ -61,8 +61,8 @@ class Shape:
 class Region:
     """The part of a product's result C that one of several islands computes.
 
-    The region begins in row `row` and column `column` of C. `pitch` is the number of columns of all
-    of C, and of all of B.
+    The region begins in row `row` and column `column` of C. `pitch` is the number of columns of the
+    whole C, which is also that of the whole B.
     """
 
     row: int

@@ -134,7 +134,7 @@ def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> fl
 
 
 def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) -> list[Region]:
-    """Return a region for each of `sizes`, which are shares of the result, by rows or by columns.
+    """Divide the result by rows or by columns into regions with the shares `sizes` of the result.
 
     Regions begin at multiples of `grain` rows or columns. A size that is rounded to zero has no
     region.

@@ -157,7 +157,7 @@ class StreamTiling:
 
     @cached_property
     def operands(self) -> int:
-        """The number of rows of the bias, and of functions in `after` with a second operand."""
+        """The number of operand rows: of the bias, and one for each function with two operands."""
         return self.integers.bias + sum(FUNCTIONS[n].operands == 2 for n in self.after)
 
     @property

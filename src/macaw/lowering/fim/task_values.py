@@ -19,14 +19,20 @@ def int8(values: Numbers, shift: int) -> Numbers:
 
 
 def gathered(x: Numbers, segments: NDArray[np.integer[Any]], shape: tuple[int, int]) -> Numbers:
-    """Return a gather of the segments of `x`, whose indices have shape (segments, width)."""
+    """Return the numbers of `x` at the indices `segments`, in the shape `shape`.
+
+    `segments` has shape (segments, width).
+    """
     return np.asarray(x.reshape(-1)[segments].reshape(shape))
 
 
 def scattered(
     values: Sequence[Numbers], segments: NDArray[np.integer[Any]], shape: tuple[int, int]
 ) -> Numbers:
-    """Return a scatter of `values[0]` to the segments, into `values[1]` or zeros."""
+    """Return `values[1]`, or zeros, with the numbers of `values[0]` at the indices `segments`.
+
+    `segments` has shape (segments, width), the result has shape `shape`.
+    """
     target = values[1].copy() if len(values) > 1 else np.zeros(shape)
     target.reshape(-1)[segments] = values[0].reshape(segments.shape)
     return target

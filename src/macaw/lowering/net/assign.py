@@ -264,7 +264,7 @@ class _Assigner:
             self.vector(layer)
 
     def _is_edge(self, name: str) -> bool:
-        """Return whether a value is an input of the model, has one reader, and is no output."""
+        """Return whether a value is an input of the model, read by one layer, and no output."""
         readers = sum(name in layer.inputs for layer in self.model.layers)
         return name in self.model.inputs and readers == 1 and name not in self.model.outputs
 
@@ -426,7 +426,7 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Let the array look up its int8 results in a table if nothing else reads them; else vc."""
+        """Assign a lookup to the array if it alone reads int8 results of the array, else to vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 def device_order(rank: int) -> tuple[int, ...]:
-    """Return the axes of a tensor of `rank` axes, without axis 0, in the device's order."""
+    """Return the model's axes in the order of the device, without axis 0: (2, 3, 1) for rank 4."""
     return (2, 3, 1) if rank == 4 else tuple(range(1, rank))
 
 

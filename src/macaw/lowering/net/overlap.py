@@ -41,9 +41,10 @@ def overlapped(
 def _pair(
     before: LayerPlan, pool: LayerPlan, network: Network, config: Configuration
 ) -> tuple[LayerPlan, LayerPlan]:
-    """Return the plans of the layer `before` and of the layer `pool` after it.
+    """Return the plans of two layers in sequence, which overlap if that saves enough cycles.
 
-    The two layers overlap if `pool` is a pool and overlapping saves enough cycles.
+    They can overlap only if the second one, `pool`, really is a pool. Otherwise both plans are
+    returned unchanged.
     """
     choice = before.choice
     if choice is None or not isinstance(pool.layer, VectorLayer):

@@ -1,4 +1,4 @@
-"""Rewrites layers of real numbers for vc: products of two tensors, and functions over any axis."""
+"""Rewrites real products of two tensors, and functions over any axis, for the SIMD core vc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites recurrent layers for nnp, as a program of nnp and movements around it.
+"""Rewrites recurrent layers for the core nnp, as a program of nnp and movements around it.
 
 nnp reads and writes native vectors. So the inputs are padded to native vectors first. The result of
 the new layer is all vectors that the program writes; the tensors of the model are gathered from it.

@@ -349,7 +349,7 @@ class _Rewriter(Rewriting):
         return True
 
     def sign(self, layer: SignLayer) -> bool:
-        """Return whether to leave out a SignLayer because a quantisation makes signed integers."""
+        """Return whether to omit a SignLayer, because the quantisation makes signed integers."""
         return layer.outputs[0] in self.signed
 
 

@@ -36,8 +36,9 @@ def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
 def _framed(state: Rewriting, layer: WeightLayer) -> WeightLayer:
     """Return a layer with the same sums whose padding, if there is any, consists of zeros.
 
-    A convolution with other padding reads it from a new image, and so does the convolution that
-    replaces a transposed one. Other layers stay the same.
+    If a convolution pads with other numbers, a new layer makes an image that contains them. A
+    transposed convolution is replaced by a convolution of such an image. Other layers stay the
+    same.
     """
     window, (name,) = layer.window, layer.inputs
     x = state.tensors[name]

@@ -106,7 +106,7 @@ class _Run:
         self.drained: list[int] = []  # when each output vector is out of the queue
 
     def chain(self, chain: Chain, before: int) -> None:
-        """Execute a chain.
+        """Advance all predicted times by the execution of a chain.
 
         `before` counts the instruction words between the previous chain and the last word of this
         chain.

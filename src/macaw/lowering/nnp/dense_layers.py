@@ -114,7 +114,7 @@ def _matrix_times(builder: Builder, node: Node, matrix: Array, x: Value) -> Valu
 def binary(
     builder: Builder, node: Node, kind: str, names: Sequence[str], shape: tuple[int, ...]
 ) -> Value:
-    """Append operation `kind` on two values, broadcast to `shape`, and return its result."""
+    """Append operation `kind` on two values `names`, broadcast to `shape`; return the result."""
     arrays = [builder.array(name) for name in names]
     if arrays[0] is not None and arrays[1] is not None:
         raise LowerError("its inputs are constants")

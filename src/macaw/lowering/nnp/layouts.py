@@ -60,7 +60,8 @@ def padded(size: int, native: int) -> int:
 def pattern(size: int, segment: int, native: int) -> Indices:
     """Return the element in each place of a row that has `size` elements, in segments.
 
-    A segment has `segment` elements and begins with a new native vector; padding is -1.
+    A segment has `segment` elements and begins with a new native vector; padding is -1. For 4
+    elements, segments of 2 and native vectors of 3 elements, the result is 0, 1, -1, 2, 3, -1.
     """
     one = np.full(padded(segment, native), PADDING, np.int64)
     one[:segment] = np.arange(segment)
@@ -220,7 +221,7 @@ def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[Vect
 
 
 def _copies(value: Value, at: Indices) -> list[VectorCopy]:
-    """Return copies of the vectors `at` (rows, vectors of a row).
+    """Return copies that put vector number `at[i, j]` of a value to vector j of the new row i.
 
     One copy moves all vectors that are next to each other.
     """

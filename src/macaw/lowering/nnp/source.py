@@ -163,7 +163,11 @@ def _head(
 def _names(
     model: Model, memory: Memory
 ) -> tuple[dict[tuple[str, str], str], list[tuple[str, str, int]]]:
-    """Return a symbol for each tensor in each memory, and (symbol, memory, address) of each."""
+    """Return the symbols of tensors and matrices, and the addresses of the symbols.
+
+    The first result has the symbol of each (tensor or matrix, memory). The second one has (symbol,
+    memory, address) for each symbol.
+    """
     names: dict[tuple[str, str], str] = {}
     symbols: list[tuple[str, str, int]] = []
     suffixes = dict(zip(FILES, ("_initial", "_mul", "_add0", "_add1"), strict=True))

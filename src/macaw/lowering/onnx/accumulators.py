@@ -34,7 +34,8 @@ def check_accumulators(
 ) -> None:
     """Raise `LowerError` if a sum could leave the range of the type `accumulator`.
 
-    The other parameters are those of `accumulator_range`.
+    `weights` has shape (outputs, products of a sum), `bias` (outputs,). `dtype` is the type of the
+    inputs.
     """
     least, most = accumulator_range(weights, bias, dtype)
     info = np.iinfo(accumulator)

@@ -282,7 +282,7 @@ def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
-    """Return the layer of a node that moves integers. Inputs without a view must be constants."""
+    """Return the layer of a node that moves integers; its other inputs must be constants."""
     assert result.quantisation is not None
     names, rescales, zeros = [], [], []
     for operand in operands:

@@ -92,7 +92,8 @@ def quantise_graph(
     """Return the graph with integers between its nodes, as `assignment` says.
 
     `rule` chooses the scales from the observations of values. With `per_channel`, weights have a
-    scale for each channel. Raises `LowerError`.
+    scale for each channel. Raises `LowerError` if a function that becomes a table cannot be
+    computed.
     """
     return _Quantiser(graph, assignment, observations, rule, per_channel).quantise()
 

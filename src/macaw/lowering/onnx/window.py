@@ -96,8 +96,8 @@ def transposed_window(
 ) -> tuple[Window, tuple[int, ...]]:
     """Return the window of a ConvTranspose and the sizes of its result.
 
-    The parameters are those of `window_of`. Raises `LowerError` for negative padding, and if the
-    result would have no elements.
+    `attributes` are those of the node; `image` and `kernel` are sizes. Raises `LowerError` for
+    negative padding, and if the result would have no elements.
     """
     count = len(kernel)
     strides = _numbers(attributes, "strides", count)

@@ -92,10 +92,10 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
 
 
 def _start_cycles(group: Sequence[Copies], cp: ProcessorCycles) -> tuple[int, int, int]:
-    """Return what cp does to start the transfers of a group.
+    """Return three numbers about the code that starts the transfers of a group.
 
-    The items are the number of instructions before the first transfer, the number of transfers, and
-    the cycles of cp from the first transfer to the end of the group's code.
+    They are the number of instructions before the first transfer, the number of transfers, and the
+    cycles of cp from the first transfer to the end of the group's code.
     """
     count, loops = len(group), group[0].loops
     if count == 1 and not loops:

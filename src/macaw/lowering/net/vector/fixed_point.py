@@ -100,7 +100,7 @@ def _equal(operation: Scaled, form: FixedPoint) -> bool:
 
 
 def _agrees(operation: Scaled, form: FixedPoint, values: NDArray[np.int8]) -> bool:
-    """Return whether a form gives the operation's results for all pairs of these inputs."""
+    """Return whether a form gives the operation's results for all pairs of inputs in `values`."""
     wide = values.astype(np.int64)
     if isinstance(operation, Rescale):
         sums = wide * form.multipliers[0]

@@ -1,4 +1,4 @@
-"""Collects the code of vc as instructions and counted loops, writes it, and predicts its cycles.
+"""Collects code of the SIMD core vc as instructions and counted loops; predicts its cycles.
 
 The prediction follows the rules of docs/timing-vc.md: instructions issue in order, each when the
 registers that it names are ready. The prediction simulates iterations of a loop until two of them

@@ -82,8 +82,8 @@ def transposed_convolution(
 ) -> Array:
     """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
-    `x` has shape (batch, channels, ...), `w` (channels, outputs / groups, ...), and the image of
-    the result the sizes `sizes`. The sums have the same types as in `convolution`.
+    `x` has shape (batch, channels, ...), and `w` has (channels, outputs / groups, ...). `sizes` are
+    the sizes of the result's image. The sums have the same types as in `convolution`.
     """
     exact = _working_type(x, w, zero)
     image, weights = x.astype(exact) - exact(zero), w.astype(exact)
