@@ -288,10 +288,9 @@ class StreamTiling:
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return the second operands of functions, such as biases, in the order of a block's banks.
 
-        In int8 the rows of the product's bias come first.
-
-        Each item of `rows` has as many numbers as a row of C, and is used for each row of C. The
-        result has shape (banks, rounds, 32 columns, lanes).
+        Each item of `rows` has as many numbers as a row of C, and is used for each row of C. In
+        int8 the rows of the product's bias come first. The result has shape (banks, rounds, 32
+        columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
         tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.numbers)

@@ -63,7 +63,7 @@ class Chain:
 
     @property
     def layer(self) -> str:
-        """The name of the first node that the chain computes, or of its input or output."""
+        """The name of the first node that the chain computes; if none, "inputs" or "outputs"."""
         return next((name for name in self.layers if name not in EDGES), self.layers[0])
 
     @property

@@ -58,7 +58,11 @@ class Prediction:
 class _Progress:
     """The state of nnp: from which cycle its units are free, and its register entries are ready.
 
-    All times are device cycles.
+    All times are device cycles. `files` has one for each entry of each register file, `free` one
+    for each unit, and `used_matrix` for each entry of MatrixRf the end of the last product that
+    reads it. `asked` is when the present iteration could begin, `stored` when the last write to
+    Dram is complete, and `done` when the last result so far can be read. `stored_before` was
+    `stored` when the present chain began. `base` is the address of nnp's Dram in external memory.
     """
 
     base: int  # the address of nnp's Dram in external memory
@@ -197,7 +201,7 @@ class _Run:
 
 
 def products(model: Model) -> int:
-    """Return the number of products of a nonzero weight and an element in a run of a model."""
+    """Return the number of multiplications by nonzero weights in one run of a model."""
     total = 0
     for phase in model.phases:
         for operation in phase.operations:

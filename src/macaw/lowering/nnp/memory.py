@@ -66,8 +66,9 @@ class _Use:
     """How chains use a tensor.
 
     `files` has the register files from which chains read the tensor as an operand. `heads` counts
-    the chains that read the tensor as their source, `products` those of them with a product.
-    `first` and `last` are the numbers of the first and last chain that need the tensor.
+    the chains that read the tensor as their source; `products` counts how many of these chains
+    multiply by a matrix. `first` and `last` are the numbers of the first and last chain that need
+    the tensor.
     """
 
     files: set[str] = field(default_factory=set)

@@ -122,11 +122,12 @@ class ProductLayer(Layer):
 
 @dataclass(frozen=True)
 class PoolLayer(Layer):
-    """Maximum or mean of windows (`window`) or whole axes (`axes`, of length 1 then if `keep`).
+    """Maximum or mean of windows (`window`), or of whole axes (`axes`).
 
     The sum of (x - input_zero) is requantised with `output`, whose multipliers include the division
     by the number of elements of a mean; they have shape (1, 1, ...) if this number differs between
-    windows. A maximum keeps its input's integers (`output` is None), or is requantised.
+    windows. A maximum keeps its input's integers (`output` is None), or is requantised. With
+    `keep`, the axes `axes` stay in the result with length 1.
     """
 
     output: Requantisation | None = field(compare=False)

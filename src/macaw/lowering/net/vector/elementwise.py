@@ -77,7 +77,7 @@ def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: st
 def _by_channel(
     k: Kernel, operation: ElementwiseProduct, group: _Group, symbols: Sequence[str]
 ) -> None:
-    """Write a product whose second input has one element for each channel.
+    """Write the code of a product whose second input has one element for each channel.
 
     `group` has the arithmetic; `symbols` are those of both inputs and the result.
     """
