@@ -156,7 +156,7 @@ class Track:
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
         self.options: list[Option] = []  # the option of each step
-        self.coming: list[Option] = []  # of the steps, and of the next steps as far as known
+        self.coming: list[Option] = []  # also those of next steps, if known
         self.has_constants = False  # whether copies bring constants for one of these steps
         self.early: set[int] = set()  # numbers of the steps whose constants are copied in advance
         # by the number of a step: the step that has copied the constants into the banks

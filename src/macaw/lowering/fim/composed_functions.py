@@ -35,7 +35,7 @@ class _Step(NamedTuple):
     function: str
     left: str
     right: str = ""
-    shift: int = 0  # in int8: the power of two by which the result is divided
+    shift: int = 0  # in int8: the result is divided by 2 ** shift
 
 
 # fmt: off

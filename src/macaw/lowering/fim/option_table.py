@@ -18,8 +18,8 @@ from macaw.lowering.fim.product_sums import product_sums
 
 Unit = tuple[Task, ...]  # tasks of one start, in order of execution
 Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
-# The greatest number of tasks of a chain. Of one that begins with a sum of products or a depthwise
-# convolution, it is the greatest number of tasks that follow, plus one.
+# The greatest number of tasks of a chain. A sum of products or a depthwise convolution at the start
+# of the chain counts as one task.
 LONGEST = 4
 
 

@@ -26,7 +26,7 @@ from macaw.lowering.onnx.network import (
 from macaw.lowering.onnx.requantise import requantisation
 from macaw.lowering.operation import operand_dtypes
 
-WIDE = "int16"  # has each difference of an int8 number and an int8 zero point
+WIDE = "int16"  # can hold each int8 number minus an int8 zero point
 # By the type of the result: the largest right shift that equals a product in binary32 for every
 # sum. With these shifts, each sum that binary32 cannot represent saturates.
 EXACT_SHIFTS = {"int8": 16, "int16": 9}

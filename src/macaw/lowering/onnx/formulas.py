@@ -139,8 +139,8 @@ def swish(alpha: float) -> Steps:
     return (Step("mul", 1, (0, alpha)), *_steps(_joined(_LOGISTIC, "mul 0 0 1")))
 
 
-# By LRN's exponent: the factors of the divisor, each by how often the base's root is taken, and the
-# steps from the base, in variable 1, to the divisor.
+# By LRN's exponent: the factors of the divisor, as `roots_of_power` returns them, and the steps
+# that make the divisor from the base, which is in variable 1.
 _POWERS: Mapping[float, tuple[tuple[int, ...], Steps]] = {
     1.0: ((0,), ()),
     0.5: ((1,), _steps("sqrt 1 1")),

@@ -282,7 +282,7 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
     return operator
 
 
-# What partial results of a reduction begin with, by the function without the f of fmax and fmin.
+# The start of partial results, by the name of the function without the f of fmax and fmin.
 STARTS = {"add": 0.0, "max": -np.inf, "min": np.inf}
 
 
