@@ -158,8 +158,7 @@ def _together(parts: Sequence[Option]) -> Option:
     """Return one option in which several islands share a product.
 
     Its `bring` and `fetch` are sums over `parts`. `clock` predicts when the option ends if there
-    are no other steps. `compute` is what is missing to this time, so that `total` is equal to it;
-    but it is at least 1.
+    are no other steps. `compute` is this time minus `bring` and `fetch`, but at least 1.
     """
     bring, fetch = (sum(getattr(part, name) for part in parts) for name in ("bring", "fetch"))
     whole = replace(

@@ -111,8 +111,8 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
 def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
     """Return the report of a layer that islands compute.
 
-    The bound is the larger of two times. One is that of the multiplications, if all lanes of all
-    islands with fp32 always work. The other one is the time to move the layer's tensors.
+    The bound is the larger of two times. One is the time for the multiplications if all lanes of
+    all islands with fp32 always work. The other one is the time to move the layer's tensors.
     """
     graph = layer.product.graph
     macs = island_macs(graph.tasks)
