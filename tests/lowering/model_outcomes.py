@@ -250,7 +250,8 @@ def on_nnp(seed: int) -> str:
     lines.append(" ".join(f"{name} {of[0]}/{of[1]}" for name, of in found.lowered.used.items()))
     lines.append(f"{found.lowered.instructions} instructions; {summary(found.source)}")
     for _ in range(2):
-        streams = Streams(*(chance.choice((1, 5, 40, 300)) for _ in range(3)))
+        first, interval, drain, later = (chance.choice((1, 5, 40, 300)) for _ in range(4))
+        streams = Streams(first, interval, drain, (chance.choice((1, 2, 9)), 3), later)
         try:
             lines.append(f"{streams}: {predict(found.operations, found.config, streams)}")
         except LowerError as error:

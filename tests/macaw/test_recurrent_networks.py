@@ -70,7 +70,7 @@ def test_array_and_nnp_compute_one_network(sound):
 def test_prediction_of_a_layer_on_nnp(sound):
     _, run, _, _ = sound
     (result,) = (item for item in run.layers if item.report.core == "nnp")
-    assert result.cycles == pytest.approx(result.report.predicted, rel=0.02)
+    assert result.cycles == pytest.approx(result.report.predicted, abs=1)
     assert result.report.limiter == "nnp"
     # 10 steps of 4 gates: 24 × 32 weights for the input, 24 × 24 for the state
     assert result.report.macs == 10 * 4 * (24 * 32 + 24 * 24)
@@ -107,7 +107,7 @@ def test_random_recurrent_layers(seed):
     assert {layer.core for layer in network.layers} == PARTS
     for result in run.layers:
         if result.report.core == "nnp":
-            assert result.cycles == pytest.approx(result.report.predicted, rel=0.02)
+            assert result.cycles == pytest.approx(result.report.predicted, abs=1)
     for name, wide in in_binary64(made, inputs).items():
         np.testing.assert_allclose(
             run.outputs[name], wide, atol=0.02 * max(0.1, np.abs(wide).max())

@@ -100,7 +100,14 @@ def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
     latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])
     size = vector_bytes(config)
     beats = ceil(size / int(config["dma.width"]))
-    streams = Streams(_TRANSFER * cp.instruction + setup + latency + beats, beats, beats)
+    first = setup + latency + beats
+    streams = Streams(
+        _TRANSFER * cp.instruction + first,
+        beats,
+        beats,
+        [_vectors(layer.native, port) for port in layer.native.inputs],
+        1 + first,  # a transfer starts in the cycle after the end of the one before
+    )
     run = predict(layer.native, config, streams)
     before = _BEFORE * cp.instruction + cp.cycle
     after = latency + _GRANTS + cp.instruction  # the last one is `dma.wait`

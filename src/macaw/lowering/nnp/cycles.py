@@ -6,8 +6,9 @@ are those of the emulator (docs/timing-nnp.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import prod
 
 import numpy as np
@@ -33,13 +34,17 @@ _WORD = 4
 class Streams:
     """How fast the queues are fed and drained, in device cycles.
 
-    The first input vector arrives in cycle `first`, and each further one `interval` cycles after
-    the previous one. To take a vector out of the output queue takes `drain` cycles.
+    Each transfer brings the number of input vectors that `transfers` has for it. The first vector
+    arrives in cycle `first`, and each further one of the transfer `interval` cycles after the
+    previous one. The first vector of a later transfer arrives `first_of_next` cycles after the last
+    one of the transfer before. To take a vector out of the output queue takes `drain` cycles.
     """
 
     first: int
     interval: int
     drain: int
+    transfers: Sequence[int]
+    first_of_next: int
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def predict(model: Model, config: Configuration, streams: Streams) -> Prediction
     sizes = {name: int(config[item.setting]) for name, item in BY_NAME.items() if item.setting}
     files = {name: np.zeros(count, np.int64) for name, count in sizes.items()}
     state = _Progress(EXTERNAL, files, np.zeros(sizes["MatrixRf"], np.int64))
-    run = _Run(state, timing, streams, int(config["nnp.net_out"]))
+    run = _Run(state, timing, streams, config)
     (section,) = (item for item in program.parts("nnp") if item.flags.count("x"))
     address = section.address
     for item in chains(program, config):
@@ -103,11 +108,17 @@ def predict(model: Model, config: Configuration, streams: Streams) -> Prediction
 class _Run:
     """Goes through the chains of a program once, and notes from when each unit is free."""
 
-    def __init__(self, state: _Progress, timing: Timing, streams: Streams, room: int) -> None:
-        self.state, self.timing, self.streams, self.room = state, timing, streams, room
+    def __init__(
+        self, state: _Progress, timing: Timing, streams: Streams, config: Configuration
+    ) -> None:
+        self.state, self.timing, self.streams = state, timing, streams
+        self.inputs, self.room = int(config["nnp.net_in"]), int(config["nnp.net_out"])
         self.scheduler = FastScheduler(state, timing)
-        self.time = self.beats = self.taken = 0
+        self.time = self.beats = self.arrived = 0
+        self.taken: list[int] = []  # when nnp takes each input vector from NetInQ
         self.drained: list[int] = []  # when each output vector is out of the queue
+        # the numbers of the input vectors that are the first of a transfer, other than vector 0
+        self.later_transfers = frozenset(accumulate(streams.transfers))
 
     def chain(self, chain: Chain, before: int) -> None:
         """Advance all predicted times by the execution of a chain.
@@ -153,12 +164,26 @@ class _Run:
         """
         times, now = [], self.time
         for _ in range(chain.input_count):
-            arrival = self.streams.first + self.taken * self.streams.interval
-            now = max(now, int(self.state.free[READ]), arrival)
+            now = max(now, int(self.state.free[READ]), self._arrival())
             times.append(now)
-            self.taken += 1
+            self.taken.append(now)
             now += self.timing.rate
         return np.array([times]), np.full((1, len(times)), self.timing.rate, np.int64)
+
+    def _arrival(self) -> int:
+        """Return when the next vector that nnp takes is in NetInQ; note it in `arrived`.
+
+        A vector arrives after the one before, and when the queue has room for it.
+        """
+        streams, number = self.streams, len(self.taken)
+        time = streams.first
+        if number:
+            later = number in self.later_transfers
+            time = self.arrived + (streams.first_of_next if later else streams.interval)
+        if number >= self.inputs:
+            time = max(time, self.taken[number - self.inputs])
+        self.arrived = time
+        return time
 
     def _wait_for_room(self, chain: Chain) -> None:
         """Wait until NetOutQ has room for an iteration of a chain.
