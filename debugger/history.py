@@ -64,9 +64,9 @@ class Checkpoint:
 class History:
     """The checkpoints of one run, in the order of their positions (`points`).
 
-    There are at most `most` of them, with at most about `most_bytes` bytes.
-    A replay does not repeat the user's edits. So a replay to a position after an edit starts at the
-    edit's checkpoint or at a later one.
+    There are at most `most` of them, with at most about `most_bytes` bytes. A replay does not
+    repeat the user's edits. So a replay to a position after an edit starts at the edit's checkpoint
+    or at a later one.
     """
 
     most: int = MOST

@@ -228,8 +228,8 @@ class NameResolver:
         """Return units inside of the focused places, for a name without a core such as `bank[3]`.
 
         `nodes` are the subscripts. They follow after the core and the first `level` unit indices
-        of each focused place: if the focus is pe[1,0].3 and `level` is 0, the results are units of
-        pe[1,0].
+        of each focused place: if the focus is pe[1,0].3 (cluster 0, PE 3 of core 1) and `level` is
+        1, the results are PEs of cluster 0 of core 1.
         """
         indices = [_index(_node(node)) for node in nodes]
         units: dict[Place, None] = {}

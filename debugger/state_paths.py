@@ -66,7 +66,7 @@ class Members:
         """Return the access to the value that the steps of a path select. Raises `AccessError`.
 
         The steps are those after the name of the place. A step is a name, or a number: the path has
-        this number of subscripts there.
+        this number of subscripts there. So the path `q1[2].level` has the steps "q1", 1, "level".
         """
         name = steps[0]
         if not isinstance(name, str):

@@ -83,9 +83,10 @@ def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop,
 def step_announcements(
     runner: Runner, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Stop, int]:
-    """Run until `count` acts at the places `where` have made an announcement of a kind.
+    """Run until there were `count` acts of the places `where` with an announcement of a kind.
 
-    `kind` is INSTRUCTION or PIECE. Return the stop and the number of these acts.
+    `kind` is INSTRUCTION (an instruction has begun) or PIECE (a piece of work has ended, such as a
+    transfer). Return the stop and the number of these acts.
     """
     left, last = count, START
     cores = {place.core for place in where}

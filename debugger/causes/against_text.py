@@ -57,7 +57,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def lines(walk: Walk, text: str) -> Iterator[str]:
-    """Yield a walk as lines of text; `text` is the expression whose value was compared."""
+    """Yield the result of a search as lines; `text` is the expression that was compared."""
     if walk.checked is not None:
         what = walk.checked.reference
         yield f"{text} agrees with {what.source}"

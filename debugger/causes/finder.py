@@ -421,7 +421,7 @@ class CauseFinder:
         return memory_name(self.debuggee.program, address, layer)
 
     def _number_at(self, core: str, address: int) -> int | None:
-        """Return the number of the layer whose source has the code of `core` there, or None."""
+        """Return the number of the layer that has the code of `core` at `address`, or None."""
         program = self.debuggee.program
         place = original(program, self.debuggee.device.cores[core], address)
         return program.layer_number_at(place)

@@ -57,7 +57,7 @@ class Access(NamedTuple):
 
 
 class RunRecord:
-    """The accesses and origins of a run up to the position at which the record was made.
+    """The memory accesses of a run, and the steps that made values, up to the end of the record.
 
     A record is partial if it does not start at the start of the run. A method of a partial record
     raises `UnrecordedError` if its result may depend on the time before the record.
@@ -241,7 +241,7 @@ class RunRecord:
         """Return the last writes of the nearest written bytes around `size` unwritten bytes.
 
         The unwritten bytes begin at `address`. There is at most one write below them and one above
-        them. A write that is `_REACH` or more lines (of 2 ** `_LINE` bytes) away does not count.
+        them. Writes that are `_REACH` or more blocks of 2 ** `_LINE` bytes away do not count.
         """
         self.require_whole()
         found = []

@@ -31,7 +31,10 @@ class Question:
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes; if `is_asked` is true, from a wider record than `record`."""
+        """Return the causes; if `is_asked` is true, use a record that starts before `record`.
+
+        If a record starts too late to find them, the method tries earlier starts.
+        """
         record = self.record.wider() if self.is_asked else self.record
         while True:
             try:

@@ -1,11 +1,11 @@
 """Runs two programs side by side up to the first difference between their observations.
 
 An observation is an action of a run, such as a write, a packet or a transfer. Observations of the
-same kind by one core form a stream, for example all packets of a row. Items of a stream
-are compared in their order, even if the two runs make them in different cycles. In memory, each
-byte is a stream: the k-th value that one run writes to the byte is compared with
-the k-th value that the other run writes to it. So two runs may differ in time, in the order of
-their cores and in the width of their writes, and still be equal.
+same kind by one core form a stream, for example all packets of a row. Items of a stream are
+compared in their order, even if the two runs make them in different cycles. In memory, each byte is
+a stream: the k-th value that one run writes to the byte is compared with the k-th value that the
+other run writes to it. So two runs may differ in time, in the order of their cores and in the width
+of their writes, and still be equal.
 """
 
 from __future__ import annotations

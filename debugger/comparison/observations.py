@@ -69,7 +69,11 @@ class Write(Observation):
 
 
 class ObservedRun:
-    """A run whose actions are observed for one subject, and its observations so far."""
+    """A run whose actions are observed, and its observations so far.
+
+    Only actions of one subject count: writes to memory, changes of registers, packets, transfers or
+    cycles.
+    """
 
     def __init__(
         self,
