@@ -190,7 +190,7 @@ class Accountant:
     def _take_back(self, latest: list[tuple[Charge, int]], excess: int) -> None:
         """Reduce the charges in `latest` by `excess` cycles in total, the last charge first.
 
-        `latest` has pairs of a charge and its cycles; pairs that were used up are removed.
+        `latest` has pairs of a charge and its cycles; the method removes the pairs that it uses.
         """
         while excess > 0 and latest:
             charge, count = latest.pop()
