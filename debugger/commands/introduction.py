@@ -69,7 +69,7 @@ def first_label(session: Session) -> str:
 
 
 def _first_core(session: Session) -> str | None:
-    """Return the kind (`cp`, `vc`, ...) of the core that starts the program; None if unknown."""
+    """Return the kind (`cp`, ...) of the core at which the program starts; None if unknown."""
     entry = session.program.entry
     section = None if entry is None else session.program.section_at(entry)
     return None if section is None else section.core
