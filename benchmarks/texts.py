@@ -210,8 +210,9 @@ table has it as a share of the peer's time or in the unit of the goal.
   Sums of products of 16-bit mantissas need more than 24 digits: they are exact *in float64* only.
 - *Products of the LSTM step in float64*: the eight products of 2048 × 2048 matrices and a vector, without the gates.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
-- *Macs, cp and dma of the sparse product*: the sums and the cycles of all macs, by NumPy, and a run of the program
-  without the time in which rows of the array simulate cycles: without their control units, buses and counters.
+- *Macs, cp and dma of the sparse product*: two times together. One is NumPy's time for the sums and the cycles of all
+  macs. The other is the time of a run of the program minus the time in which the emulator simulates rows of the array
+  (control units, buses and counters).
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain
