@@ -1,9 +1,11 @@
 """Load balancing between neighbours: the rules that both engines share.
 
-During a balanced mac, a PE multiplies the loads that its right neighbour gave it, and adds their
-products to a helper accumulator. At the end of the mac, the helper sum is added to the sum of the
-loads' owner. For this, the owner sends its own sum to the adder of its left neighbour through
-selectors 516 and 520, and receives the total (seed 000 ¶101-102). This takes one cycle.
+A load refers to a weight and an activation to multiply. The PE that has both is the load's owner;
+it may give the load to its left neighbour. During a balanced mac, a PE multiplies the loads that
+its right neighbour gave it, and adds their products to a helper accumulator. At the end of the mac,
+the helper sum is added to the sum of the loads' owner. For this, the owner sends its own sum to the
+adder of its left neighbour through selectors 516 and 520, and receives the total (seed 000
+¶101-102). This takes one cycle.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The distribution unit 601 of a row: it sends packets from the feeding half over the row's bus.
 
-Command and data travel together (seed 000 ¶109). A packet is one stream of bytes: its command byte
-and its segments, `dist.bus_bytes` in each beat. The distribution unit sends a beat when all
-clusters that receive it can take it.
+The feeding half is the half of an on-chip unit that the row now reads. Command and data travel
+together (seed 000 ¶109). A packet is one stream of bytes: its command byte and its segments,
+`dist.bus_bytes` in each beat. The distribution unit sends a beat when all clusters that receive it
+can take it.
 """
 
 from __future__ import annotations

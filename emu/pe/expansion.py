@@ -1,9 +1,10 @@
 """Expansion: turns one iteration of a sequence into the steps that operation unit 607 starts.
 
 Each instruction becomes a step. The flags of the exe (shift, last) and the number of the iteration
-may add steps or leave some out (docs/timing-pe.md, Results). If a sequence has no spu, the
-expansion adds steps that move its accumulators out. If results are streamed, it adds stores. If the
-flags let results stay in the accumulators, the expansion leaves out the moves after the last mac.
+may add steps or leave some out (docs/timing-pe.md, Results). If a sequence has no instruction of
+the special-function unit (spu), the expansion adds steps that move its accumulators out. If results
+are to be stored as soon as they are ready (streamed), it adds stores. If the flags let results stay
+in the accumulators, the expansion leaves out the moves after the last mac.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Logs the products and partial sums that were added to accumulators, for the record of origins.
 
 The log has, for each product, its two factors, the addresses from which they came, and the mac. A
-product that a neighbour makes belongs to the accumulator of the load's owner.
+PE may make a product for a neighbour, whose weight and activation it multiplies. Such a product
+belongs to the neighbour's accumulator.
 """
 
 from __future__ import annotations

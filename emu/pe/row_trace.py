@@ -1,9 +1,10 @@
 """Reports the work of a row to its trace block. An instruction of the trace is an exe.
 
-An exe lasts from its first beat to its end. The compute units are the MACs of the PEs. Each product
-is one use of a compute unit, in the cycles from the start to the end of its mac. The "array" of the
-trace is the whole row. It works in every cycle in which some cluster executes a mac. A mac is
-reported when it has ended. So a record that is read during a mac does not contain that mac.
+An exe is a packet that makes clusters execute an instruction buffer. It lasts from its first beat
+to its end. The compute units are the MACs of the PEs. Each product is one use of a compute unit, in
+the cycles from the start to the end of its mac. The "array" of the trace is the whole row. It works
+in every cycle in which some cluster executes a mac. A mac is reported when it has ended. So a
+record that is read during a mac does not contain that mac.
 """
 
 from __future__ import annotations

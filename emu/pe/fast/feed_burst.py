@@ -1,7 +1,8 @@
 """Feed bursts: many beats from the middle of a segment, which the fast engine delivers at once.
 
-While no other core requests the feeding half, one beat arrives in each cycle. Beats in the middle
-of a segment change only counters and the bytes of the packet that have been delivered.
+While no other core requests the half of the on-chip unit that feeds the row, one beat arrives in
+each cycle. Beats in the middle of a segment change only counters and the bytes of the packet that
+have been delivered.
 """
 
 from __future__ import annotations

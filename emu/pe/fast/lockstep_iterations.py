@@ -2,10 +2,10 @@
 
 There are two cases. Either the bus has brought all segments of the exe, or each of the iterations
 takes one segment of activations, which the mac of the next iteration reads. In the second case the
-beats of the bus follow from the times of the steps, because no other core uses the half: the bus
-sends the first beat of a segment when all clusters can take it, and then one beat in each cycle.
-The contents of the segments are in on-chip memory already. The row moves these beats later
-(`feed_stream`).
+beats of the bus follow from the times of the steps, because no other core uses the half of the
+on-chip unit that feeds the row: the bus sends the first beat of a segment when all clusters can
+take it, and then one beat in each cycle. The contents of the segments are in on-chip memory
+already. The row moves these beats later (`feed_stream`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Balancers 517: load balancing between neighbours, cycle by cycle (seed 000, Fig. 5b, ¶98-100).
 
-A PE gives a load to its left neighbour if its own load queue 1 contains many more loads than the
-neighbour's queue 1. The PE pushes the load into the neighbour's queue 1, with a mark
-(`loads.FROM_NEIGHBOUR`). The PE that gives the load is the load's owner. The neighbour has copies
-of the owner's weight queue 503 and input buffer 504. The same bus beats fill the originals and the
-copies, so the emulator stores their contents only once, in the owner. The neighbour adds the
-products of the loads that it was given to its helper accumulators until the sums are handed over
-(`balancing.hand_over`).
+A load refers to a weight and an activation to multiply. A PE gives a load to its left neighbour if
+its own load queue 1 contains many more loads than the neighbour's queue 1. The PE pushes the load
+into the neighbour's queue 1, with a mark (`loads.FROM_NEIGHBOUR`). The PE that gives the load is
+the load's owner. The neighbour has copies of the owner's weight queue 503 and input buffer 504. The
+same bus beats fill the originals and the copies, so the emulator stores their contents only once,
+in the owner. The neighbour adds the products of the loads that it was given to its helper
+accumulators until the sums are handed over (`balancing.hand_over`).
 """
 
 from __future__ import annotations

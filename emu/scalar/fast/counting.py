@@ -1,15 +1,17 @@
 """Writes the lines of a block that count its instructions and uses for the trace.
 
-A block whose passes all take the same time needs none of these lines where borders are allowed
-among its passes: it reports the passes at the end (`macaw.emu.scalar.fast.passes`).
+A pass is one execution of a block's code, which may loop. A border is an instruction at which the
+trace begins or ends to record. A block whose passes all take the same time needs none of these
+lines where borders are allowed among its passes: it reports the passes at the end
+(`macaw.emu.scalar.fast.passes`).
 
-A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass through its
-code only if the pass ends before the next border of the trace, which is `room` instructions away.
-If borders have often been inside a block, the block is translated again, as an edition that crosses
-borders. The function of this edition contains the code twice: once as in other editions, and once
-with a test for the border before each instruction (`cut` is the index of the border in the pass).
-At a border the function gives its counts to the core (`add_block`), gets the distance to the next
-border (`next_border`), and starts to count again.
+A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass only if the
+pass ends before the next border, which is `room` instructions away. If borders have often been
+inside a block, the block is translated again, as an edition that crosses borders. The function of
+this edition contains the code twice: once as in other editions, and once with a test for the border
+before each instruction (`cut` is the index of the border in the pass). At a border the function
+gives its counts to the core (`add_block`), gets the distance to the next border (`next_border`),
+and starts to count again.
 """
 
 from __future__ import annotations

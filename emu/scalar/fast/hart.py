@@ -1,9 +1,9 @@
 """The fast engine of cp: it executes runs and translated blocks, and interprets the rest.
 
-Instructions that access only registers and plain local memory execute in runs, or in blocks if
-their code is hot. The interpreter executes all other instructions; while there are listeners, it
-executes every instruction. Runs, blocks and the interpreter use the same acts, so each instruction
-is defined once.
+Instructions that access only registers and plain local memory execute in runs (lists of bound
+functions), or in blocks (Python functions) if their code is hot. The interpreter executes all other
+instructions; while there are listeners, it executes every instruction. Runs, blocks and the
+interpreter use the same function (act) for an instruction, so each instruction is defined once.
 """
 
 from __future__ import annotations

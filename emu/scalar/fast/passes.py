@@ -1,9 +1,10 @@
 """The times of a block whose passes all take the same time, for the tally of its instructions.
 
-Such a block counts nothing for the trace while it executes. Afterwards the block reports the number
-of complete passes and the position in the last pass. From this report `PassTimes` computes the
-tally of a range of the executed instructions. So a block does many passes at once even while the
-trace records, and borders of the trace may be inside of these passes.
+A pass is one execution of the block's code, which loops. Such a block counts nothing for the trace
+while it executes. Afterwards the block reports the number of complete passes and the position in
+the last pass. From this report `PassTimes` computes the tally of a range of the executed
+instructions. So a block does many passes at once even while the trace records, and the trace may
+begin or end to record inside of these passes.
 """
 
 from __future__ import annotations

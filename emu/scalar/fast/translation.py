@@ -1,10 +1,10 @@
 """The translator of scalar cores: it turns hot code into a Python function (a block).
 
 A block continues after branches that are not taken. If a block branches to its own first
-instruction, it loops inside the function, up to the limit. Registers are local variables. The text
-of an instruction is the text of its act (`macaw.emu.scalar.fast.inlining`). Where the act would
-raise `Leave`, the function ends before the instruction, and the interpreter executes the
-instruction.
+instruction, it loops inside the function, up to a given cycle (the limit). Registers are local
+variables. The text of an instruction is the text of its act, the function that defines it
+(`macaw.emu.scalar.fast.inlining`). Where the act would raise `Leave`, the block's function ends
+before the instruction, and the interpreter executes the instruction.
 
 While the core's trace records, the core uses blocks of another edition, which count for the trace
 (`macaw.emu.scalar.fast.counting`).
