@@ -266,8 +266,8 @@ class IslandOrigins(Origins):
     ) -> Iterator[Origin]:
         """Yield the origins of bytes `low` to `high` - 1 of the register `name` of a bank.
 
-        Only steps before announcement number `before` count. The `part` of such an origin counts
-        bytes from the start of the register.
+        Only steps that came before `before` events had been announced to listeners count. The
+        `part` of such an origin counts bytes from the start of the register.
         """
         if name == IOSA:
             row = self.dram.rows[bank]

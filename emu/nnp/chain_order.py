@@ -317,10 +317,10 @@ def _distances(one: _Piece, other: _Piece) -> tuple[int, ...] | None:
 
 
 class _Simulation:
-    """Executes pieces in any order in which each piece comes after all pieces in `before` and
-    `follows`.
+    """Executes pieces (iterations of chains) one after the other, and computes when they end.
 
-    `waits` counts the cycles in which pieces waited, if `counts_waits`.
+    A piece must come after all pieces in its `before` and `follows`. `waits` counts the cycles in
+    which pieces waited, if `counts_waits`.
     """
 
     def __init__(self, order: ChainOrder, counts_waits: bool = False) -> None:
@@ -341,7 +341,7 @@ class _Simulation:
         return max(int(schedule.readable.max()), schedule.stored)
 
     def execute(self, piece: _Piece) -> None:
-        """Execute a piece after all pieces that were executed before."""
+        """Execute a piece; the pieces of earlier calls come before it."""
         schedule = self._schedule(piece, self.now)
         self.waits += schedule.read_waits
         for unit, free in schedule.free.items():
@@ -353,7 +353,9 @@ class _Simulation:
         self.done = max(self.done, int(schedule.readable.max()), schedule.stored)
 
     def _schedule(self, piece: _Piece, now: int) -> Schedule:
-        """Return the schedule of a piece that starts at `now` or later."""
+        """Return when the vectors or tiles of a piece that starts at `now` or later pass the
+        units.
+        """
         units, chain = self.units, piece.chain
         units.stored_before = 0
         for name, places, numbers in piece.operands:

@@ -95,7 +95,9 @@ class RowMeter(Meter):
         self.add(self.output, fresh["output_writes"] * result, address, OUTPUT, True)
 
     def _count_row(self) -> None:
-        """Count the activities of the row since the last call, from its counters."""
+        """Count what the bus brought and the special-function units computed since the last
+        call.
+        """
         fresh = {}
         for name, before in self.by_row.items():
             total = int(getattr(self.core.state, name))

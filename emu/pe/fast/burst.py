@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Burst:
-    """Beats in the cycles `first` to `end` - 1."""
+    """Beats of a bus of the row, one in each of the cycles `first` to `end` - 1."""
 
     first: int
     end: int

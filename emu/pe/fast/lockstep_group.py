@@ -365,7 +365,7 @@ class LockstepGroup:
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Compute the result of `opens` for `segment`, by the rules of `ControlUnit.can_take`."""
+        """Compute when all clusters can take `segment`, by the rules of `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER

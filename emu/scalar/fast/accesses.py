@@ -236,7 +236,7 @@ class AccessWriter:
         spans[_register(group.register)] = max(0, self.base + least), self.base + most
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Yield the lines after an instruction that adds a constant to the base of a group.
+        """Yield the lines after an instruction that adds a constant to a base register of accesses.
 
         They add the constant to the variable with the distance from the memory's start to the base.
         """
