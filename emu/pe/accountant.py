@@ -226,8 +226,8 @@ class RowAccountant(Accountant):
     def _log(self) -> None:
         """Divide the cycles since the last call among their charges, and log them.
 
-        Engines may count the cycles of macs later than other cycles. This method logs nothing until
-        all cycles are counted.
+        An engine may count the cycles of macs later than other cycles. So this method does nothing
+        until all cycles have been counted and charged.
         """
         if sum(self.unlogged.values()) < (self.at - self.logged) * self.units:
             return

@@ -143,8 +143,8 @@ class Distribution:
     def claims_loader(self, cluster: int, buffer: int) -> bool:
         """Return whether the bus can begin a segment now for `buffer` or a lower one of a cluster.
 
-        The segment then gets the cluster's loading unit before an `ld` of `buffer` that needs no
-        data from the bus.
+        If so, the segment gets the cluster's loading unit first. An `ld` of `buffer` that needs no
+        data from the bus must then wait.
         """
         packet = self.state.packet
         if packet is None or not packet["opened"]:

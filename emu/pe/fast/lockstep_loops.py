@@ -136,9 +136,10 @@ class Pattern:
 
         `state` (n, 2 + steps, clusters) has the times at the start of each iteration: its first
         cycle, the earliest cycle of the next issue, then for each step the cycle in which its
-        operands are ready. The results are the starts and the ends of the steps (n, steps,
-        clusters), the states after the iterations, the lengths in cycles (n, clusters), and the
-        first beats of the segments (n,). All times are relative to the base of the iteration.
+        operands are ready. `cycles` (n, macs, clusters) says how long the macs take. The result has
+        five arrays: the starts and the ends of the steps (n, steps, clusters), the states after the
+        iterations in the form of `state`, the lengths in cycles (n, clusters), and the first beats
+        of the segments (n,). All times are relative to the base of the iteration (`_base`).
         """
         steps = self.steps
         starts, ends = list[Ints](), list[Ints]()

@@ -366,7 +366,9 @@ class AccessWriter:
 
 
 def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
-    """Return the distances from the base to the first byte of `accesses`, and to their end."""
+    """Return which bytes `accesses` use: (first byte, byte after the last one), from the base
+    on.
+    """
     known = list(accesses)
     return min(x.immediate for x in known), max(x.immediate + x.size for x in known)
 

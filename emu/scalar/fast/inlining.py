@@ -197,7 +197,8 @@ def _simplify(line: str, spans: Spans) -> list[str]:
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
     """Return the text, with marks, of the acts that the function `name` of a module makes.
 
-    `values` are the names in the acts that each act has values for, from its closure or its module.
+    An act takes the values of the names in `values` from its closure or from its module. In the
+    text, a mark stands for each such name.
     """
     change = _Change(values)
     lines: list[str] = []
