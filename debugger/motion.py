@@ -310,11 +310,11 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines over which a step back of the core `name` has gone.
+        """Return how many whole lines the core `name` has gone back: `done`, or one less.
 
-        The step should go over `done` lines. If a point has stopped the core on the way, the last
-        line does not count. `retired` is the number of instructions that the core had completed at
-        the start of the last line.
+        At the start of the line to which the step went, the core had completed `retired`
+        instructions. If a point has stopped the core before it was back there, it has gone back
+        over one line less.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 

@@ -115,7 +115,11 @@ class Agent(ABC):
         """Set the parameter `name` of the trace block. Raises `Fault` for a wrong name or value."""
 
     def areas_changed(self) -> None:
-        """React to a change of any trace block's parameters, such as the area for its records."""
+        """React to a change of the parameters of any core's trace block.
+
+        The block may now write its records to another area of memory. An engine that moves many
+        bytes in one step must not do so in this area.
+        """
         return
 
     @abstractmethod

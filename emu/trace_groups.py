@@ -75,7 +75,7 @@ class Groups(Registers):
 
     @property
     def area(self) -> tuple[int, int]:
-        """The addresses to which further records are written: the first one, and the end."""
+        """The memory for further records: (address of the next one, end of the area)."""
         return self.state.trace_next, self.state.trace_spill_end
 
     def _update(self) -> None:
