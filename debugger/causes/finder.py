@@ -135,10 +135,10 @@ class CauseFinder:
             yield from self._of_write(role, name, write, begin, length, whole)
 
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest written bytes around `size` unwritten bytes at `address`.
+        """Yield what may explain why no step wrote the `size` bytes at `address`.
 
-        The first results are causes with steps that wrote nothing, although the program may have
-        meant these steps to write the bytes.
+        First come the steps that could have written these bytes but had no effect. Then come the
+        causes of the nearest bytes around them that were written.
         """
         for core in self.record.device.order:
             for origin in core.origins.without_effect(address, size) if core.origins else ():

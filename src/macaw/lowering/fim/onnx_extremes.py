@@ -24,9 +24,9 @@ def extreme(
 ) -> TaskValue:
     """Return the maxima or minima (`function`) of sets of numbers of x, in shape `shape`.
 
-    Each column of `places`, of shape (count, numbers), has the indices in x of the `count` numbers
-    of one set. As long as there are more than `MOST_AT_ONCE` rows, a task compares the first half
-    of the rows with the second half. Then a chain of tasks compares the remaining rows.
+    Each column of `places` has the indices in x of the numbers of one set. A task compares the
+    first half of its rows with the second half, until at most `MOST_AT_ONCE` rows are left. Then a
+    chain of tasks compares these rows.
     """
     count, numbers = places.shape
     moved = values.move(x, places, f"{name}_windows")
