@@ -40,17 +40,26 @@ def _set(context: Context, line: Line) -> Answer:
 
 @command("dump E FILE", "data", "write a value to a .npy file")
 def _dump(context: Context, line: Line) -> Answer:
-    array = _as_array(line, evaluate(context, line))
-    if array.dtype.kind not in "biuf":
-        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
+    array = _numbers(context, line)
     path, dtype = line.get("FILE") or "", element_type(expression(context, line))
     context.files.write_array(path, array)
     written = f", as {array.dtype}" if dtype == BFLOAT16 else ""
     return answers.message(f"{_kind(array, dtype)}{written} to {path}")
 
 
-def _as_array(line: Line, value: Any) -> NDArray[Any]:
+def _numbers(context: Context, line: Line) -> NDArray[Any]:
     """Return the value of the operand `E` as an array.
+
+    Raises `CommandError` if the value is neither a number nor an array of numbers.
+    """
+    array = _as_array(line, evaluate(context, line))
+    if array.dtype.kind not in "biuf":
+        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
+    return array
+
+
+def _as_array(line: Line, value: Any) -> NDArray[Any]:
+    """Return `value`, that of the operand `E`, as an array.
 
     Raises `CommandError` if it is a list whose rows have different lengths.
     """
