@@ -1,8 +1,8 @@
 """The activities that a meter counts, as one table: operations, bytes of memories, control.
 
 The roofline adds up operations and bytes. The estimate of energy multiplies each count by the
-picojoules of one activity. Both engines of a core count with `macaw.emu.meter`, so their counts are
-equal.
+picojoules of one activity. The reference engine and the fast engine of a core both count with the
+meter in `macaw.emu.meter`, so their counts are equal.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ PRODUCTS = frozenset(row.name for row in ACTIVITIES if row.unit == "products")
 
 
 def sram(capacity: int) -> str:
-    """Return the name of the activity for bytes of an on-chip memory of `capacity` bytes."""
+    """Return the activity that counts the accessed bytes of an on-chip memory of `capacity` bytes.
+
+    The result is the activity's name: "sram_8k" for memories of at most 8 KiB.
+    """
     if capacity <= 8 << 10:
         return "sram_8k"
     return "sram_32k" if capacity <= 32 << 10 else "sram_1m"
@@ -78,10 +81,10 @@ def multiplying(element: str) -> str:
 
 
 def computing(arithmetic: str, element: str) -> str:
-    """Return the name of the activity for results of the kind `arithmetic` in the type `element`.
+    """Return the name of the activity that counts an instruction's results of the type `element`.
 
-    `arithmetic` is one of `ARITHMETIC`. Results of the kinds logic and special count without their
-    type.
+    `arithmetic` is what the instruction computes, one of `ARITHMETIC`: "add" and "int8" give
+    `add_int8`. For "logic" and "special" all types count together, as `logic` or `special`.
     """
     if arithmetic == ADD:
         return adding(element)

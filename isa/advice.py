@@ -1,9 +1,10 @@
 """Advice for causes of lost cycles, as one table. `macaw.isa.causes` has the table of the causes.
 
-`WITHOUT_ADVICE` has the causes without advice, with the reasons. An advice applies only to the
-cores whose accountant names the cause in `mendable` (`macaw.emu.accountant.Accountant`). For each
-advice and each of its cores, two programs in `tests/macaw/profile/pairs` show the effect: one that
-ignores the advice, and one that follows it.
+`WITHOUT_ADVICE` has the causes without advice, with the reasons. Each core has an accountant, which
+charges the core's cycles to causes (`macaw.emu.accountant.Accountant`). The advice for a cause
+applies to a core only if the attribute `mendable` of its accountant lists the cause. For each
+advice and each core to which it applies, two programs in `tests/macaw/profile/pairs` show the
+effect: one ignores the advice, the other follows it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ RUN = "run"  # what a run of the program takes in which the instructions take no
 class Advice:
     """A row of the table of advice.
 
-    If a program follows the advice, the cycles of the cause vanish, except the cycles in `stays`.
-    The cycles of a cause below `others` in the tree are waits for other cores.
+    `cause` is the cause of lost cycles for which the advice is, `text` the advice itself. If a
+    program follows the advice, the cycles of the cause vanish, except those that `stays` names; the
+    cycles that `more` names vanish, too.
     """
 
     cause: str  # a leaf of the tree

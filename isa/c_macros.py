@@ -38,7 +38,10 @@ _ENDS = ("_low", "_high")  # the ends of the names of a pair's words
 
 
 def own(core: Core) -> tuple[Instruction, ...]:
-    """Return the instructions of a core except those of its base, which several cores share."""
+    """Return the instructions of a core except those that all cores with the same base have.
+
+    The base is the instruction set that such cores extend: RV32IM for cp and vc.
+    """
     tables = [other.instructions for other in registry.cores() if other.base == core.base]
     shared = set.intersection(*map(set, tables))
     return tuple(row for row in core.instructions if row not in shared)
@@ -151,10 +154,11 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
 
 
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:
-    """Yield the C declarations of variables in the two `registers` of the 64-bit operand `word`.
+    """Yield C declarations for the 64-bit operand named `word`, which needs two registers.
 
-    `start` is the C expression of the operand's initial value; empty if the operand has no initial
-    value.
+    The variable of the operand's low half is in `registers[0]`, that of its high half in
+    `registers[1]`. `start` is the C expression of the operand's initial value; empty if the operand
+    has none.
     """
     low = high = ""
     if start:
@@ -172,7 +176,8 @@ def _local(name: str) -> str:
 def _use(core: Core, operand: Operand) -> _Use:
     """Return how a macro uses an operand of a core.
 
-    An operand that may be a vector register or a general register is used as a constant.
+    An operand that may be a vector register or a general register counts here as a vector register,
+    whose number is a constant.
     """
     kind = operand.kind
     if isinstance(kind, Immediate):
@@ -227,9 +232,10 @@ def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
 
 
 def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) -> str:
-    """Return the text for the register field `name` of `.insn`, for the instruction `row`.
+    """Return what the macro of `row` writes for the register field `name` of `.insn`.
 
-    `places` has the uses of operands, by the register field that stores the operand.
+    `places` has the operand in each register field (`rd`, `rs1`, ...), as a `_Use`. For a field
+    without an operand, the result is the register number that the instruction fixes, such as `x0`.
     """
     use = places.get(name)
     if use is None:

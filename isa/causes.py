@@ -1,6 +1,7 @@
-"""The causes to which the account of a run charges the cycles of a core, as one table.
+"""The tree of causes that say what each cycle of a core went to: work, overhead, waits, idling.
 
-The accountant of a core charges each cycle of each unit of the core to exactly one leaf of the
+`macaw profile` prints an account: the cycles of each cause. For this, the accountant of a core
+(`macaw.emu.accountant`) charges each cycle of each unit of the core to exactly one leaf of the
 tree. docs/profile.md shows an account and this table (`make docs` copies the table there).
 """
 

@@ -27,7 +27,10 @@ class DecodeError(ValueError):
 
 
 class StructureError(ValueError):
-    """The error for a record that is cut off, or has an unknown member or an illegal value."""
+    """The error for a memory structure that cannot be packed or unpacked.
+
+    The bytes end too early, a member is unknown, or a member's value is illegal.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,10 @@ def _layout(structure: Structure) -> struct.Struct:
 
 @cache
 def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]:
-    """Return the layout of a structure, its members' names, and whether `unpack` checks values."""
+    """Return (layout, names of the members, whether a member's type allows illegal values).
+
+    Only if it does, `unpack` must check the values.
+    """
     names = tuple(member.name for member in structure.members)
     kinds = any(member.kind is not None for member in structure.members)
     restricted = kinds or any(name.startswith("reserved") for name in names)

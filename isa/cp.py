@@ -3,8 +3,8 @@
 cp is box 238 in the figures of seed 000. Xcp uses the RISC-V opcode custom-0 (0x0B); Macaw defines
 its encodings. All instructions of Xcp have the RISC-V format R, and funct3 selects the instruction.
 funct7 and the register fields that an instruction does not use are 0. fim.send has the number of an
-operation in rd. A marker has 1 (begin) or 0 (end) in rd, and the number of the register group of
-the trace in rs1.
+operation in rd. Markers are the instructions that begin and end a record of the trace. A marker has
+1 (begin) or 0 (end) in rd, and the number of the trace block's register group in rs1.
 """
 
 from __future__ import annotations

@@ -262,7 +262,10 @@ MEMORIES = (
 
 
 def _numbered(words: tuple[str, ...]) -> str:
-    """Return a text that lists the words for a register's values, each after its number."""
+    """Return ` (0 WORD, 1 WORD, ...)`, where word i of `words` is the name of the value i.
+
+    Return an empty text if `words` is empty.
+    """
     named = ", ".join(f"{number} {word}" for number, word in enumerate(words))
     return f" ({named})" if words else ""
 

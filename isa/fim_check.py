@@ -1,8 +1,8 @@
 """Checks a fim program against the rules for blocks, loops, columns and the island's abilities.
 
-If a rule is broken, the assembler reports the statement, and the emulator raises a fault before the
-program starts. The disassembler prints the word as a number, or all words if blocks or loops are
-wrong.
+If an instruction breaks a rule, the assembler reports the statement, and the emulator raises a
+fault before the program starts. The disassembler prints a wrong act, fim or mmr as a number. If
+another instruction is wrong, or a block has no end, it prints all words as numbers.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _OUTSIDE = ("block", "endall")
 class CheckError(ValueError):
     """The error for a statement or word of a fim program that breaks a rule.
 
-    `operand` is the name of the wrong operand. `mark` identifies the wrong statement; None means
-    the statement that is being checked.
+    `operand` is the name of the wrong operand. `mark` is the value with which the caller of
+    `Check.take` identified the wrong statement; None means the statement that is being checked.
     """
 
     fault = "bad block"
@@ -62,7 +62,12 @@ class AbilityError(CheckError):
 
 @dataclass(frozen=True)
 class _Use:
-    """An ALU operation in a loop, and the registers that the loop's body set before it."""
+    """An ALU operation in a loop: its mode depends on registers that the loop's body sets.
+
+    `registers` has those that the body set before the operation, with their values. `mark`
+    identifies the statement in errors. `expected` is the ALU function that the source names; None
+    if it names none.
+    """
 
     mark: Any  # identifies the statement in errors
     expected: int | None  # the ALU function that the source names
@@ -71,7 +76,11 @@ class _Use:
 
 @dataclass
 class _Loop:
-    """A loop whose body is being checked: its count, its mark, and what the body has done."""
+    """A loop whose body is being checked, with its number of passes, `count`.
+
+    `mark` identifies the statement `loop` in errors. `registers` are those that the body has set so
+    far, with their values; `uses` are its ALU operations so far.
+    """
 
     count: int  # the number of passes
     mark: Any  # identifies the statement `loop` in errors
@@ -91,8 +100,9 @@ class Check:
     ) -> None:
         """Begin the check for an island with `banks` banks of `rows` rows each.
 
-        If `able` is None, operations are not checked against the circuits' abilities. `others` are
-        the abilities of the device's other islands, which hints name.
+        `able` is what the circuits of the island can do; if it is None, the check accepts
+        operations that they cannot do. `others` are the abilities of the device's other islands: a
+        hint names the islands that can do an operation.
         """
         self._banks, self._rows, self._able, self._others = banks, rows, able, others
         self.caution = ""  # a probable mistake in the row that `take` checked last; "": none
@@ -143,7 +153,7 @@ class Check:
                 self._moves_slice(PUSHED[values["register"]] == RZ, name)
 
     def finish(self) -> None:
-        """Check that the program is complete at its end. Raises `CheckError`."""
+        """Raise `CheckError` if a block is open at the end of the program."""
         if self.opened is not None:
             raise self.unfinished()
 
@@ -253,11 +263,11 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Set `caution` if a word copies slices of Rz into which dot products wrote no result.
+        """Set `caution` if the instruction `what` copies a slice of Rz that has no dot products.
 
-        `what` is the name of the word, for the text of the caution. If `moves` is true, the word
-        copies the slice that RZ_SLOT selects, and does so `count` times; otherwise it copies no
-        slice. Dot products write results only to the first slices.
+        Rz is the circuit's register of results, and a slice of it has one result for each lane. If
+        `moves` is true, the instruction copies the slice that the register RZ_SLOT selects, `count`
+        times; otherwise it copies no slice. Dot products write results only to the first slices.
         """
         if not moves:
             return
@@ -308,10 +318,11 @@ class Check:
         self._can.add(modes)
 
     def _format_hint(self, function: int, arrangement: int, form: int, transpose: int) -> str:
-        """Return a hint to select a format with which the island can do an operation.
+        """Return a hint that names a format with which the island can do an operation.
 
-        The text is empty if the island has `form`, the format at the start, or if no other format
-        helps.
+        The arguments are values of the registers for function, arrangement, format and transpose.
+        `form` is the format before the program selects one. The hint is empty if the island has
+        this format, or if it can do the operation with no other format.
         """
         assert self._able is not None
         if FORMATS[form].name in self._able.formats:

@@ -72,7 +72,7 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the ALU (set by `mmr op`). It takes two operands, or the left one alone."""
+    """A function of the ALU (set by `mmr op`). If `operands` is 1, it takes only the left one."""
 
     name: str
     symbol: str  # written between or before operands; empty: a source writes `name(operand)`
@@ -108,10 +108,10 @@ MUL = FUNCTION_NAMES.index("mul")
 class NumberFormat:
     """A number type of the ALU's lanes (set by `mmr format`).
 
-    Arrays with numbers of the type have NumPy's type `numbers`. NumPy has no bfloat16, so an array
-    with bfloat16 numbers has the type float32. `sums` is the type of the results in Rz. Floating-
-    point results have the type of the lanes. Results of int8 are sums of 32 bits; when a slice of
-    Rz leaves the circuit, each of its sums becomes a number of int8.
+    `numbers` is the NumPy type of arrays with such numbers. NumPy has no bfloat16, so an array with
+    bfloat16 numbers has the type float32. `sums` is the NumPy type of the results in Rz, the
+    circuit's register of results. For floating point it is the same as `numbers`. Results of int8
+    are sums of 32 bits; each becomes an int8 when it leaves Rz.
     """
 
     name: str
@@ -128,12 +128,12 @@ class NumberFormat:
 
     @property
     def slots(self) -> int:
-        """The number of slots of Rz for results of dot: at least a whole slice of them."""
+        """The number of slots of Rz for results of dot: 16, or `lanes` if that is larger."""
         return max(SLOTS, self.lanes)
 
     @property
     def slice_bytes(self) -> int:
-        """The number of bytes of a slice of Rz, which has a result for each lane."""
+        """The size in bytes of a slice of Rz: one result for each lane."""
         return self.lanes * self.sum_size
 
     @property
@@ -242,7 +242,11 @@ ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_lengt
 
 @dataclass(frozen=True)
 class MappedRegister:
-    """A memory-mapped register of a circuit, a buffer or a block, which the word `mmr` writes."""
+    """A memory-mapped register that the instruction `mmr` writes.
+
+    It belongs to a circuit, to a buffer or to a block of the program. A source may write the names
+    in `words` for the values 0, 1, ...
+    """
 
     name: str
     meaning: str
@@ -302,12 +306,13 @@ GROUP_SIDE = 4  # half of a DRAM row has 4 x 4 tiles of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the shape (rows, columns) of a tile, a piece of a matrix in the arrangement `layout`.
+    """Return the shape (rows, columns) of a tile: the piece of a matrix that an operation takes.
 
-    `side` is `a` or `b`, an operand, or `c`, the result. `lanes` is the number of elements in a
-    column of 32 bytes. A tile of an operand is one column of memory. A tile of the result is what
-    Rz contains after one product of tiles, or after 16 products for dot (32 if there are 32 lanes),
-    which gives one number for each product (seed 004 Fig. 3).
+    `layout` is the name of an arrangement. `side` is "a" or "b" for an operand, "c" for the result.
+    `lanes` is the number of elements in a column of 32 bytes. A tile of an operand is one column of
+    memory. A tile of the result is what Rz contains after one product of two tiles. For dot, such a
+    product is a single number; a tile of the result has 16 of them, or 32 if there are 32 lanes
+    (seed 004 Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     dots = TENSOR_SIDE, max(SLOTS, lanes) // TENSOR_SIDE

@@ -201,7 +201,10 @@ class Geometry:
 
     @property
     def banks(self) -> int:
-        """The number of banks of an island, over all ranks. In a DIMM these are megabanks."""
+        """The number of banks of an island, over all ranks.
+
+        In a DIMM, a bank is a megabank: the banks with the same number in all chips of a rank.
+        """
         return self.ranks * self.groups * self.group_banks
 
     @property
@@ -386,7 +389,7 @@ class Abilities:
         return ""
 
     def slices(self, numbers: NumberFormat) -> int:
-        """Return how many whole slices Rz has in a number format."""
+        """Return how many slices fit into Rz; a slice has one result of `numbers` for each lane."""
         return self.rz_slices * COLUMN_BYTES // numbers.slice_bytes
 
     @staticmethod

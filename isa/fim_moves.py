@@ -27,11 +27,12 @@ class OperationNumber(Immediate):
 
 
 def spelt(number: int, column: str, function: int | None) -> str:
-    """Return operation `number` as the text of a move, with `column` as the text in its brackets.
+    """Return the source text of operation `number` as a move, such as `rop <- iosa[3]`.
 
-    The result is empty in two cases: if the operation uses the ALU and the ALU function is not
-    known (`function` is None), or if the ALU function takes one operand and the move with this
-    operand means another operation.
+    `column` is the text in the brackets after `iosa`. `function` is the number of the ALU function;
+    None if it is not known. Return an empty text if no move says what the operation does. There are
+    two such cases. An operation of the ALU has an unknown function. Or the function takes only the
+    left operand, and the assembler reads a move with this operand alone as another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

@@ -49,8 +49,8 @@ def names(core: Core) -> tuple[str, ...]:
 def find(pages: Iterable[Page], name: str) -> list[Page]:
     """Return the pages whose name is `name`, then the pages that have `name` as another name.
 
-    Upper and lower case are equal, and so are blanks and underscores. Several pages with the same text become one page with all their
-    owners.
+    The search ignores case, and takes blanks and underscores as equal. If pages of several owners,
+    such as cores, are otherwise equal, the result has one page for them that names all owners.
     """
     word = _folded(name)
     listed = list(pages)

@@ -117,7 +117,11 @@ def device_file() -> str:
 
 
 def _group_registers(sheet: Sheet) -> None:
-    """Add to a sheet the table of one group's registers, and the rule for other groups' addresses."""
+    """Add to a sheet the table of the registers that each register group of the trace has.
+
+    The table has the addresses of group 0. The paragraph below it says what to add for other
+    groups.
+    """
     events = {item.name: item.meaning for item in trace.OCCURRENCES}
     sheet.table(
         ("register", "CSR", "offset", "what it holds", "of", "seed 001"),
@@ -214,8 +218,8 @@ def _reached(cores: Sequence[Core]) -> str:
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
     """Return the Markdown file of the directives and functions in `pages`.
 
-    `others` has the anchors of each core's own items, by core and name, as `core_file` returns
-    them; the file has links to those items that are directives.
+    `others` has the anchors in the files of the cores: `others[core][name]` is what `core_file`
+    returns for an item of the core. The file links to those items that are directives.
     """
     everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
@@ -312,9 +316,10 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 
 
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
-    """Add pages of one kind, `members`, to a sheet as a table.
+    """Add pages of one kind, such as registers, to a sheet as a table with a row for each page.
 
-    Each heading of the pages' entries is a column, except Example, Shown by and Width.
+    The columns are the name, the headings of the pages' paragraphs, and the meaning. The headings
+    Example, Shown by and Width are left out. Registers have one meaning, above the table.
     """
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))

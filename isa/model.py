@@ -104,7 +104,10 @@ class SpecialRegister:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory that belongs to a core. The memory of instance i begins at `base + (i << shift)`.
+    """A memory that belongs to a core.
+
+    A device may have several instances of the core: the rows of pe, the islands of fim. The memory
+    of instance i begins at `base + (i << shift)`.
 
     Its size is the value of the setting `capacity`, in units of `unit` bytes. If the setting's name
     contains `{}`, the number of the instance replaces it. If `instructions` is true, the loader
@@ -164,7 +167,11 @@ class Window:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with a greatest number of entries: the value of the setting `capacity`."""
+    """A queue of a core. The setting `capacity` has the greatest number of its entries.
+
+    `contents`, `high` and `head` say where the core's state and counters have its fill level, its
+    greatest fill level so far, and the index of its first entry.
+    """
 
     name: str
     capacity: str
@@ -286,7 +293,12 @@ class CoreDescriptor:
 
 @dataclass(frozen=True, eq=False)
 class Core(CoreDescriptor):
-    """The table of a core: everything that Macaw knows about it as data."""
+    """The table of a core: everything that Macaw knows about it as data.
+
+    A comment at each field whose name does not say it describes what the field contains.
+    `begins` and `piece` are kinds of announcements, with which a running core reports events
+    (`macaw.emu.core`).
+    """
 
     instructions: tuple[Instruction, ...] = ()
     pseudos: tuple[Pseudo, ...] = ()

@@ -48,7 +48,11 @@ from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 @dataclass(frozen=True)
 class Scalar:
-    """A register that the instruction s_wr sets. It keeps its value until the next s_wr to it."""
+    """A register that the instruction s_wr sets. It keeps its value until the next s_wr to it.
+
+    An s_wr to it gives the same value to the register `vertical`, if there is one, and resets the
+    registers in `resets`.
+    """
 
     name: str
     code: int  # the number of the register in the word of s_wr
@@ -134,7 +138,12 @@ BEGIN, STAGE, WRITE, BETWEEN, FINISH = "begin", "stage", "write", "between", "fi
 
 @dataclass(frozen=True)
 class Step:
-    """The role of an instruction in a chain: where it may be, and which block of a unit it uses."""
+    """The role of an instruction in a chain: where it may be, and which block of a unit it uses.
+
+    `role` says where it may be: it begins a chain (BEGIN), writes the chain's results (WRITE), is a
+    step between these (STAGE), or is outside of chains (BETWEEN, FINISH). A STAGE uses the block
+    `block` of one of the compute units `units`.
+    """
 
     does: str  # the mnemonic of the form without _inc
     role: str  # BEGIN, STAGE or WRITE in a chain; BETWEEN chains; FINISH

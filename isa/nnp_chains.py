@@ -60,7 +60,10 @@ def settings(instruction: Decoded) -> dict[str, int]:
 
 
 def check_registers(scalars: Mapping[str, int]) -> None:
-    """Raise `ChainError` if a register has a value that no s_wr can set, as after an edit."""
+    """Raise `ChainError` if a register has a value that no s_wr can set.
+
+    A user can have set such a value in the debugger. `scalars` has the registers' values by name.
+    """
     for own in SCALARS:
         _check_value(own, scalars[own.name])
 

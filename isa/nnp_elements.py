@@ -1,4 +1,4 @@
-"""The numbers of nnp's multiplier: element types of small floats and of the kinds log and mx.
+"""The number types of nnp's multiplier: small floats, powers of two (log), elements of mx blocks.
 
 docs/numbers-nnp.md has the rules; assembler, emulator and generated software share these tables.
 """
@@ -15,8 +15,9 @@ _MOST_POWERS = 15  # the most powers of two above 1, and also below 1, of the ki
 class Element:
     """An element type: small floating-point numbers, or integers if there are no exponent bits.
 
-    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction). An
-    integer is its own code. `greatest` is the largest code.
+    A number is stored as a code. The code of a floating-point number is ±(exponent field ·
+    2**mantissa_bits + fraction). The code of an integer is the integer. `greatest` is the largest
+    code.
     """
 
     exponent_bits: int
@@ -33,7 +34,7 @@ class Element:
 
     @cached_property
     def unit(self) -> int:
-        """The number u for which a code with the integer m has the value m · 2**u."""
+        """The number u such that each number of the type is m · 2**u with an integer m."""
         return self.least_exponent - self.mantissa_bits
 
     @cached_property
@@ -54,7 +55,10 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number g such that each code represents an integer m of magnitude at most 2**g."""
+        """The number g such that each number of the type is m · 2**unit with an integer m.
+
+        The magnitude of m is at most 2**g.
+        """
         return self.greatest_exponent - self.unit + 1
 
 

@@ -378,10 +378,10 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
 def _check_valid(
     rows: Sequence[Decoded], vectors: Sequence[int | None], scalars: Scalars, native: int
 ) -> None:
-    """Raise `ChainError` if v_softmax is to cover more elements than the chain has.
+    """Raise `ChainError` if the register `valid` tells v_softmax to cover too many elements.
 
-    `vectors` has the number of vectors of each instruction in `rows`, a vector has `native`
-    elements.
+    A chain has the elements of its native vectors, `native` in each. `vectors` has the number of
+    vectors that each instruction in `rows` takes; None: unknown.
     """
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:

@@ -16,7 +16,11 @@ VECTOR, TILE = "vector", "tile"  # the unit of addresses: native vectors, native
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory or queue of nnp that chains read or write. Bits 3..0 of opd0 contain its `code`."""
+    """A memory or queue of nnp that chains read or write.
+
+    An instruction word has the `code` of its memory in bits 3..0 of the field opd0. `elements` are
+    the kinds of entries that the memory can have, vectors or tiles.
+    """
 
     name: str
     code: int
@@ -65,9 +69,11 @@ UNITS = (
 
 @dataclass(frozen=True)
 class MemoryKind(Choice):
-    """The operand kind for the name of a memory.
+    """The operand kind for the name of a memory that an instruction can use.
 
-    If a source names a memory that the instruction cannot use, `hint` gives the reason.
+    If a source names another memory, `hint` gives the reason. The reason is the text `use`, or, for
+    the memories in `longer`, that they need another form of the instruction, whose syntax is
+    `form`.
     """
 
     use: str = ""  # what the instruction cannot do with other memories, for the hint

@@ -1,7 +1,7 @@
-"""Checks the words of an nnp part, in their order, against all rules of nnp.
+"""Checks the instruction words of nnp in a program, in their order, against all rules of nnp.
 
-The check knows the values of s_wr's registers from reset on. After the end of a program (a word 0)
-the check treats these values as unknown, because another program entry may follow.
+The check follows the values of s_wr's registers from reset on. After the end of a program (a word
+0) it treats these values as unknown, because the next word may be the entry of another program.
 """
 
 from __future__ import annotations
@@ -84,7 +84,10 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """End the program before word `place`: check its last chain and its last instruction."""
+        """Check the end of a program before word `place`: is its last chain complete?
+
+        Yield an error, too, if no end_chain ended the program (`ended`).
+        """
         yield from self._close("")
         self._scalars.clear()
         if not ended:

@@ -417,7 +417,7 @@ def of_device() -> Iterator[Page]:
 
 
 def of_trace() -> Iterator[Page]:
-    """Yield a page for each register that all groups of a trace block have."""
+    """Yield a page for each register of a trace block's register groups, which are all alike."""
     for item in trace.GROUP:
         yield Page(
             item.name,
@@ -432,7 +432,7 @@ def of_trace() -> Iterator[Page]:
 
 
 def of_causes() -> Iterator[Page]:
-    """Yield a page for each cause of an account, with the advice that findings give."""
+    """Yield a page for each cause to which `macaw profile` charges cycles, with its advice."""
     advice = {item.cause: item.text for item in ADVICE}
     for item in CAUSES:
         yield Page(

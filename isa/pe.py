@@ -202,11 +202,12 @@ def record_kind(data: bytes, offset: int) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return which operands of an instruction may have another value in each PE.
+    """Return which operands of an instruction may have another value in each PE (`.stride`).
 
-    The result has their numbers as in `ENTRY_OF`. Positions in the PE's buffers and queues may
-    differ. The other operands are the same in all PEs: the number of an accumulator is a control
-    signal of the MAC unit, and a target in the scalar unit, or only in PE 0, exists once.
+    The result has 0 for the operand base or src, and 1 for acc or dst, as in `ENTRY_OF`. Positions
+    in the PE's buffers and queues may differ. The other operands are the same in all PEs. For
+    example, the number of an accumulator is a control signal of the MAC unit, and a target in the
+    scalar unit, or only in PE 0, exists once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]
@@ -277,7 +278,7 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """Which segments may follow the header of a command's packet."""
+    """Which segments, pieces of data, may follow the header in a packet with a certain command."""
 
     types: tuple[str, ...] = ()  # the types that its segments may have
     first: str = ""  # the type that the first segment must have; empty: any, or no segment

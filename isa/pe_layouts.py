@@ -22,7 +22,8 @@ SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
 class Sums(Immediate):
     """The operand kind for the number of an accumulator.
 
-    A `.step` directive may change the number during a run.
+    A `.step` directive may change the number during a run. So `stands_for` returns the registers of
+    all accumulators for each number.
     """
 
     def stands_for(self, value: int, written: bool) -> tuple[str, ...]:

@@ -49,10 +49,11 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """Return the names of modules, in folders `forms` of `asm`, that may have a core's forms.
+    """Return the names of the modules that may have the assembler's code for a core.
 
-    `name` is the core's name. The first module is the core's own module, the second the module of
-    its base (`scalar` for cp and vc). Raises `UnknownCoreError`.
+    Such modules are in the folders `asm/forms` and `asm/disassembly/forms`. `name` is the core's
+    name. The first module is the core's own, the second that of its base (`scalar` for cp and vc).
+    Raises `UnknownCoreError`.
     """
     own, descriptor = _entry(name)
     return (own, descriptor.base) if descriptor.base else (own,)

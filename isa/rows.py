@@ -67,7 +67,10 @@ class Field:
 
     @cached_property
     def width(self) -> int:
-        """The number of bits of the field's value, with the low bits that no word stores."""
+        """The number of bits of the field's value.
+
+        It includes low bits that no word stores, such as bit 0 of a branch's distance.
+        """
         return max(piece.value + piece.width for piece in self.slices)
 
     @cached_property
@@ -122,7 +125,11 @@ class Format:
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of an instruction. The operands have the order of the row's syntax."""
+    """An operand of an instruction: its name, the field that stores it, and its kind.
+
+    If a source writes it in brackets, as rs1 in `imm(rs1)`, `inside` is the name of the operand
+    before them.
+    """
 
     name: str
     field: Field

@@ -1,7 +1,8 @@
 """The instructions that cp and vc share: RV32IM with Zicsr (RISC-V unprivileged ISA).
 
 A core with this base uses `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS` in its
-table. In `cycles`, a word such as `mul_cycles` means the setting of that core.
+table. In `cycles`, a word such as `mul_cycles` means the setting of the core that executes the
+instruction: `cp.mul_cycles` for cp.
 """
 
 from __future__ import annotations

@@ -327,7 +327,7 @@ def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
     """Return the format and the fixed fields of the word that loads a vector register.
 
-    `code` is the number of the access; `element` is not used.
+    `code` is the value of funct3; `element` is not used.
     """
     return LOAD, {"opcode": MEMORY_OPCODE, "funct3": code}
 
@@ -335,7 +335,7 @@ def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
     """Return the format and the fixed fields of the word that stores a vector register.
 
-    `code` is the number of the access; `element` is not used.
+    `code` is the value of funct3; `element` is not used.
     """
     return STORE, {"opcode": MEMORY_OPCODE, "funct3": code}
 
