@@ -125,7 +125,8 @@ class OperandText:
     def _word(self, position: int) -> tuple[str, int]:
         """Return the text from `position` to the next comma or blank, and the position there.
 
-        Blanks inside of brackets do not count, nor do blanks and commas inside of quotes.
+        A blank inside of brackets does not end the text, nor does a blank or comma inside of
+        quotes.
         """
         text, start = self.text, position
         brackets: list[str] = []

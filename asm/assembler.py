@@ -1,8 +1,9 @@
 """Assembles sources to a program in two passes.
 
-The first pass appends the bytes of each statement to an area. Where a value is not known yet, the
-pass appends zeros and a fixup. The layout then gives every area its address, and the second pass
-applies the fixups. All mistakes of a run are collected and raised together.
+The first pass appends the bytes of each statement to an area, which is a section or a piece of one.
+Where a value is not known yet, the pass appends zeros, and stores a fixup: a function that writes
+the value later. Then the layout gives every area its address, and the second pass calls the fixups.
+All mistakes of a run are collected and raised together.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def assemble_object(
     """Assemble sources and return an object for a linker.
 
     The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
-    linker finds it in another object. An object has no default program.
+    linker finds it in another object. If no source has code for the control core, the object has
+    none: unlike `assemble`, the function adds no default program for this core.
     """
     with collecting_seldom():
         run = analyse(
@@ -113,8 +115,9 @@ def analyse(
     Mistakes in the sources are in the run's report; the function does not raise them. With
     `linkage`, the run makes an object for a linker. `budget` limits the lines and characters of
     expansions. The run calls `watch` repeatedly; an exception that `watch` raises ends the run. For
-    a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`). With
-    `recordings`, the run records what lines do, and repeats what earlier runs have recorded there.
+    a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`). In
+    `recordings`, the run stores the effects of lines. For lines with effects stored by an earlier
+    run, it repeats the effects without assembling the lines again.
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage, recordings)
@@ -154,8 +157,8 @@ class Assembly:
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
         """Read one source file.
 
-        With `is_default`, the source is the default program of the control core. Every other file
-        gets the symbols of `-D`.
+        With `is_default`, the source is the default program, which the assembler adds if no source
+        has code for the control core. Every other file gets the symbols of `-D`.
         """
         state = self.state
         text = state.folders.load(source, state.report)
@@ -187,7 +190,11 @@ class Assembly:
         self.state.symbols.has_variables = True
 
     def complete(self) -> None:
-        """Add the control core's default part if the sources have none, and finish all parts."""
+        """Do what can be done only after all sources are read, before the layout.
+
+        Add the default program if no source has code for the control core and the run makes no
+        object. Allocate common symbols. Finish all parts of cores.
+        """
         if self._parts.control() is None and self.state.linkage is None:
             source = self._parts.default_control().default_source()
             if source is not None:
@@ -225,7 +232,11 @@ class Assembly:
         self.state.is_placed = True
 
     def encode(self) -> None:
-        """Apply the fixups, resolve the symbols, and fill the default program with its commands."""
+        """Do what depends on addresses, after the layout.
+
+        Call the fixups, compute the symbols whose values depend on addresses, and write the
+        commands of the default program.
+        """
         state = self.state
         for apply in state.fixups:
             state.watch()

@@ -34,8 +34,8 @@ class AssemblyState:
     `record` collects the data of a listing; it is None if the caller wants no listing. The run
     calls `watch` repeatedly; an exception that `watch` raises ends the run. If there is a
     `linkage`, the run makes an object, and a symbol without a definition is left to the linker.
-    Otherwise such a symbol is an error. `recordings` has what earlier runs have recorded of the
-    same files; it is None if the caller has no later runs.
+    Otherwise such a symbol is an error. `recordings` has the effects of lines that earlier runs
+    over the same files have stored; it is None if the caller makes only one run.
     """
 
     device: DeviceChoice
@@ -97,8 +97,8 @@ class AssemblyState:
 
     @cached_property
     def natural_sizes(self) -> dict[str, dict[int, int]]:
-        """The natural sizes of symbols in bytes, by section name and then by address.
+        """The sizes of symbols for which no `.size` gives one: {section name: {address: bytes}}.
 
-        Valid after the layout.
+        Such a symbol extends to the next symbol or to the section's end. Valid after the layout.
         """
         return object_symbols.sizes(self.symbols, self.layout)

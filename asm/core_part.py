@@ -60,6 +60,10 @@ class Startup:
     """The steps with which the default program runs one part: copies, starts and waits.
 
     The default program does each of these steps for all parts before it begins the next step.
+    `loads` and `stores` are the copies before and after the work of the cores. `feeds` and `drains`
+    are the copies into windows and out of windows while the cores run. `swap` is a mask of memory
+    units whose halves are exchanged, `waits` a mask of cores. `dispatches` has (mask of rows,
+    address of a packet list), `starts` (core number, entry address).
     """
 
     loads: Sequence[Transfer] = ()

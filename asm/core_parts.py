@@ -207,9 +207,9 @@ class CoreParts:
         """Return the area of the current part for the section `name` of a `.section` line.
 
         `section` is the part's section that will contain the area, for example `.text` for
-        `.text.f`; `words` are the operands after the name. If no program loads the section, the
-        area discards its bytes. The result is None if the part has no such section, or if `name` is
-        the section of another core.
+        `.text.f`; `words` are the operands after the name. The result discards its bytes if the
+        program leaves the section out, such as debug information. It is None if the part has no
+        such section, or if `name` is the section of another core.
         """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part
@@ -264,8 +264,7 @@ class CoreParts:
     def enter_previous(self, head: Name) -> None:
         """Make the previous section the current one, and the current section the previous one.
 
-        Raises `Mistake` if there is no previous
-        section.
+        Raises `Mistake` if there is no previous section.
         """
         if self._previous is None:
             raise Mistake("no section was left before", head)

@@ -115,12 +115,11 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Append the bytes of the next `rounds` rounds.
+        """Append the bytes of the next `rounds` rounds, and give symbols their values after them.
 
-        `rounds` must not be greater than the last result of `most`. Give the symbols their values
-        after these rounds. If some bytes get the value of a symbol only after the layout, yield a
-        function that the caller calls then. The function copies these bytes from the first round to
-        the others.
+        `rounds` is at most the last result of `most`. Some bytes may get the value of a symbol only
+        after the layout. For these bytes, yield a function that the caller calls after the layout;
+        it copies the bytes from the first round to the others.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)

@@ -83,7 +83,7 @@ def read_npy(data: bytes) -> Array:
 
 
 def dimensions_text(shape: Sequence[int]) -> str:
-    """Return the number of dimensions of an array with their lengths, for messages."""
+    """Return the shape of an array in words, for messages: "2 dimensions, 4 x 64"."""
     if not shape:
         return "no dimension, one number"
     if len(shape) == 1:

@@ -1,4 +1,7 @@
-"""Fills in, after the layout, those words and numbers of simple lines that depend on symbols."""
+"""Writes words and numbers of simple lines that depend on an address which the layout decides.
+
+Simple lines are those that the assembler encodes without its parser (`asm/fast_path.py`).
+"""
 
 from __future__ import annotations
 
@@ -34,20 +37,20 @@ _WATCHED = 64  # references between two calls of `watch`
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the source offset at which the statement in a matched line begins."""
+    """Return the source offset at which the label or statement begins, in a match of `LINE`."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the line in `match`, a match of `LINE`, from its label on and without its comment."""
+    """Return the line that `LINE` has matched, from its label on and without its comment."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
 
 class DeferredFixups:
-    """The words and numbers of simple lines that contain a symbol whose address the layout gives.
+    """The words and numbers of one area that wait for the address of a symbol.
 
-    Each entry of `items` is for one word or number.
+    The layout decides the address. Each entry of `items` is for one word or number.
     """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
@@ -118,12 +121,12 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """Parse the line at offset `line_start` of the source by the grammar; return its bytes.
+        """Assemble a line again, now with the parser, and return the bytes of its statement.
 
         This is for lines whose symbol has no known address, and for addresses that do not fit their
-        field. If the line has a mistake, report the mistake and return no bytes. `ordinal` is the
-        statement's ordinal for a local label, otherwise 0. The other arguments are from an entry of
-        `items`.
+        field. If the line has a mistake, report the mistake and return no bytes. The line is at
+        offset `line_start` of the source. `ordinal` is the statement's ordinal for a local label,
+        otherwise 0. The first three arguments are from an entry of `items`.
         """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None

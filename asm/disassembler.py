@@ -186,10 +186,11 @@ def _is_fixed(program: Program) -> bool:
 
 
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
-    """Return where the disassembly puts a section of a program that another tool linked.
+    """Return where `.org` must put a section of a program that another tool linked.
 
-    The result is (section of cp, byte offset in that section). The result is None if the assembler
-    gives the section its address without `.org`, or if no source text can reproduce the addresses.
+    The result is (section of cp, byte offset in that section), such as (".text", 64). Return None
+    if the assembler gives the section its address without `.org`, or if no source text can
+    reproduce the addresses.
     """
     if (program.note_version and not program.is_linked) or not _is_fixed(program):
         return None

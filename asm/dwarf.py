@@ -222,8 +222,9 @@ def _line_table(
 ) -> DebugSection:
     """Return the contents of .debug_line.
 
-    `names` are the files, relative to the folder of the assembly, which has the number 0. `program`
-    has the line-number opcodes; `addresses` are the references in these opcodes.
+    `names` are the files, relative to the folder in which the assembler ran; in DWARF, this folder
+    has the number 0. `program` has the line-number opcodes; `addresses` are the references in these
+    opcodes.
     """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (

@@ -23,7 +23,9 @@ _SEGMENT_FLAGS = {"ax": elf.PF_R | elf.PF_X, "aw": elf.PF_R | elf.PF_W, "a": elf
 
 
 def write(program: Program, *, lines: bool = True) -> bytes:
-    """Return the ELF file of `program`, with or without its lines and arrays.
+    """Return the ELF file of `program`.
+
+    Without `lines`, the file has no line information and does not list the program's arrays.
 
     File order: header, program headers, sections (each at an offset congruent to its address modulo
     its alignment), note, line information, symbols, strings, section headers. Raises `ElfError` if

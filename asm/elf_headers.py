@@ -187,10 +187,11 @@ def foreign_flags(flags: int) -> str:
 
 
 def core_of(section: Section) -> str | None:
-    """Return the core that executes a section of another tool; None for data.
+    """Return the name of the core that executes a section which another tool has made.
 
     If the section's name is a core's own section name, or begins with it and a dot, return this
-    core. Otherwise return the core of `_base_core`.
+    core. Otherwise return the first core that fetches instructions. Return None for a section of
+    data.
     """
     if section.flags != "ax":
         return None

@@ -4,9 +4,10 @@ The note's description is a UTF-8 JSON object with these members:
 
 - `version`, and `device`, the name of the device
 - `config`: the complete configuration of the device as TOML
-- `tensors`: name, direction, dtype, shape, address and `at` of each, in source order
+- `tensors`: name, direction, dtype, shape, address and `at` of each, in source order; `at` is the
+  memory that contains the tensor, empty for external memory
 - `parts`: section, core and index, one for each section of a core
-- optionally `hints`: core, name, memory, address, rows and cols of each
+- optionally `hints`: core, name, memory, address, rows and cols of each `.hint tensor`
 - optionally `arrays`: name, direction ("array" or "copy"), dtype, shape, address and file of each
   array of a part, and of each copy of a tensor in a part. Like line information, they are for
   debugging.

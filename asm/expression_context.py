@@ -236,7 +236,10 @@ class ExpressionContext:
         return self._pcrel_low(address, first)
 
     def _slot(self, node: Call) -> int:
-        """Return the address of the slot of a tensor in a part's memory, for `slot(x, 0)`."""
+        """Return the value of `slot(x, 0)`: the address of tensor x in the memory of PE row 0.
+
+        If the tensor is not declared in this memory, this is the address of the copy there.
+        """
         name, index_node = node.arguments
         if not isinstance(name, Name | Indexed):
             raise Mistake("slot takes a tensor, or a part of one", name)
@@ -304,8 +307,9 @@ class ExpressionContext:
     def bytes_of(self, node: Name | Indexed) -> tuple[Definition, Datum | None, int, int]:
         """Return (symbol, datum, offset, length) of the bytes that `node` names.
 
-        `node` is a symbol or a part of one, such as `w[0]`. Offset and length are in bytes; the
-        offset counts from the symbol. Raises `Mistake` and `NotYet`.
+        `node` is a symbol or a part of one, such as `w[0]`. The datum is the type with which the
+        symbol's data are declared, or None. Offset and length are in bytes; the offset counts from
+        the symbol. Raises `Mistake` and `NotYet`.
         """
         name = node.base if isinstance(node, Indexed) else node
         if isinstance(name, Text):

@@ -1,4 +1,4 @@
-"""Assembles many simple lines together, without the grammar.
+"""Assembles simple lines, whose meaning is certain, many at a time and without the parser.
 
 The grammar remains the definition of the language. A line is simple if its meaning is certain and
 it has no mistake. Simple lines are: a label; an instruction whose operands are fixed words, plain
@@ -53,9 +53,10 @@ class FastPath:
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
         """Assemble the simple lines from offset `start` up to the first line that is not simple.
 
-        Return the offset of the first line that the method has not assembled. If the last calls
-        have assembled no line, some calls return `start` without a try. A line whose mnemonic is in
-        `macros` is not simple.
+        Return the offset of the first line that the method has not assembled. If few lines of a
+        source are simple, trying costs more time than it saves. So after several calls that have
+        assembled no line, some calls return `start` at once. A line whose mnemonic is in `macros`
+        is not simple.
         """
         # If few lines are simple, trying costs more time than it saves.
         if self._misses > _MOST_MISSES:
@@ -70,7 +71,10 @@ class FastPath:
         return start
 
     def is_open(self) -> bool:
-        """Return whether the fast path may assemble the next lines and reuse earlier expansions."""
+        """Return whether the fast path may assemble the next lines and reuse earlier expansions.
+
+        It may not, for example, if a listing needs each statement by itself.
+        """
         part = self._parts.current
         if not self.enabled or (part is not None and part.reads_expansions):
             return False

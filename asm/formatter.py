@@ -42,7 +42,9 @@ LETTERS = ".irpc"  # blanks in its operand are significant
 class _Line:
     """A line of the text, divided into labels, statements and comment.
 
-    If the line must not be changed, `kept` is the line and the other fields are empty.
+    `first` is the first statement, `others` the rest of the statements. `stood` is the column of a
+    comment without a statement. `body` is true for a line in the body of a directive such as
+    `.seq`. If the line must not be changed, `kept` is the line and the other fields are empty.
     """
 
     kept: str = ""

@@ -1,4 +1,4 @@
-"""Sources that are part of Macaw: programs of cores for which a user's sources have none.
+"""The default programs of cores, which the assembler uses if a user's sources have none.
 
 A core's default program is the file `forms/default_CORE.s`. The line table and messages call it
 `<default CORE>`.

@@ -51,10 +51,10 @@ _Child = Token | Node | list[Node]
 
 
 def _integer(token: Token) -> int:
-    """Return the value of a number's token.
+    """Return the value of a number's token, as a signed 64-bit number.
 
-    A number of up to 64 bits becomes a signed number. For a larger number, the result is `WORD` or
-    more.
+    If the number has more than 64 bits, return any value from `WORD` (2^64) on; the caller
+    recognises such numbers by it.
     """
     start, end = _place(token)
     text = token.lower()

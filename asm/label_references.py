@@ -1,4 +1,4 @@
-"""References to labels in the words and numbers of simple lines."""
+"""References to labels in words and numbers that are assembled without the parser."""
 
 from __future__ import annotations
 

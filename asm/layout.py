@@ -81,7 +81,12 @@ class Area:
 
 @dataclass(eq=False)
 class SectionPlan:
-    """A section before the layout: its areas in order, its memory, and perhaps a fixed address."""
+    """A section before the layout: its areas in order, its memory, and perhaps a fixed address.
+
+    `limit` is the size of its memory in bytes, and `bound` names the setting of this size. `step`,
+    `element` and `direction` restrict the tensors in the section: their size must be a multiple of
+    `step`, and their type and direction must be those given, if any.
+    """
 
     name: str
     memory: str  # LOCAL, EXTERNAL, UNIT, OWN

@@ -100,10 +100,10 @@ class LineTableBuilder:
     def _locate(
         self, start: int, end: int, source: SourceText, blocks: Sequence[Block]
     ) -> tuple[str, Sequence[int], Sequence[int]]:
-        """Return the file, and the lines and columns of the rows from `start` up to `end`.
+        """Return (file, lines, columns) of the rows from `start` up to `end`.
 
-        `blocks` are the blocks among these rows. The method looks up one round of each block,
-        because all rounds have the same lines.
+        `blocks` are those of the rows that repetitions have added. All rounds of a repetition have
+        the same lines, so the method looks up only one of them.
         """
         if not blocks:
             return source.places(self._places[start:end])

@@ -42,12 +42,18 @@ def symbols(program: ProgramSymbols, layout: Layout) -> tuple[Symbol, ...]:
 
 
 def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:
-    """Return the natural sizes of symbols in bytes: {section name: {address: size}}."""
+    """Return the sizes in bytes of symbols without a declared one: {section name: {address: size}}.
+
+    Such a symbol extends to the next symbol or to the section's end.
+    """
     return _natural_sizes(layout, _entries(program, layout))
 
 
 def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
-    """Return the entries of all symbols except private ones, after the layout."""
+    """Return the data of all symbols for the object file, except private symbols (`.L...`).
+
+    Valid after the layout.
+    """
     result: list[_Entry] = []
     shared, has_data = program.table.shared, bool(program.data)
     places: dict[object, tuple[int, str | None, str] | None] = {}
@@ -78,10 +84,10 @@ def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
 
 
 def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
-    """Return the address of an area, the area's section, and the type of symbols in that section.
+    """Return (address of an area, name of its section, type of symbols in that section).
 
-    In place of the name of an empty section, the result has None. Return None for an area that is
-    not in the program.
+    For an area in an empty section, the name is None. For an area that is not in the program, the
+    whole result is None.
     """
     plan = layout.plans.get(area.section) if isinstance(area, Area) else None
     if plan is None or not isinstance(area, Area) or area.base is None:
@@ -92,7 +98,8 @@ def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
 def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[int, int]]:
     """Return the natural sizes of symbols in bytes: {section name: {address: size}}.
 
-    The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
+    A symbol's natural size is the distance to the next symbol or to the section's end. Copies of
+    tensors, which the assembler adds at the end of a section, do not count.
     """
     values = defaultdict[str | None, list[int]](list)
     for _name, value, _size, where, _kind, _is_global, _is_weak in entries:

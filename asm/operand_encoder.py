@@ -1,7 +1,7 @@
-"""Encodes operands of simple lines: from the text of an operand directly to the bits of its field.
+"""Encodes operands without the parser: from the text of an operand to the bits of its field.
 
-An encoder returns bits only if the meaning of a text is certain. For all other texts, the grammar
-assembles the line.
+An encoder returns bits only if the meaning of a text is certain. A line with another text is not
+simple (`asm/fast_path.py`): the assembler parses it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NOWHERE = Name(-1, -1, "")  # the place of a mistake that is not reported
 
 
 def plain_number(text: str) -> int | None:
-    """Return the value of a plain number; None for any other text."""
+    """Return the value of a number such as `-12` or `0x1f`; None for any other text."""
     digits = text[1:] if text[:1] == "-" else text
     if len(digits) <= 18 and digits.isdecimal() and digits.isascii() and digits[0] != "0":
         return int(text)  # the most frequent numbers, without a regular expression
@@ -82,8 +82,8 @@ class BitsByText(dict[str, int]):
 class WordPlace:
     """The context in which the expressions for the fields of one word are evaluated.
 
-    `.` has the value `address`, the word's address. Every symbol has the value `value`, the value
-    of the only operand in the expressions; None means that it is not known.
+    `.` has the value `address`, the word's address. The only symbol in the expressions is an
+    operand of the statement. Its value is `value`; None means that it is not known.
     """
 
     address: int = 0
@@ -112,11 +112,11 @@ class WordPlace:
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A use of an operand in a pseudo-instruction's expansion: a field of an instruction word.
+    """A field, in the expansion of a pseudo-instruction, that depends on one of its operands.
 
-    `word` is the index of the word in the expansion, `operand` the instruction's operand with the
-    field. `node` is the expression for the field's value, which contains one operand of the
-    pseudo-instruction.
+    `word` is the index of the field's word in the expansion. `operand` is the operand to which the
+    field belongs in that word's instruction. `node` is the expression for the field's value; it
+    contains one operand of the pseudo-instruction.
     """
 
     word: int
@@ -296,10 +296,10 @@ class OperandEncoder:
         return bits
 
     def bits_of_number(self, value: int) -> int | None:
-        """Return the bits of the field for the number `value`.
+        """Return the bits of the field for the number `value`; None if the number does not fit.
 
-        The caller has already chosen the table row by this number. Return None if the number does
-        not fit.
+        This is for a number that also selects the instruction's encoding, as the operand of `li`
+        does. The caller has already selected it.
         """
         if self.needs_address or self._operand.kind.by_name:
             return None

@@ -33,8 +33,8 @@ def dump(rules: str, start: str) -> str:
 def current(stored: str, rules: str, start: str) -> str:
     """Return `stored` if its tables are valid for `rules` and this Lark, else a new file's text.
 
-    A new file would differ even for the same rules, because the order of Lark's tables depends on
-    the hashes of a process.
+    So the file changes only if it has to. A new file would differ even for the same rules, because
+    the order of Lark's tables depends on the hashes of a process.
     """
     found = json.loads(stored) if stored else {}
     is_same = (found.get("lark"), found.get("rules")) == (lark.__version__, rules)

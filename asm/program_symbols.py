@@ -19,7 +19,10 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, slots=True)
 class PlacedDatum:
-    """A datum at byte `offset` of an area, from the directive at offset `head` of `line`."""
+    """The declared type `datum` of the data at byte `offset` of an area.
+
+    The directive that declares the data begins at offset `head` of `line`.
+    """
 
     area: Area
     offset: int
@@ -36,7 +39,10 @@ def _register_names(cores: tuple[Core, ...]) -> frozenset[str]:
 
 
 class ProgramSymbols:
-    """All symbols of a run, its pending labels, its tensors and its typed data."""
+    """All symbols of a run, its tensors, and its data with declared types.
+
+    `pending` has the labels without an address: they get the address of the next bytes.
+    """
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -61,8 +67,8 @@ class ProgramSymbols:
     ) -> list[Definition]:
         """Define the labels `names` of a line; `ordinal` is the number of the statement.
 
-        The labels are pending until bytes follow or `place_labels` is called. With `is_bad`, uses
-        of the labels cause no errors.
+        The labels are pending, that is without an address, until bytes follow or `place_labels` is
+        called. With `is_bad`, uses of the labels cause no errors.
         """
         labels = []
         for name in names:

@@ -1,8 +1,9 @@
 """What the simple lines of a text did in a run, so that the next run can do the same again.
 
-After an edit, most lines of a text are the same as in the run before. `Recordings` keeps the
-segments of each text from run to run. A segment is the effect of consecutive simple lines on one
-area; positions in it count from its own start, so it is valid wherever the same lines are.
+Simple lines are those that the assembler encodes without its parser (`asm/fast_path.py`). After an
+edit, most lines of a text are the same as in the run before. `Recordings` keeps the segments of
+each text from run to run. A segment is the effect of consecutive simple lines on one area;
+positions in it count from its own start, so it is valid wherever the same lines are.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _LEAST_LIMIT = 64  # segments of a text that is not read anew
 
 
 class Conditions(NamedTuple):
-    """What must be the same so that a segment is valid.
+    """What must be the same where a recorded segment is to be repeated.
 
-    With `marks_data`, the data of the area are in the line table. `alignment` is the offset of the
-    segment in the area modulo a word. `macros` are the words that begin macro calls.
+    `marks_data` says whether the line table has rows for the area's data. `alignment` is the offset
+    of the segment in the area modulo a word. `macros` are the words that begin macro calls.
     """
 
     marks_data: bool
@@ -44,8 +45,8 @@ class Label(NamedTuple):
 class Reference(NamedTuple):
     """A word or a number of a segment that refers to a label.
 
-    `item` is as in `DeferredFixups`, but its positions count from the start of the segment. `words`
-    is the number of instruction words; it is 0 for a number.
+    `item` is an `Item` (`asm/label_references.py`), but its positions count from the start of the
+    segment. `words` is the number of instruction words; it is 0 for a number.
     """
 
     item: Item
@@ -67,9 +68,10 @@ class Segment(NamedTuple):
     """The effect of consecutive simple lines on one area.
 
     `length` is the number of characters of the lines. `body` is that number without the line of
-    `ending`, and equals `length` if there is no ending. `table` is the table of the area's
-    encoders, which is another condition. `offsets` and `places` are the rows of the line table.
-    `events` has labels and references in their order.
+    `ending`, and equals `length` if there is no ending. The segment is valid only in an area with
+    the encoders `table`, and under `conditions`. `data` are its bytes, `instructions` is the number
+    of its instructions. `offsets` and `places` are its rows of the line table. `events` has labels
+    and references in their order.
     """
 
     length: int
@@ -88,8 +90,8 @@ class Segment(NamedTuple):
 class RecordedText:
     """The segments of a text by their source offsets.
 
-    If there are more than `limit` segments, edits have divided them too often, and the next text
-    starts without segments. A `limit` of 0 means that the text had no segments at first.
+    With each edit, the text gets more and smaller segments. If it has more than `limit`, the text
+    after the next edit starts without segments. A `limit` of 0 means that the next edit sets it.
     """
 
     text: str

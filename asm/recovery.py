@@ -122,15 +122,13 @@ def similar(word: str, known: tuple[str, ...]) -> str:
     """
     if f".{word}" in known:
         return f"did you mean '.{word}'?"
-    return did_you_mean(word, _words_with_points(known, word.count(".")))
+    return did_you_mean(word, _words_with_dots(known, word.count(".")))
 
 
 @lru_cache(maxsize=16)  # thousands of wrong lines are compared with the same names
-def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
-    """Return the names with `points` dots, except those that begin with a dot."""
-    return frozenset(
-        name for name in known if not name.startswith(".") and name.count(".") == points
-    )
+def _words_with_dots(known: tuple[str, ...], dots: int) -> frozenset[str]:
+    """Return the names in `known` with this number of dots, except those that begin with a dot."""
+    return frozenset(name for name in known if not name.startswith(".") and name.count(".") == dots)
 
 
 @cache

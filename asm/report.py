@@ -21,7 +21,10 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 
 @dataclass
 class _SameMistake:
-    """An error that occurs several times in the expansions of one line, and how often."""
+    """An error that occurs `count` times in the expansions of one line.
+
+    `places` are the indices of those of its diagnostics that are shown.
+    """
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # indices of the shown diagnostics

@@ -1,4 +1,4 @@
-"""Encodes simple lines: from the texts of the operands directly to instruction words.
+"""Encodes instructions without the parser: from the texts of their operands to words.
 
 All encoders are derived from the tables. A `RowEncoder` is for one row, or for one alternative of a
 pseudo-instruction. It has one operand encoder (`asm/operand_encoder.py`) for each operand that a
@@ -34,7 +34,8 @@ from macaw.isa.typed_records import NamedTuple
 class RowEncoder:
     """Encodes an instruction of a table row from the texts of the operands.
 
-    `encode` returns the words as one number, with the first word in the lowest bits. It raises
+    The instruction has `words` words; `base` has their constant bits. `encode` returns the words as
+    one number, with the first word in the lowest bits. It raises
     `KeyError` or `ValueError` for texts whose meaning is not certain. `encode` is None if the bits
     of an operand depend on the address of the word, or if there are too many operands.
     """
@@ -85,7 +86,10 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
 
 
 def _shares(encoders: Sequence[OperandEncoder]) -> bool:
-    """Return whether the last operand is a distance, and no other operand depends on an address."""
+    """Return whether an instruction with these operands can be encoded as a `Jump`.
+
+    The last operand must be a distance, and no other operand may depend on an address.
+    """
     return (
         0 < len(encoders) <= 3
         and encoders[-1].is_distance
@@ -94,9 +98,10 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
 
 
 def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
-    """Return the `Choice` of a mnemonic with these rows and their encoders `plans`.
+    """Return the `Choice` of a mnemonic whose encoding a number selects, such as `li`, or None.
 
-    Return None unless a number selects one of several encodings of the mnemonic.
+    `rows` are the mnemonic's table rows, `plans` the encoders of their alternatives. The result is
+    (index of the operand with the number, function that returns the words).
     """
     row = rows[0]
     if len(rows) != 1 or not isinstance(row, Pseudo) or not row.choose:
@@ -168,7 +173,11 @@ def words_of(bits: int, count: int) -> list[int]:
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
-    """Return the `Jump` for the row of `plan`; None if its last operand is not a distance."""
+    """Return the `Jump` for a branch or jump with the encoder `plan`; None for another row.
+
+    The result is (function, encoder of the distance to the destination). From the operands' text,
+    the function returns the known bits and the text of the destination.
+    """
     base, encoders = plan.base, plan.encoders
     if plan.words != 1 or plan.chooses or not _shares(encoders):
         return None
@@ -376,7 +385,11 @@ Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
 
 
 class Entry(NamedTuple):
-    """The encoders of a mnemonic: for lines without symbols, and for lines with one symbol."""
+    """The encoders of a mnemonic, except the one in `EncoderTable.first`, if it is there.
+
+    `others` are for lines without symbols, `with_symbol` for lines with one symbol. `jump` is for a
+    mnemonic that is a branch or a jump, `choice` for one whose encoding a number selects.
+    """
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
     with_symbol: tuple[RowEncoder, ...]

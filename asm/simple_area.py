@@ -1,4 +1,4 @@
-"""The end of an area, to which simple lines append words, numbers, labels and references.
+"""The end of an area, to which the lines that need no parser append words, numbers and labels.
 
 In an editor the same lines are assembled again after each edit. So the object can record what the
 lines of a piece of text did, as a `Segment`, and can do the same again at another place.
@@ -113,8 +113,8 @@ class SimpleArea:
         """Return the bits of an instruction that refers to a label, as far as they are known.
 
         `symbol` is the label, or None if it is not defined yet. The instruction has this number of
-        `words`; the other arguments are those of an `Item`. Return None if the address does not
-        fit.
+        `words`. The other arguments are the members of an `Item` (`asm/label_references.py`).
+        Return None if the address does not fit.
         """
         if symbol is not None and encoder.by_distance and not modifier:
             value = symbol.value
@@ -142,9 +142,9 @@ class SimpleArea:
         return bits
 
     def put_number_later(self, item: Item) -> None:
-        """Let a number in the data get the value of a label after the layout.
+        """Let a number in the data get the address of a label after the layout.
 
-        `item` describes the reference; its name is a label.
+        `item` says where the number is, and which label it refers to.
         """
         offset, _index, size, _modifier, name, _line_start = item
         assert isinstance(size, int)
@@ -264,10 +264,10 @@ class SimpleArea:
             self.recorded.segments[self._start] = segment
 
     def repeat(self, segment: Segment, start: int) -> bool:
-        """Do what a segment did, for the same lines at source offset `start`.
+        """Do what a recorded segment did, for the same lines at source offset `start`.
 
-        The directive in the segment's last line (`segment.ending`) is left to the caller.
-        Return whether that is possible. If not, nothing is done.
+        Return False, and do nothing, if the lines would do something else here. The caller carries
+        out the directive in the segment's last line (`segment.ending`).
         """
         self.flush()
         found = self._found(segment)

@@ -1,4 +1,4 @@
-"""Assembles consecutive simple lines to words, numbers and symbols."""
+"""Assembles consecutive lines that need no parser: simple lines, as in `asm/fast_path.py`."""
 
 from __future__ import annotations
 

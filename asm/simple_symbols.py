@@ -1,4 +1,4 @@
-"""The symbols of simple lines: labels, and numbers that the source may set again."""
+"""The symbols of lines that need no parser: labels, and numbers that the source may set again."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from macaw.isa.lazy_dataclass import dataclass
 class TextDirective:
     """A directive that works on lines of text before these lines are parsed as statements.
 
-    A field that has the same name as a field of `Directive` also has the same meaning.
+    A field that has the same name as a field of `Directive` also has the same meaning. With
+    `always`, the directive is carried out even in text that a conditional skips, as `.else` is.
     """
 
     name: str

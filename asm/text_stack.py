@@ -102,7 +102,11 @@ class Budget:
 
 @dataclass(slots=True, eq=False)
 class Conditional:
-    """An `.if` whose `.endif` has not been read yet."""
+    """An `.if` whose `.endif` has not been read yet.
+
+    `skips` is true while lines are skipped. `is_settled` is true when a branch has been chosen, so
+    that all later branches are skipped.
+    """
 
     line: LogicalLine
     name: Name

@@ -22,7 +22,12 @@ _MOST_KEPT = 1 << 17  # decoded words of a core that are stored
 
 
 class Word(NamedTuple):
-    """A word of a code section: its source text, and the instruction that it encodes, or None."""
+    """A word of a code section: the instruction that it encodes, or None, and its source text.
+
+    `bare` is the text without pseudo-instructions. Both texts are empty if they depend on the
+    word's address, because the instruction names other addresses; `distances` has the distances to
+    these. `reason` says why a word is no instruction.
+    """
 
     instruction: codec.Decoded | None
     text: str  # in columns; empty if the instruction names an address; a `.word` for data

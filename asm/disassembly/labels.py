@@ -158,8 +158,9 @@ class Labels:
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
         """Return the `.global` or `.weak`, `.type` and `.size` lines that a symbol needs.
 
-        `size` is the size in bytes that the assembler gives the symbol without `.size`; by default
-        the natural size. A line that would change nothing is left out.
+        `size` is the size in bytes that the assembler gives the symbol without a `.size` line; by
+        default it is the distance to the next symbol or to the section's end. A line that would
+        change nothing is left out.
         """
         return self._about(symbol, self._sizes[symbol.value] if size is None else size)
 

@@ -44,7 +44,8 @@ class Suggestion:
     """A completion: a word that the user can write at the cursor.
 
     `kind` is one of instruction, directive, macro, register, word, operand, function, symbol,
-    constant, core, device, section, file and folder.
+    constant, core, device, section, file and folder. `detail` is a short note beside the word;
+    `text` is a longer explanation in Markdown.
     """
 
     word: str
@@ -219,10 +220,11 @@ def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand
 def _fitting(
     rows: Iterable[Row], place: Cursor, index: int, depth: int
 ) -> Iterator[Operand | PseudoOperand]:
-    """Yield those operands of the mnemonic's rows that can be at the cursor `place`.
+    """Yield the operands that the user may be writing at the cursor `place`.
 
-    `index` is the number of operands before the one at the cursor. `depth` is the number of open
-    brackets, without those of a call.
+    `rows` are the table rows of the statement's mnemonic; each row has at most one such operand.
+    `index` is the number of operands before the cursor. `depth` is the number of open brackets,
+    without those of a call.
     """
     for row in rows:
         for operand in row.operands:

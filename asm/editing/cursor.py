@@ -91,7 +91,11 @@ def _before(line: TokenLine, place: int, word: int) -> list[Token]:
 def _measure(
     statement: Sequence[Token], place: int, line: TokenLine, start: int, word: str
 ) -> Cursor:
-    """Return the cursor at the offset `place` of a line, after the tokens `statement`."""
+    """Return the cursor at the offset `place` of a line.
+
+    `statement` has the statement's tokens before the incomplete word `word`, which begins at the
+    offset `start` of the text.
+    """
     head = next((x for x in statement if x.role in HEADS), None)
     if head is None:
         return Cursor(start, word)

@@ -41,7 +41,7 @@ class Fix:
 def fixes(view: FileView, first: int, last: int) -> Iterator[Fix]:
     """Yield the corrections of the errors in the lines from `first` to `last`.
 
-    An error in an expansion or included file is also an error of the lines in its chain.
+    If one of these lines calls a macro or includes a file, errors there are corrected, too.
     """
     for item in view.program.assembly.report.diagnostics():
         spans = [item.span, *(link.span for link in item.chain)]

@@ -107,9 +107,9 @@ def _is_number(line: TokenLine, start: int) -> bool:
 
 
 def _emitted(view: FileView) -> Sequence[int]:
-    """Return the offsets in the file's text at which statements begin, in ascending order.
+    """Return, in ascending order, the offset in the file's text of the statement of each word.
 
-    The list has the offset of a statement once for each word that the statement emits.
+    If a statement assembles to two words, its offset occurs twice: [0, 14, 14, 30].
     """
     offsets: list[int] = []
     for _area, source, _offsets, places in view.program.assembly.line_table.runs():

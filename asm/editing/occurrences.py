@@ -45,7 +45,11 @@ _CACHED_LINES = 1 << 14
 
 
 class Occurrence(NamedTuple):
-    """A word from offset `start` up to `end`. `head` is the first word of the statement."""
+    """A name that occurs from offset `start` up to `end`.
+
+    `kind` says what it names, for example "symbol" or "macro". `defines` is true if the source
+    defines the name here. `head` is the first word of the statement.
+    """
 
     kind: str
     name: str
@@ -165,7 +169,10 @@ def _in_string(token: Token, is_code: bool) -> Iterator[Occurrence]:
 
 
 def _symbol(token: Token, first: bool, before: Token | None) -> Iterator[Occurrence]:
-    """Yield an occurrence for a token that the lexer marks as a symbol."""
+    """Yield an occurrence for a token that the lexer marks as a symbol; none if it names nothing.
+
+    `first` is true for the statement's first operand. `before` is the token before it, or None.
+    """
     head = token.head
     if token.text == "." or head in _WITHOUT_SYMBOLS:
         return

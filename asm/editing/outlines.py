@@ -14,7 +14,10 @@ from macaw.asm.editors import words
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the outline. `kind` is one of part, code, data, tensor, constant and macro."""
+    """An entry of the outline. `kind` is one of part, code, data, tensor, constant and macro.
+
+    `detail` is a symbol's value as text, or the syntax of a macro's call; it is empty for a part.
+    """
 
     name: str
     kind: str

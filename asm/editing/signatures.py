@@ -77,7 +77,10 @@ def active_operands(core: Core, rows: Iterable[Row], place: Cursor) -> set[str]:
 
 
 def _operand_names(row: Row) -> list[str]:
-    """Return the names of an instruction's operands, then those that its packet carries."""
+    """Return the names of an instruction's operands, first those that its word contains.
+
+    The others, such as `data` of an exe, are in the packet around the word.
+    """
     carried = (form.rstrip("=") for form, _meaning in getattr(row, "carries", ()))
     return [*(operand.name for operand in row.operands), *carried]
 

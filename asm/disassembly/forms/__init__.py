@@ -21,7 +21,11 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
 class Record(NamedTuple):
-    """A packet, segment, sequence or the like in a part that the core does not fetch as code."""
+    """A packet, segment, sequence or the like in a part that the core does not fetch as code.
+
+    `text` describes it, and `target` is the address to which it refers. `begins` is the address at
+    which the core begins the packet, sequence or instruction that contains the record.
+    """
 
     address: int
     size: int  # bytes
@@ -35,7 +39,9 @@ class Record(NamedTuple):
 class PartPrinter:
     """Prints a section of a core's part.
 
-    This base class is for cores whose sections are plain instruction words.
+    This base class is for cores whose sections are plain instruction words. A subclass may find
+    addresses that two instructions compute together. Then `begins` has the mnemonics that begin
+    such an address, for example `lui`, and `begun` is true while one is unfinished.
     """
 
     has_lines = False  # whether `line` returns lines
@@ -67,13 +73,17 @@ class PartPrinter:
         """Return the address that this instruction computes together with an earlier one, or None.
 
         For example, a `lui` begins an address and a later `addi` completes it. The caller passes
-        the instructions in the order of their addresses. While `begun` is false, the caller may
-        leave out instructions whose mnemonics are not in `begins`.
+        the instructions in the order of their addresses. While no address is unfinished (`begun`),
+        it may leave out instructions that do not begin one (`begins`).
         """
         return None
 
     def forget(self) -> None:
-        """Forget the unfinished addresses: a jump may lead to the next instruction."""
+        """Forget the unfinished addresses.
+
+        The caller does this where a jump may lead to the next instruction, because the registers
+        may then contain other values.
+        """
 
 
 def printer_of(core: str) -> PartPrinter:

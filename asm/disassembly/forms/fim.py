@@ -1,7 +1,8 @@
 """Prints a fim part as source: blocks with their banks, operations as moves, named values.
 
 A word that breaks a rule of `macaw.isa.fim_check` is printed as a number, because the assembler
-would refuse its source form. If blocks or loops are wrong, all words are printed as numbers.
+would refuse its source form. If the word is not an act, fim or mmr, or if a block has no end, all
+words are printed as numbers.
 """
 
 from __future__ import annotations

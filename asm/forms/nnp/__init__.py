@@ -19,7 +19,10 @@ _END = lazy_pattern(r"[;\r\n#]|//|/\*")  # end of a statement; this core has no 
 
 @dataclass
 class NnpPart(CorePart):
-    """A part of nnp. Words that the source writes as data are not checked against the rules."""
+    """A part of nnp. Words that the source writes as data are not checked against the rules.
+
+    `missing` has the offsets at which the part lacks an instruction because its line has an error.
+    """
 
     reads_expansions = True  # each error of a chain names its expansion
 

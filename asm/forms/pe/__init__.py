@@ -1,7 +1,8 @@
 """The parts of pe: packet lists, instruction sequences and data, which make the image of a row.
 
-The image consists of four areas in this order: packet lists, sequences, data, slots of tensors. A
-statement appends to one of the first three.
+The image consists of four areas in this order: packet lists, sequences, data, slots. A slot
+contains the copy of a tensor that is declared elsewhere. A statement appends to one of the first
+three areas.
 
 In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE,
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or

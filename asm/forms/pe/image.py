@@ -1,4 +1,4 @@
-"""The areas of the image of a PE row's memory unit: packet lists, sequences, data, tensor slots."""
+"""The areas of the image of a PE row's memory unit: packet lists, sequences, data, tensors."""
 
 from __future__ import annotations
 

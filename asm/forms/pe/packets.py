@@ -93,7 +93,11 @@ def place_marker(
 
 @dataclass(frozen=True)
 class BufferContents:
-    """The name of the sequence in each instruction buffer, as the configs so far have stored it."""
+    """What the config packets so far have stored in the instruction buffers.
+
+    `names` has the name of the sequence by the number of the buffer. `apart` has the buffers that
+    only some clusters have got, because a config had the operand `to=`.
+    """
 
     names: Mapping[int, Name] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
@@ -101,8 +105,7 @@ class BufferContents:
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
         """Return the contents after a config that stores the sequence `name` in `buffer`.
 
-        `everywhere` is false if the config has the operand `to=`. Then the buffer counts as one
-        that only some clusters have.
+        `everywhere` is false if only some clusters get the config (`to=`).
         """
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)

@@ -27,6 +27,7 @@ class Writers(NamedTuple):
     """The PEs of a row that write results: every `apart`-th PE index from `first` to `last`.
 
     A PE's index is its cluster's number times the PEs per cluster, plus its number in the cluster.
+    If `limit` (`pes=`) is not 0, only PEs with a lower index write.
     """
 
     limit: int  # `pes=`: only PEs with a lower index write; 0: all

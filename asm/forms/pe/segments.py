@@ -152,7 +152,8 @@ class SegmentPlace:
 class Places:
     """Finds, after the layout, the bytes of the row's memory unit that a packet's operands name.
 
-    The class also encodes the packet's records of segments.
+    The class also encodes the packet's records of segments. `typed` is true if a sequence of the
+    row names element types. `table_element` is the element type of a config's table.
     """
 
     image: RowImage
@@ -231,11 +232,11 @@ class Places:
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
         """Return the number for the element type in the segment's record. Raises `Mistake`.
 
-        `kind` is the segment's type, for example weights. The result 0 means the element type that
-        the sequence names, or pe.element. If the source names no element type, the result is 0 for
-        segments other than weights and activations, and for data without an element type of the
-        array. It is also 0 if the data have the type pe.element and no sequence of the row names
-        types.
+        `kind` is the segment's type, for example weights. The number 0 means the element type that
+        the sequence names, or the setting pe.element. If the segment names no element type, the
+        result is 0 with one exception: weights and activations whose data are declared with a type
+        of the array. Even for these it is 0 if the type is pe.element and no sequence of the row
+        names types.
         """
         config = self.image.state.config
         if segment.element:

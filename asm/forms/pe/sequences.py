@@ -355,9 +355,9 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return (option, whether the sequence has this option) for each type of config segment.
+        """Return (option, whether the sequence has it) for the segment types scales and table.
 
-        A sequence with this option, for example `activation=table`, needs a segment of this type in
+        A sequence with the option, for example `activation=table`, needs a segment of this type in
         its config. Other sequences must have none.
         """
         types = self._types

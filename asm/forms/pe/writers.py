@@ -10,7 +10,13 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Move(NamedTuple):
-    """How one instruction of a sequence reads or changes blocks of the output queue."""
+    """How one instruction of a sequence reads or changes blocks of the output queue.
+
+    `source` is the block that an st or spu reads; for a mac it is the accumulator. `target` is the
+    block that an spu writes; None means that the result goes to the scalar unit. With `copies`, the
+    PEs that have the source get the target; with `first`, only PE 0 of each cluster gets it. With
+    `chains`, a mac passes its sum on to the special-function unit.
+    """
 
     mnemonic: str  # mac, spu or st
     source: int  # block that st and spu read; for mac and nonsf the accumulator
@@ -24,8 +30,8 @@ class Move(NamedTuple):
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
     """Return the effect on the output queue of an instruction `row` with the operands `values`.
 
-    `reduction` is the number of the reduction of the sequence. Return None if the instruction does
-    not use the output queue.
+    `reduction` is the number of the reduction that the sequence's header selects. Return None if
+    the instruction does not use the output queue.
     """
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
@@ -89,8 +95,8 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Return whether a special function in `moves` reads `block`.
+    """Return whether a special function in `moves`, the later instructions, reads `block`.
 
-    If one does, the results in the block are not streamed.
+    If one does, the array does not write the results in the block to the memory unit.
     """
     return any(one.reads and one.source == block for one in moves)

@@ -53,10 +53,11 @@ def _alignment(section: Section) -> list[str]:
 
 
 class _Row(NamedTuple):
-    """The sizes of a PE row: clusters, PEs of all clusters, and bytes of a half of the row's unit.
+    """The sizes of a PE row on the program's device.
 
-    These are the sizes on the program's device. If the device's configuration is wrong, they are
-    the greatest possible sizes.
+    `clusters` and `pes` count the clusters, and the PEs of all clusters together. `half` is the
+    size in bytes of a half of the row's memory unit. If the device's configuration is wrong, the
+    sizes are the greatest possible ones.
     """
 
     clusters: int

@@ -94,12 +94,12 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segment that contains the sequence of a config packet; none for an exe packet."""
+    """Return, as a tuple, the segment with the sequence of a config packet; empty for an exe."""
     return packet.segments[:1] if packet.out is None else ()
 
 
 def data_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segments of a packet that its operand `data=` names."""
+    """Return those segments of a packet that its operand `data=` names in a source."""
     return packet.segments[1:] if packet.out is None else packet.segments
 
 
