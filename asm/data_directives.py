@@ -378,7 +378,7 @@ DATA = (
     *(D(name, f"{name} value, ...", f"Store numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for name, size in NUMBER_SIZES.items()),
     D(".float16", ".float16 value, ...",              "Store floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
-    D(".bfloat16", ".bfloat16 value, ...",            "Store floating-point numbers of 2 bytes with 8 digits and the exponents of .float, rounded half to even.", partial(_floats, BRAIN), example=".bfloat16 1.5, -1e30"),
+    D(".bfloat16", ".bfloat16 value, ...",            "Store bfloat16 numbers of 2 bytes: 8 significant bits, exponents as in .float, rounded half to even.",     partial(_floats, BRAIN), example=".bfloat16 1.5, -1e30"),
     D(".float",   ".float value, ...",                "Store floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
     D(".single",  ".single value, ...",               "As .float.", partial(_floats, SINGLE), example=".single 1.5, -1e-3"),
     D(".double",  ".double value, ...",               "Store floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),

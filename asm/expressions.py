@@ -52,10 +52,10 @@ ROWS = (
     Function("%hi",          "%hi(value)",           "The upper 20 bits of a value; with %lo of the value they make its low 32 bits.",                    "lui a0, %hi(0x12345fff)"),
     Function("%lo",          "%lo(value)",           "The lower 12 bits as a signed number.",                                                            "addi a0, a0, %lo(0x12345fff)"),
     Function("%pcrel_hi",    "%pcrel_hi(value)",     "Like %hi, for the distance from this instruction to an address.",                                     "here: auipc a0, %pcrel_hi(here)"),
-    Function("%pcrel_lo",    "%pcrel_lo(label)",     "Like %lo, for the distance of the auipc with %pcrel_hi at that label.",                            "here: auipc a0, %pcrel_hi(here)\n      addi a0, a0, %pcrel_lo(here)"),
+    Function("%pcrel_lo",    "%pcrel_lo(label)",     "Like %lo, for the distance whose %pcrel_hi is in the auipc at that label.",                        "here: auipc a0, %pcrel_hi(here)\n      addi a0, a0, %pcrel_lo(here)"),
     Function("sizeof",       "sizeof(symbol)",       "The bytes of an array or a tensor, or from a label to the next one.",                                  "table: .word 1, 2, 3\n       .word sizeof(table)"),
-    Function("load_address", "load_address(symbol)", "The address in external memory at which the loader puts the data of a symbol of a row's part.",                  "p: .word load_address(p)"),
-    Function("slot",         "slot(tensor, row)",    "The place of a tensor in the image of a row, whose exe commands name it.",                         "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
+    Function("load_address", "load_address(symbol)", "The address in external memory at which the loader puts the data of a symbol in a PE row's part.",               "p: .word load_address(p)"),
+    Function("slot",         "slot(tensor, row)",    "The address of a tensor in the memory unit of a row, if an exe of the row names the tensor.",      "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
     Function("vec",          "vec(address)",         "The number of the native vector at an address, counted from the start of external memory. The address must be the start of a native vector of the device.", ".data\nb: .word vec(b)"),
     Function("tile",         "tile(address)",        "As vec, counted in native tiles.",                                                                 ".data\nW: .word tile(W)"),
 )

@@ -13,7 +13,7 @@ FAULTS = (
     Fault("reserved bit set",    "A bit that must be zero is set."),
     Fault("misaligned access",   "An address that is no multiple of the access's size or of the alignment that is required."),
     Fault("out-of-range access", "An address, offset or row outside of its memory or buffer, an address without a register, or a value that a register cannot have."),
-    Fault("isolation violation", "A beat of a transfer in the half of a unit that feeds a running row, or a pointer of an island's buffer to memory outside of the island."),
+    Fault("isolation violation", "A transfer to or from the half of a memory unit that feeds a running row, or a pointer of an island's buffer to memory outside of the island."),
     Fault("bad mask",            "A number, or a bit of a mask, for which there is no core, unit, bank, transfer, operation or register group. Also a core that cannot do what is asked of it."),
 )
 # fmt: on

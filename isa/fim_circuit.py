@@ -282,7 +282,7 @@ REGISTERS = dict(
         (2, MappedRegister("transpose",  "which operand of a tensor product is transposed", TRANSPOSES)),
         (3, MappedRegister("accumulate", "1: results of products are added to what Rz holds", high=1)),
         (4, MappedRegister("format",     "number type of the lanes", FORMAT_NAMES)),
-        (5, MappedRegister("rz_slot",    "slot of Rz that dot fills next; slice of Rz that elementwise and tensor fill and operations 4, 5 and 9 and push move", high=SLOTS - 1)),
+        (5, MappedRegister("rz_slot",    "slot of Rz that dot fills next; also the slice of Rz that elementwise and tensor fill, and that operations 4, 5 and 9 and push move", high=SLOTS - 1)),
         (6, MappedRegister("rz_step",    "added to rz_slot after each operation that uses a slice of Rz, modulo 16; dot always adds 1", high=SLOTS - 1)),
         *((BUFFER_REGISTERS + len(BUFFER_PARTS) * number + place, row)
           for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),

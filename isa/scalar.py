@@ -438,8 +438,10 @@ def markers(family: str) -> tuple[Instruction, ...]:
     A core executes a marker as an ALU instruction.
     """
     return (
-        _marker("trace_begin", 1, "Begin to record a register group.", family),
-        _marker("trace_end", 0, "End the recording of a register group.", family),
+        _marker(
+            "trace_begin", 1, "Begin to record in a register group of the trace block.", family
+        ),
+        _marker("trace_end", 0, "End recording in a register group of the trace block.", family),
     )
 
 

@@ -19,9 +19,9 @@ SHARED = (
     Directive(
         ".tiles",
         _SYNTAX,
-        "Store a matrix as tiles of one column of memory each, in groups of 4 x 4 tiles, as an"
-        " arrangement of fim takes its left (a) or right (b) operand or gives a result (c). LAYOUT"
-        " is elementwise, dot, outer or tensor. Zeros fill the last groups.",
+        "Store a matrix tile by tile, in groups of 4 x 4 tiles. This is how the arrangement LAYOUT"
+        " of fim takes its left (a) or right (b) operand or gives its result (c). LAYOUT is"
+        " elementwise, dot, outer or tensor. Zeros fill the last groups.",
         _tiles,
         example='w: .tiles "matrix.npy", layout=dot, side=a',
     ),
