@@ -118,7 +118,7 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless each tensor with an `at` is inside of the section for this `at`.
+    """Raise `ElfError` unless each tensor in a core's memory is inside of the section for it there.
 
     Tensors in external memory are not checked.
     """

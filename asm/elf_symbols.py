@@ -21,7 +21,7 @@ def read(
 ) -> Iterator[Symbol]:
     """Yield the symbols whose values are numbers or addresses in loaded sections.
 
-    Raises `ElfError`.
+    If `ours`, Macaw has made the file. Raises `ElfError`.
     """
     for place, entry, strings in entries(data, headers, names):
         symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)

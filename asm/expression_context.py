@@ -259,9 +259,10 @@ class ExpressionContext:
         return area.load_base + address - (area.base or 0)
 
     def _entry(self, address: int, unit: AddressUnit, node: Node) -> int:
-        """Return the index of the entry at an address, for operands that count memory in entries.
+        """Return the index of the entry at an address, for functions such as `vec`.
 
-        `unit` gives the size of an entry. The first entry is at the start of external memory.
+        Such a function counts memory in entries of the unit `unit`, for example native vectors. The
+        first entry is at the start of external memory.
         Raises `Mistake` unless the address is in external memory, at the start of an entry.
         """
         size, offset = unit.size(self.state.config), address - memory_map.EXTERNAL

@@ -77,9 +77,9 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """Takes the place of an area for the symbol `name` of another object.
+    """The symbol `name` of another object, whose address is not known before a linker runs.
 
-    The symbol's address is not known before a linker runs.
+    An `Address` relative to the symbol has this object as its `area`.
     """
 
     name: str

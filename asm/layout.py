@@ -28,7 +28,8 @@ class LayoutError(ValueError):
 class Area:
     """A piece of a section, to which statements append bytes.
 
-    If `zeros` is true, all bytes are zero and the area stores only their number, `reserved`.
+    If `zeros` is true, all bytes are zero and the area stores only their number, `reserved`. `name`
+    and `number` are the section and subsection of a source that the area contains.
     """
 
     section: str

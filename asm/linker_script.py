@@ -21,7 +21,10 @@ STACK = 4096  # bytes that stay free at the end of local memory; `__stack_size` 
 
 
 class Output(NamedTuple):
-    """A section of the linked file, its segment, and patterns of names of the C sections in it."""
+    """A section `name` of the linked file, in the segment `segment`.
+
+    The linker puts those sections of C objects into it whose names match one of `patterns`.
+    """
 
     name: str
     segment: str
@@ -122,7 +125,7 @@ def _plain(text: str) -> str:
 
 
 def _end(sections: list[Section], memory: int) -> int:
-    """Return the first free load address after the sections in the memory at `memory`."""
+    """Return the first free load address in the memory that begins at the address `memory`."""
     last = memory_map.EXTERNAL if memory == memory_map.LOCAL else 1 << 32
     ends = [x.load_address + x.size for x in sections if memory <= x.load_address < last]
     end = max(ends, default=memory)

@@ -141,7 +141,8 @@ class ExpandedText(SourceText):
     def _origin(self, offset: int, end: bool = False) -> int:
         """Return the offset in the body's source for an offset in the expansion.
 
-        With `end`, both offsets are those of the end of a piece of text.
+        With `end`, `offset` is the end of a piece of the expansion, and the result is the end of
+        the corresponding piece of the source.
         """
         find = offset - 1 if end and offset else offset
         body = self._body

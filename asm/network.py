@@ -48,8 +48,8 @@ class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
     `tensors` has the symbol of each tensor by the tensor's name in the model. `end` is the symbol
-    of cp's code after the last layer. `columns` has, by symbol, the tensors that are only columns
-    of a larger tensor; the program declares each of them with the shape of the larger tensor.
+    of cp's code after the last layer. Some tensors are only columns of a larger tensor, although
+    the program declares them with its shape; `columns` has these, by symbol.
     """
 
     name: str

@@ -33,7 +33,10 @@ AnyOperand = Operand | PseudoOperand
 
 @dataclass(slots=True)
 class BoundOperands:
-    """The operands of a statement: `nodes` has the expression for each operand of `row` by name."""
+    """The operands of a statement: `nodes` has the expression for each operand of `row` by name.
+
+    `extra` has those that the row does not have, such as `data=` of an exe.
+    """
 
     row: Row
     nodes: dict[str, Node]
@@ -64,8 +67,8 @@ def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
     """Return that one of a mnemonic's rows which fits the statement's operands best.
 
-    Raises `Mistake` if there are several rows, no operand has a name, and no row takes this number
-    of operands. The function does not find other mistakes in the operands; `bind` does.
+    Raises `Mistake` if no row takes this number of operands. It does not check this for a single
+    row, or if an operand has a name. `bind` finds these and other mistakes in the operands.
     """
     if len(rows) == 1:
         return rows[0]

@@ -97,7 +97,7 @@ def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tens
 
 
 def _copies(state: AssemblyState) -> Iterator[Tensor]:
-    """Yield the copies of tensors in the memories of parts."""
+    """Yield a `Tensor` for each copy of a tensor in the memory of a part, such as a PE row's."""
     for item in state.symbols.tensors:
         symbol, datum = item.definition, item.definition.datum
         assert datum is not None

@@ -92,7 +92,9 @@ class Symbol(NamedTuple):
 class Tensor:
     """A named input or output, an array of a part, or a part's copy of an input or output.
 
-    The data are in C order, little-endian.
+    The data are in C order, little-endian. `at` is the name of the core's memory that contains
+    them; it is empty for external memory. For an array with a private name, `file` is the name of
+    its source without folder.
     """
 
     name: str
@@ -327,7 +329,7 @@ def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[S
 
 
 def tensor_section(at: str) -> str:
-    """Return the name of the section of tensors with the value `at` of `at=`.
+    """Return the name of the section for tensors that are declared with `at=` and this value.
 
     An empty `at` means external memory.
     """

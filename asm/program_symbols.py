@@ -155,15 +155,18 @@ class ProgramSymbols:
     def add_datum(
         self, area: Area, offset: int, line: LogicalLine, head: int, datum: Datum
     ) -> None:
-        """Record the datum at `offset` of `area`.
+        """Record that the data at `offset` of `area` have the declared type `datum`.
 
-        The directive of the datum begins at offset `head` of `line`.
+        The directive that declares them begins at offset `head` of `line`.
         """
         self._data_at.setdefault((id(area), offset), datum)
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
     def datum(self, symbol: Definition) -> Datum | None:
-        """Return the datum at the address of `symbol`; None if no datum begins there."""
+        """Return the declared type of the data at the address of `symbol`.
+
+        Return None if no data with a declared type begin there.
+        """
         if symbol.datum is not None or not isinstance(symbol.value, Address):
             return symbol.datum
         return self._data_at.get((id(symbol.value.area), symbol.value.offset))

@@ -118,9 +118,8 @@ class SourceReader:
     def _run(self, meaning: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
         """Carry out a directive on text or a macro call.
 
-        `meaning` is the directive or the macro, `head` the match of the line's first word.
-
-        If the line assigns a value to the name of a macro, do nothing and return False.
+        `meaning` is the directive or the macro, `head` the match of the line's first word. Return
+        False, and do nothing, if the line only assigns a value to the macro's name (`name = 1`).
         """
         stack = self._stack
         if len(stack.frames) > 1:

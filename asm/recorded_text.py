@@ -30,9 +30,10 @@ class Conditions(NamedTuple):
 
 
 class Label(NamedTuple):
-    """The definition of a label at `offset` of a segment, in the line `text` at source `place`.
+    """The definition of a label at `offset` of a segment.
 
-    `is_used` is true if the segment uses the label after its definition.
+    `text` is the line with the label, and `place` its offset in the text. `is_used` is true if the
+    segment uses the label after its definition.
     """
 
     offset: int

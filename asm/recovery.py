@@ -42,7 +42,7 @@ def assigned_symbol(text: str) -> Name | None:
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """Return the longest start of `text` that is a statement and ends before `end`, the mistake.
+    """Return the longest start of `text` that is a statement and ends before the mistake at `end`.
 
     The statement has at least the line's labels.
     """

@@ -37,9 +37,10 @@ class Counts:
 class Mark:
     """The state of the run at the start of an expansion.
 
-    `size` is the size of `area` in bytes, `rows` the number of rows in the line table, `effects`
-    and `instructions` the counts of the run. `traced` is the length of `trace`. `deepest` is the
-    greatest depth of nested texts in the recording that contains this expansion.
+    `size` is the size of `area` in bytes, `rows` the number of rows in the line table. `effects`
+    counts the effects so far that cannot be repeated, such as errors; `instructions` counts the
+    instructions. `traced` is the length of `trace`. `deepest` is the greatest depth of nested texts
+    so far in the expansion around this one.
     """
 
     area: Area
@@ -98,7 +99,10 @@ class Replay:
         return self.state.effects + self.state.report.events
 
     def mark(self, counts: Counts, deepest: int) -> Mark | None:
-        """Return the current state of the run; None if no expansion can be recorded now."""
+        """Return the current state of the run; None if no expansion can be recorded now.
+
+        `counts` and `deepest` are stored in the result.
+        """
         if self.state.record is not None or not self.takes_words():
             return None
         area, rows, trace = self.state.area, len(self.state.line_table), self.state.trace

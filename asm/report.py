@@ -157,7 +157,10 @@ class Report:
 
     @property
     def events(self) -> int:
-        """A number that grows with each reported error or warning and each failed line."""
+        """A number that grows with each reported error or warning and each failed line.
+
+        The caller compares it before and after some lines, to see whether they had any.
+        """
         return self.errors + len(self._items) + len(self.failed)
 
     @property

@@ -35,9 +35,9 @@ class RowEncoder:
     """Encodes an instruction of a table row from the texts of the operands.
 
     The instruction has `words` words; `base` has their constant bits. `encode` returns the words as
-    one number, with the first word in the lowest bits. It raises
-    `KeyError` or `ValueError` for texts whose meaning is not certain. `encode` is None if the bits
-    of an operand depend on the address of the word, or if there are too many operands.
+    one number, with the first word in the lowest bits. It raises `KeyError` or `ValueError` for
+    texts whose meaning is not certain. `encode` is None if the bits of an operand depend on the
+    address of the word, or if there are too many operands.
     """
 
     row: Row
@@ -50,8 +50,8 @@ class RowEncoder:
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
 
-        The encoder and the modifier belong to the operand with the symbol. Return None if the texts
-        do not fit the row.
+        The encoder and the modifier (`%hi`, `%lo` or empty) belong to the operand with the symbol.
+        Return None if the texts do not fit the row.
         """
         if len(texts) != len(self.encoders) or self.chooses:
             return None

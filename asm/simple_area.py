@@ -302,7 +302,7 @@ class SimpleArea:
         return True
 
     def _found(self, segment: Segment) -> list[Definition | None] | None:
-        """Return the label of each reference of a segment that would begin here.
+        """Return the labels to which the references of a segment would refer if it began here.
 
         A label that is not defined yet is None. The result is None if the lines of the segment
         would do something else here.

@@ -270,7 +270,10 @@ class SimpleLines:
         return True
 
     def _end_segment(self, place: int) -> Segment | None:
-        """End the segment before the line with a directive at source offset `place`."""
+        """Return what the recorded lines before the directive at source offset `place` did.
+
+        Return None if `take` does not record lines, or if they may do something else elsewhere.
+        """
         self._out.flush()
         return self._out.end_segment(self._line_start(place)) if self._records else None
 

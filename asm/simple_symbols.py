@@ -30,9 +30,9 @@ def is_name(text: str) -> bool:
 class SimpleSymbols:
     """Defines and looks up the symbols of simple lines of one source.
 
-    `varies` becomes True when a line uses or defines a symbol in a way that the trace of a round
-    (`asm/round_trace.py`) does not show. `uses_numbers` becomes True when a line sets or uses a
-    symbol that may be set again.
+    The trace of a repetition's round shows what its lines do with symbols (`asm/round_trace.py`).
+    `varies` becomes True when a line does something that no trace shows. `uses_numbers` becomes
+    True when a line sets or uses a symbol that may be set again.
     """
 
     def __init__(self, state: AssemblyState, source: SourceText, scope: Scope) -> None:
@@ -136,7 +136,10 @@ class SimpleSymbols:
         trace.append(Assignment(name, source, start if isinstance(start, int) else 0))
 
     def put(self, field: Field) -> None:
-        """Record that the bytes of `field` contain the number of a symbol."""
+        """Record in the trace of the round that the bytes of `field` depend on a symbol.
+
+        If no round is traced, set `varies`.
+        """
         trace = self._state.trace
         if trace is None:
             self.varies = True
@@ -144,10 +147,10 @@ class SimpleSymbols:
             trace.append(field)
 
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
-        """Record that the bytes `item` get a symbol's value after the layout.
+        """Record in the trace of the round that the bytes `item` wait for a symbol's value.
 
-        If `depends_on_place` is true, the bytes also depend on their own address, so they differ
-        from round to round of a repetition.
+        With `depends_on_place`, the bytes also depend on their own address, so that they differ
+        from round to round. Then, or if no round is traced, set `varies`.
         """
         state = self._state
         # A linker needs a relocation for each place. An error in a macro is reported in each round.

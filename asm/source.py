@@ -36,7 +36,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caller:
-    """The piece of a line, from `start` up to `end`, that includes a file or expands to a text."""
+    """The piece of a line, from `start` up to `end`, that includes a file or expands to a text.
+
+    `what` says this in messages, for example "in expansion of macro 'dot'".
+    """
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     line: LogicalLine
@@ -77,7 +80,10 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The links from the innermost text outwards to a file of the run; empty for a file."""
+        """The line that includes or calls this text, then the line that calls that line's text, ...
+
+        The last one is in a file that the run was given. For such a file the result is empty.
+        """
         links, caller = [], self.caller
         while caller is not None:
             line = caller.line
@@ -169,7 +175,10 @@ class SourceText:
 
 
 def _piece(text: str, least: int) -> Piece:
-    """Return the piece of the lines that begin at the offset `least` or in the characters after."""
+    """Return a piece of whole lines, about `_PIECE` characters from the offset `least` on.
+
+    It has the lines that begin at one of these characters.
+    """
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
     lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")

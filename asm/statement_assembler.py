@@ -108,7 +108,8 @@ class StatementAssembler:
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
         """Prevent a wrong statement, whose first word is `head`, from causing further errors.
 
-        If the statement is a directive, its `labels` and all pending labels become bad.
+        If the statement is a directive, its `labels` and all pending labels become bad: uses of
+        them are no errors, although their addresses or types are not known.
         """
         if self._parts.current is not None:
             self._parts.current.statement_failed()

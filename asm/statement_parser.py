@@ -46,7 +46,10 @@ def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
-    """Return the text before an error of syntax as a statement, for its labels and operands."""
+    """Return what can be parsed before an error of syntax, at least the line's labels.
+
+    If the line should set a symbol, mark the symbol as bad, so that uses cause no further errors.
+    """
     assigned_symbol = recovery.assigned_symbol(line.text)
     if assigned_symbol is not None:
         StatementContext.current(state, line).spoil(assigned_symbol)

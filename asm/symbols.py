@@ -118,9 +118,11 @@ class TensorSymbol:
 class Scope:
     """The symbols of one file.
 
-    `exports` are the file's `.global` names with their positions. `weak` are its `.weak` names. A
-    weak name needs no definition, and a definition in another file has priority over one in this
-    file.
+    `symbols` has the latest definition of each name, `first` the first one of symbols that are set
+    several times. `numbered` has the local labels such as `1:`, as (ordinal of the statement,
+    definition). `exports` are the file's `.global` names with their positions, `local` its `.local`
+    names, and `weak` its `.weak` names. A weak name needs no definition, and a definition in
+    another file has priority over one in this file.
     """
 
     table: SymbolTable

@@ -1,4 +1,4 @@
-"""The slots of tensors: where a copy of a tensor is in the memory of a part."""
+"""Where tensors are in the memory of a part: declared there, or copied into a slot."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from macaw.isa.lazy_dataclass import dataclass
 class TensorSlots:
     """The positions of tensors in the memories of parts, by the index of the part.
 
-    `sections` are the sections of tensors that are declared in a part's memory. Other tensors get
-    copies in that memory.
+    `sections` has the name of the section for tensors that are declared in a part's memory. Other
+    tensors that the part uses get copies in that memory.
     """
 
     sections: dict[int, str] = field(default_factory=dict)

@@ -28,9 +28,10 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """Return the statement of a command, without pieces that cannot be parsed.
+    """Parse `command`, a line with a directive on text, and return the statement.
 
-    The function reports such pieces. Raises `AlreadyReported` if nothing can be parsed.
+    The function reports pieces that cannot be parsed; the statement does not contain them. Raises
+    `AlreadyReported` if nothing can be parsed.
     """
     statement = parse_line(stack.state, command.line)
     if statement.head is None:

@@ -40,7 +40,10 @@ HEAD = lazy_pattern(
 
 
 class LimitExceeded(Exception):
-    """Raised if a limit is exceeded. The expansion that began at `caller` must end."""
+    """Raised if expansions are nested too deep, or have too many lines or characters.
+
+    The expansion of the line `caller` must end.
+    """
 
     def __init__(self, message: str, caller: Caller, hint: str = "") -> None:
         super().__init__(message)
@@ -60,7 +63,10 @@ class Command:
         return self.line.text[self.name.end :]
 
     def caller(self, what: str) -> Caller:
-        """Return this line as the `Caller` of a text. Messages describe the line with `what`."""
+        """Return this line as the `Caller` of a text, to which messages about the text refer.
+
+        `what` describes it in messages, for example "included from here".
+        """
         return Caller(what, self.line, 0, len(self.line.text))
 
 
@@ -123,7 +129,9 @@ class Conditional:
 class Frame:
     """A text on the stack, with those of its lines that are not read yet.
 
-    `lines` are the remaining lines of the current round; `rounds` are the later rounds.
+    `kind` is "file", "include", "macro" or "repetition". A repetition has several rounds: `lines`
+    are the remaining lines of the current round, `rounds` the later rounds. `conditionals` is the
+    number of conditionals that were open when the text began.
     """
 
     kind: str  # "file", "include", "macro", "repetition"
@@ -169,7 +177,8 @@ class TextStack:
     def takes_statements(self) -> bool:
         """Whether the assembler reads the next line as a statement.
 
-        This is false if a conditional skips the line, or if the line belongs to a body.
+        This is false if a conditional skips the line, or if the line belongs to the body of a macro
+        or repetition that begins before it.
         """
         return not (self.collects or self.skips)
 
@@ -364,7 +373,10 @@ class TextStack:
         return again
 
     def _has_statements_only(self, body: MacroBody) -> bool:
-        """Return whether no line of a body is a command, so that several rounds can be one text."""
+        """Return whether no line of a body calls a macro or has a directive on text.
+
+        Only then can several rounds of the body be one text on the stack.
+        """
         heads = (HEAD.match(line.text) for line in body.lines)
         return not any(head is not None and self.knows(head[1]) for head in heads)
 

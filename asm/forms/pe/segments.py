@@ -59,7 +59,7 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it.
+    """A segment, a piece of the data that a packet brings to the PEs, as the source writes it.
 
     `part` is the symbol or the part of one, `node` the whole operand. If the source does not name
     the type, mode, form or element type, the field is empty. `Places.record` then derives the value
@@ -137,7 +137,7 @@ def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlace:
-    """The place of a segment: its byte offset in the half of the unit, and its length in bytes.
+    """The place of a segment: its byte offset in a half of the memory unit, and its size in bytes.
 
     `symbol` is the symbol that the segment names; it is None for `unit[a:b]`.
     """
@@ -386,7 +386,8 @@ class Places:
     def records(self, segment: Segment, datum: Datum) -> int:
         """Return the number of matrix rows in the round that a segment such as `w[0]` names.
 
-        Raises `Mistake` if the segment names no round and the matrix has several rounds.
+        A round has the rows that the PEs take at a time. Raises `Mistake` if the segment names no
+        round and the matrix has several rounds.
         """
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]

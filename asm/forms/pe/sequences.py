@@ -326,7 +326,7 @@ class OpenSequence:
         """Return (instruction, entry) for the operand that the line `step` names.
 
         `mac[1].base` names the operand `base` of the second `mac`. `instruction` is the index of
-        this `mac`, `entry` the number of the operand in the record. Raises `Mistake`.
+        this `mac`; `entry` is 0 for base and src, 1 for acc and dst. Raises `Mistake`.
         """
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
