@@ -30,7 +30,10 @@ class ReservedBitError(OperandError):
 
 @dataclass(frozen=True)
 class Kind:
-    """The base class of operand kinds. It accepts every number as a value, and no word."""
+    """The base class of operand kinds. It accepts every number as a value, and no word.
+
+    A disassembly leaves out an operand with the value `unprinted`, which is its default.
+    """
 
     # a value that the disassembler does not print, because it is the default
     unprinted: ClassVar[int | None] = None

@@ -274,7 +274,8 @@ class CoreDescriptor:
     """The identity and the settings of a core, which every program needs.
 
     The core's table extends the descriptor. A program without a part for the core needs only the
-    descriptor.
+    descriptor. `base` is the module of `isa` with rows that the core shares with others. `index` is
+    what a part's number means: "row", "island", or empty if the core has only one part.
     """
 
     name: str
@@ -295,9 +296,9 @@ class CoreDescriptor:
 class Core(CoreDescriptor):
     """The table of a core: everything that Macaw knows about it as data.
 
-    A comment at each field whose name does not say it describes what the field contains.
     `begins` and `piece` are kinds of announcements, with which a running core reports events
-    (`macaw.emu.core`).
+    (`macaw.emu.core`). `levels` names the units inside of the core, the outermost first. `carried`
+    has the legal words for operands that are not in the instruction word.
     """
 
     instructions: tuple[Instruction, ...] = ()

@@ -346,7 +346,10 @@ def _check_size(rows: Sequence[Decoded], access: Access, end: int, size: int) ->
 
 
 def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
-    """Raise `ChainError` if a chain's window is outside of the volume or does not fit the product."""
+    """Raise `ChainError` if a chain breaks the rule for windows.
+
+    The volume must have a window for each iteration. If the chain has a product, the register cols
+    must be the number of vectors in a window."""
     if step(rows[0]).elements == TILE or any(name not in scalars for name in WINDOW):
         return
     vectors, place = volume(scalars), memory(rows[0])

@@ -50,7 +50,12 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the reference: a name, a sentence, and paragraphs below headings."""
+    """A page of the reference: a name, a sentence, and paragraphs below headings.
+
+    `owner` is the core or other item to which it belongs. `entries` has (heading, paragraphs),
+    `members` (offset, type, name, meaning) of a structure's members. `also` are other names by
+    which a user finds the page.
+    """
 
     name: str  # the name by which a user finds it
     title: str  # the name as printed

@@ -187,7 +187,8 @@ class Instruction:
     `fixed` gives the fields that have the same value in all words of this row. `syntax` lists the
     operands in source order, for example `rd, imm(rs1)`. In the syntax, `base=0` is an operand that
     is written with its name and has the default 0; `[balance]` is a flag. `reads` and `writes` name
-    operands or other state, separated by spaces.
+    operands or other state, separated by spaces. `carries` has (form, meaning) of operands that a
+    source writes with the instruction, but that the word does not contain.
     """
 
     mnemonic: str
@@ -241,8 +242,8 @@ class Instruction:
     def check(self) -> None:
         """Raise `TableError` unless each bit is fixed, part of an operand, or reserved.
 
-        Also raise it for a fixed field that is unknown, too small for its value or an operand, for
-        an operand that occurs twice, and for an empty meaning.
+        Also raise it if a fixed field is unknown, is too small for its value, or is an operand; if
+        an operand occurs twice; or if the meaning is empty.
         """
         names = [operand.name for operand in self.operands]
         for name in self.fixed:

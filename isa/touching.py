@@ -1,8 +1,8 @@
 """Finds the registers that an instruction reads and writes, from `reads` and `writes` of its row.
 
 Each word in `reads` or `writes` is the name of an operand, a register, a register file or other
-state. If an operand that means a register is in neither list, the operand selects among the
-registers that the lists name: `push rz` reads only rz.
+state. These lists may name several registers of which an operand selects one. Then the operand
+itself is in neither list: `push rz` reads only rz.
 """
 
 from __future__ import annotations

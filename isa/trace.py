@@ -33,6 +33,7 @@ class GroupRegister:
 
     `takes` says what the register records: "first" (the cycle in which the first occurrence
     begins), "last" (the cycle after the end of the last occurrence) or "count" (their number).
+    `symbol` is the register's letter in the seed's formulas.
     """
 
     name: str

@@ -65,9 +65,10 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
-    """Return the register operands in `syntax` in source order, and the text of example operands.
+    """Return the register operands in `syntax`, and operands for an example, in source order.
 
-    `row_format` has the fields of the operands.
+    For "rd, rs1, shamt" these are ["rd", "rs1"] and, for instance, "vr3, vr0, 1". `row_format` has
+    the fields of the operands.
     """
     names, texts = [], []
     for item in syntax.replace("(", ", ").replace(")", "").split(", "):
