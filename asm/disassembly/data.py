@@ -75,7 +75,7 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 def _strings(data: bytes) -> list[str]:
     """Return the bytes as `.asciz` and `.ascii` lines, with zeros at the end as `.space`.
 
-    If another byte is not text, return no lines.
+    If a byte before these zeros is not text, return no lines.
     """
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
