@@ -127,7 +127,7 @@ class Labels:
         return sorted({*self._symbols, *self._made})
 
     def first(self) -> list[str]:
-        """Return the lines that define the section's symbols with values outside of the section.
+        """Return the lines that define the section's symbols whose addresses are outside of it.
 
         The caller prints these lines before the section's contents.
         """

@@ -144,9 +144,9 @@ def _read_sequences(
 ) -> tuple[list[Sequence], int]:
     """Return the sequences that follow the lists, and the offset after the last one.
 
-    The lists end at offset `end`. `offsets` are the offsets of sequences that config packets name;
-    there must be a sequence at each offset. A sequence after the last of these offsets is included
-    only if it has a label.
+    `data` is the image, which begins at address `start`; the lists end at offset `end`. `offsets`
+    are the offsets of sequences that config packets name; there must be a sequence at each offset.
+    A sequence after the last of these offsets is included only if it has a label.
     """
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)
