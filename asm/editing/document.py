@@ -119,7 +119,10 @@ class Document:
         return hovers.definition(self._view, line, column)
 
     def hover(self, line: int, column: int) -> Hover | None:
-        """Return an explanation of the word at a position; None without a known word."""
+        """Return an explanation of the word at a position.
+
+        Return None if no word with a known meaning is there.
+        """
         return hovers.hover(self._view, line, column)
 
     def completions(self, line: int, column: int) -> Completions:

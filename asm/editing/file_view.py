@@ -67,7 +67,10 @@ class FileView:
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The symbols that the file can use: its scope, or those of the sources that include it."""
+        """The scopes whose symbols the file can use.
+
+        A source has its own scope. An included file uses the scopes of all sources that include it.
+        """
         return [self.program.scope(number) for number in self.file.scopes]
 
     def symbol(self, name: str) -> Definition | None:

@@ -1,7 +1,8 @@
 """The corrections that an editor offers for errors.
 
-A message with "did you mean" gives an edit. A message that names a missing or superfluous
-punctuation mark gives an edit, too.
+If the message of an error asks "did you mean", the correction replaces the wrong word by the
+suggested one. If it names a missing or superfluous punctuation mark, the correction inserts or
+removes this mark.
 """
 
 from __future__ import annotations

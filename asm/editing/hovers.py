@@ -27,7 +27,7 @@ class Hover:
 
 
 def hover(view: FileView, line: int, column: int) -> Hover | None:
-    """Return an explanation of the word at a position; None without a known word."""
+    """Return an explanation of the word at a position; None if no word with a meaning is there."""
     place = view.token_at(line, column)
     if place is None or place[1].role == COMMENT_TEXT:
         return None

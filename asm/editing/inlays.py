@@ -107,9 +107,10 @@ def _is_number(line: TokenLine, start: int) -> bool:
 
 
 def _emitted(view: FileView) -> Sequence[int]:
-    """Return, in ascending order, the offset in the file's text of the statement of each word.
+    """Return, for each assembled word, the offset of its statement in the file's text.
 
-    If a statement assembles to two words, its offset occurs twice: [0, 14, 14, 30].
+    The offsets ascend. If a statement assembles to two words, its offset occurs twice, as 14 in
+    [0, 14, 14, 30].
     """
     offsets: list[int] = []
     for _area, source, _offsets, places in view.program.assembly.line_table.runs():

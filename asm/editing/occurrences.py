@@ -60,7 +60,7 @@ class Occurrence(NamedTuple):
 
 
 def of_file(file: ProgramFile) -> Iterator[Occurrence]:
-    """Yield all occurrences in a file, with offsets in the file's text."""
+    """Yield all occurrences of names in a file, with offsets in the file's text."""
     for line in file.tokens.lines:
         yield from _moved(line)
 
