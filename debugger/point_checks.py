@@ -119,7 +119,7 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_place(debuggee: Debuggee, point: Point) -> None:
-    """Reject a breakpoint for places that never execute code at the breakpoint's addresses."""
+    """Reject a breakpoint if no core of its places executes code at its addresses."""
     cores = point_cores(debuggee, point)
     if not cores:
         raise PointError(f"{point.place} executes nothing at {point.text}")

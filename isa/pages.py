@@ -36,7 +36,7 @@ from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):
-    """The fields of a directive's row, from `isa` or the assembler, that `directive` reads."""
+    """A row that describes a directive, of `isa` or of the assembler; `directive` makes its page."""
 
     @property
     def name(self) -> str: ...

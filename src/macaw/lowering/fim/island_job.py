@@ -47,12 +47,12 @@ class Phase:
 
     @property
     def early(self) -> tuple[Route, ...]:
-        """The routes of `bring` that bring constants."""
+        """The copies in `bring` that can be early: those of constants."""
         return self.bring[: self.constants]
 
     @property
     def late(self) -> tuple[Route, ...]:
-        """The routes of `bring` that bring inputs and results of other tasks."""
+        """The copies in `bring` of inputs, and of results of other tasks."""
         return self.bring[self.constants :]
 
 

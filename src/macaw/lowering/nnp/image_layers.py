@@ -327,9 +327,11 @@ def _pool(builder: Builder, node: Node, kind: str) -> Value:
 
 
 def _pool_window(geometry: Geometry, depth: int) -> Window | None:
-    """Return the windows that move a pool's addresses; None for an image of height 1.
+    """Return the window that slides over an image in a pooling operation.
 
-    `depth` is the number of native vectors of a position.
+    It says how the addresses of the operation move from one result to the next. None stands for an
+    image of height 1, whose addresses move in equal steps. `depth` is the number of native vectors
+    of a position of the image.
     """
     if geometry.size[0] == 1:
         return None
