@@ -105,13 +105,14 @@ class Counting:
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
-        """Return the lines before each pass, which test for the limit and the next border.
+        """Return the lines of the generated function before each pass through the block.
 
-        A border is an instruction at which the trace begins or ends to record. `leave` has the
-        lines that end the function at the limit. `cutting` has the lines of a pass that contains a
-        border; None means that the function also ends before such a pass. If only one branch of the
-        block goes back to its start, the function computes a time `bound`. Before this time neither
-        the limit nor a border can come, so the function tests for neither.
+        They test whether the limit of cycles or a border comes in this pass. A border is an
+        instruction at which the trace begins or ends to record. `leave` has the lines that end the
+        generated function at the limit. `cutting` has the lines for a pass with a border; if it is
+        None, the generated function ends before such a pass, too. If only one branch goes back to
+        the block's start, the lines first compute a time `bound`, before which neither can come;
+        passes before this time make one test instead of two.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
