@@ -19,10 +19,15 @@ from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.fim import CORE
-from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
+from macaw.isa.fim_circuit import CIRCUIT_PLACES, OPERATIONS, REGISTERS
 from macaw.isa.fim_islands import Place
 
 _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
+# By the name of a circuit's register: its place in the circuit, and its greatest value.
+_REGISTERS = {
+    REGISTERS[number].name: (place, REGISTERS[number].greatest)
+    for number, place in CIRCUIT_PLACES.items()
+}
 
 
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
@@ -142,7 +147,7 @@ def _update_circuits(island: Island, block: Block) -> None:
 
 def read_register(island: Island, name: str) -> int:
     """Return the value of the circuit register `name` in bank 0."""
-    place = CIRCUIT_REGISTERS.index(name)
+    place, _ = _REGISTERS[name]
     for block in island.blocks:
         if block.running and 0 in block.banks:
             return block.registers[place]
@@ -154,8 +159,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
 
     `time` is the cycle of the access. Raises `Fault`.
     """
-    place = CIRCUIT_REGISTERS.index(name)
-    greatest = next(row.greatest for row in REGISTERS.values() if row.name == name)
+    place, greatest = _REGISTERS[name]
     if value > greatest:
         raise Fault(
             "out-of-range access",
