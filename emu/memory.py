@@ -13,10 +13,10 @@ from macaw.emu.core_set import CoreSet
 from macaw.emu.endpoints import COUNTS, Requester
 from macaw.emu.faults import Fault
 from macaw.emu.jitter import Jitter
+from macaw.emu.pages import Pages
 from macaw.emu.ports import MemorySystem, Port
 from macaw.emu.registers import MappedRegisters
 from macaw.emu.state import State, StateField
-from macaw.isa.memory_map import EXTERNAL
 
 # the fields of the state that are no memory; they come after all memories
 _BOOKS = (
@@ -173,16 +173,13 @@ class Memory(MemorySystem):
                 agent.sync()
         pages.write(offset, data)
 
-    def spill(self, address: int, data: bytes) -> None:
+    def spill(self, address: int, data: bytes) -> tuple[Pages, int]:
         """Write `data`, a trace record, to `address`, in no time and without a notice to listeners.
 
-        Raises `Fault` if a byte is in on-chip memory, whose banks have no port for records, or if
-        no memory contains all bytes.
+        Return the memory that contains `address`, and the offset of `address` in it. Raises `Fault`
+        if a byte is in on-chip memory, whose banks have no port for records, or if no memory
+        contains all bytes.
         """
-        offset = address - EXTERNAL
-        if 0 <= offset <= self.external_bytes - len(data):
-            self.external.write(offset, data)
-            return
         pages, offset = self.locate(address, len(data), "write")
         if address >> REGION_SHIFT == ONCHIP:
             raise Fault(
@@ -191,3 +188,4 @@ class Memory(MemorySystem):
                 {"address": address, "size": len(data)},
             )
         pages.write(offset, data)
+        return pages, offset

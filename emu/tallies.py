@@ -8,15 +8,18 @@ sums to its trace block at the border (`macaw.emu.trace.TraceBlock.absorb`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
+READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
 NEVER = -1  # the time of an event that has not occurred
 PLACES = tuple(TAKEN.values())
+_UNITS, _FIRST_UNIT, _LAST_UNIT = TAKEN["unit"]
+_ARRAYS = TAKEN["array"][0]  # the array has no times of its own
 
 
 class Use(NamedTuple):
@@ -41,14 +44,17 @@ class Part:
     pass or some passes later. `begin` is the cycle in which the first one begins, counted from the
     start of its pass. `until` is the first cycle after all of them, counted from the start of the
     last one's pass. Each item of `uses` has seven numbers: three indices of counters (from
-    `PLACES`), then `begin`, `until`, `number` and `more` of a `Use`.
+    `PLACES`), then `begin`, `until`, `number` and `more` of a `Use`. Each item of `counts` is for a
+    use without times: the index of its counter, `number` and `more`.
     """
 
-    __slots__ = ("begin", "until", "uses")
+    __slots__ = ("begin", "counts", "until", "uses")
 
     def __init__(self, begin: int, until: int, uses: Sequence[Use]) -> None:
         self.begin, self.until = begin, until
-        self.uses = tuple((*PLACES[x.what], x.begin, x.until, x.number, x.more) for x in uses)
+        placed = [(*PLACES[x.what], x.begin, x.until, x.number, x.more) for x in uses]
+        self.uses = tuple(use for use in placed if use[1] >= 0)
+        self.counts = tuple((use[0], *use[5:]) for use in placed if use[1] < 0)
 
 
 class Tally:
@@ -93,6 +99,31 @@ class Tally:
                 values[last] = until
         values[counted] += count
 
+    def count_units(self, time: int, until: int, units: int, arrays: int) -> None:
+        """Count `units` uses of compute units, and `arrays` uses of their array.
+
+        They last from cycle `time` up to (excluding) `until`. Callers pass ascending `time`.
+        """
+        values = self.values
+        if not values[_UNITS]:
+            values[_FIRST_UNIT] = time
+        if until > values[_LAST_UNIT]:
+            values[_LAST_UNIT] = until
+        values[_UNITS] += units
+        values[_ARRAYS] += arrays
+
+    def repeat(self, place: int, count: int, delay: int) -> None:
+        """Count `count` further occurrences, the last of which ends `delay` cycles after the last.
+
+        `place` is the index of the occurrence in `TAKEN`. Unless `count` is 0, the tally must have
+        at least one of them.
+        """
+        if count:
+            counted, _, last = PLACES[place]
+            self.values[counted] += count
+            if last >= 0:
+                self.values[last] += delay
+
     def add_part(self, part: Part, time: int, last: int, passes: int) -> None:
         """Add the uses and times of a part of a loop.
 
@@ -100,17 +131,23 @@ class Tally:
         instruction begins in cycle `last`, and is `passes` passes later. Callers pass ascending
         times.
         """
-        if self.begin < 0:
+        values, end = self.values, last + part.until
+        if end > self.until:
+            self.until = end
+        if self.begin < 0:  # then the tally is empty
             self.begin = time + part.begin
-        if last + part.until > self.until:
-            self.until = last + part.until
-        values = self.values
-        for counted, first, end, begin, until, number, more in part.uses:
-            if first >= 0:
+            for counted, first, end, begin, until, number, more in part.uses:
+                values[first] = time + begin
+                values[end] = last + until
+                values[counted] = number + more * passes
+        else:
+            for counted, first, end, begin, until, number, more in part.uses:
                 if not values[counted]:
                     values[first] = time + begin
                 if last + until > values[end]:
                     values[end] = last + until
+                values[counted] += number + more * passes
+        for counted, number, more in part.counts:
             values[counted] += number + more * passes
 
     def take(self, origin: int) -> list[int]:
@@ -121,7 +158,7 @@ class Tally:
         """
         if origin:
             found = [0] * COUNTERS
-            self.add_to(found, origin, True)
+            self.add_to([(found, True)], origin)
         else:
             found = self.values
             found[BEGIN] = self.begin
@@ -130,17 +167,22 @@ class Tally:
         self.values = [0] * COUNTERS
         return found
 
-    def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:
-        """Add the tally to the counters of a group, whose times are relative to `origin`.
+    def add_to(self, groups: Iterable[tuple[list[int], bool]], origin: int) -> None:
+        """Add the tally to the counters of groups, whose times are relative to `origin`.
 
-        `is_first` says that the group had no instruction before those of the tally.
+        Each item has the counters of a group, and whether the group had no instruction before those
+        of the tally.
         """
-        if is_first and self.begin >= 0:
-            counters[BEGIN] = self.begin - origin
-        if self.until - origin > counters[END]:
-            counters[END] = self.until - origin
-        values = self.values
-        for taken in PLACES:
-            counted, first, last = taken
-            if values[counted]:
-                add(counters, taken, values[first] - origin, values[last] - origin, values[counted])
+        values, begin, until = self.values, self.begin - origin, self.until - origin
+        uses = [
+            (taken, values[taken[1]] - origin, values[taken[2]] - origin, values[taken[0]])
+            for taken in PLACES
+            if values[taken[0]]
+        ]
+        for counters, is_first in groups:
+            if is_first and self.begin >= 0:
+                counters[BEGIN] = begin
+            if until > counters[END]:
+                counters[END] = until
+            for taken, first, last, count in uses:
+                add(counters, taken, first, last, count)

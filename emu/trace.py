@@ -116,22 +116,24 @@ class TraceBlock(Groups):
         """Report what instruction `number` uses, and possibly its start and end.
 
         Each item of `uses` has the first four arguments of `count_occurrence`: an occurrence that
-        the instruction causes. `begin` is the cycle in which the instruction begins, or `BEFORE` if
-        its start was reported earlier. `until` is the first cycle after it, or 0 if it has not
-        ended.
+        the instruction causes. No two items have the same kind. `begin` is the cycle in which the
+        instruction begins, or `BEFORE` if its start was reported earlier. `until` is the first
+        cycle after it, or 0 if it has not ended.
         """
         origin = self.state.trace_origin
         if begin != BEFORE:
             self.executed = number + 1
             if number >= self.open_at:
-                if until and self.state.trace_num == 1 and not self._active:
-                    self.open(number)
+                if until and self._records_one(number):
                     found = [0] * COUNTERS
                     found[BEGIN], found[END] = begin - origin, until - origin
                     for what, first, last, count in uses:
                         if count:
-                            add(found, TAKEN[what], first - origin, last - origin, count)
-                    self._record(found)
+                            counted, first_at, last_at = TAKEN[what]
+                            found[counted] = count
+                            if first_at >= 0:
+                                found[first_at], found[last_at] = first - origin, last - origin
+                    self._record_one(number, found)
                     return
                 self._fire(number)
         for recording in self._active:
@@ -151,6 +153,29 @@ class TraceBlock(Groups):
                 recording.ends += 1
                 if self.executed >= recording.stop and recording.ends == recording.starts:
                     self._finish(recording)
+
+    def report_tally(self, tally: Tally, number: int) -> None:
+        """Report what instruction `number` uses, and possibly its start and end; clear the tally.
+
+        The tally has the start of the instruction unless this was reported earlier, and its end if
+        the instruction has ended.
+        """
+        origin, begins, ends = self.state.trace_origin, tally.begin >= 0, tally.until >= 0
+        if begins:
+            self.executed = number + 1
+            if number >= self.open_at:
+                if ends and self._records_one(number):
+                    self._record_one(number, tally.take(origin))
+                    return
+                self._fire(number)
+        active = [x for x in self._active if x.first <= number < x.stop]
+        tally.add_to([(x.counters, not x.starts) for x in active], origin)
+        tally.clear()
+        for recording in active:
+            recording.starts += begins
+            if ends:
+                recording.ends += 1
+                self._close(recording)
 
     def count_occurrence(
         self,
@@ -232,6 +257,15 @@ class TraceBlock(Groups):
         The method ends the records of groups that record no instruction from `number` on, the next
         one, and lets the groups start that record from `number` on.
         """
+        self.finish(tally, number)
+        if number >= self.open_at:
+            self.open(number)
+
+    def finish(self, tally: Tally, number: int) -> None:
+        """Add the tally to all open groups, then close those whose record ends before `number`.
+
+        All instructions before instruction `number` must have ended.
+        """
         if self._lazy is not None and number == self.close_at and tally.begin >= 0:
             self.executed = number
             self._record(tally.take(self.state.trace_origin))
@@ -239,8 +273,6 @@ class TraceBlock(Groups):
             self.absorb(tally, number)
             if number >= self.close_at:
                 self.close(number)
-        if number >= self.open_at:
-            self.open(number)
 
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
         """Add the tally since the last call to all open groups, then clear it.
@@ -256,8 +288,8 @@ class TraceBlock(Groups):
             self._open_lazy()
         count = executed - self.executed
         self.executed = executed
+        tally.add_to([(x.counters, not x.starts) for x in self._active], origin)
         for recording in self._active:
-            tally.add_to(recording.counters, origin, not recording.starts)
             recording.starts += count
             recording.ends = recording.starts - flying
         tally.clear()

@@ -8,7 +8,7 @@ makes a `Recording` for such a group only if the core reports single instruction
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from macaw.emu.recordings import COUNTERS, Recording, fields
@@ -55,7 +55,7 @@ class Groups(Registers):
         # The open groups for which no instruction was reported yet: the number of their first
         # instruction, the groups, and their loops. While there are such groups, no other groups are
         # open.
-        self._lazy: tuple[int, list[tuple[int, int]]] | None = None
+        self._lazy: tuple[int, Sequence[tuple[int, int]]] | None = None
         self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
@@ -115,6 +115,7 @@ class Groups(Registers):
     def reload(self) -> None:
         """Set counters and recordings from `self.state`."""
         self._lazy = None
+        self._area.forget_page()
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
@@ -131,13 +132,12 @@ class Groups(Registers):
             self._open_lazy()
             self._fire(number)
             return
-        trigger, fired = self._trigger, []
+        trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
-        while trigger.next == number:
-            fired.append(trigger.fire())
-        if fired:
-            self._lazy, self.close_at = (number, fired), number + self.state.trace_num
+        if trigger.next == number:
+            self._lazy = number, trigger.fire()
+            self.close_at = number + self.state.trace_num
             self.open_at = trigger.next
         else:
             self._settle_rest()
@@ -163,11 +163,11 @@ class Groups(Registers):
         trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
-        recordings, stop = self.recordings, number + self.state.trace_num
-        while trigger.next == number:
-            group, loop = trigger.fire()
-            if recordings[group] is None:
-                self._open(group, loop, number, stop)
+        if trigger.next == number:
+            recordings, stop = self.recordings, number + self.state.trace_num
+            for group, loop in trigger.fire():
+                if recordings[group] is None:
+                    self._open(group, loop, number, stop)
         self._settle_rest()
 
     def _record(self, found: list[int]) -> None:
@@ -175,16 +175,42 @@ class Groups(Registers):
 
         `found` has the counters, which are the same for all these groups.
         """
-        if self._lazy is not None:
-            (number, fired), self._lazy = self._lazy, None
-            self.close_at = ENDLESS
-            if self.open_at == ENDLESS:
-                self._settle()
-            for group, loop in fired:
+        lazy = self._lazy
+        if lazy is None:
+            return
+        self._lazy = None
+        self.close_at = ENDLESS
+        if self.open_at == ENDLESS:
+            self._settle()
+        number, fired = lazy
+        for group, loop in fired:
+            counters = found if len(fired) == 1 else found.copy()
+            self.counters[group] = counters
+            self._area.take((self.core, group, loop, number, self.state.trace_num), counters)
+
+    def _records_one(self, number: int) -> bool:
+        """Return whether a record that begins with instruction `number` has only this instruction,
+        and all open records end before it.
+        """
+        if self.state.trace_num != 1 or self._lazy is not None:
+            return False
+        return not self._active or all(other.stop <= number for other in self._active)
+
+    def _record_one(self, number: int, found: list[int]) -> None:
+        """Write a record of instruction `number` for each free group that starts to record with it.
+
+        `found` has the counters of this instruction, which has ended. `_records_one` must be true.
+        """
+        trigger = self._trigger
+        if trigger.next < number:
+            trigger.aim(number)
+        fired = trigger.fire() if trigger.next == number else ()
+        self._settle_rest()
+        for group, loop in fired:
+            if self.recordings[group] is None:
                 counters = found if len(fired) == 1 else found.copy()
                 self.counters[group] = counters
-                head = self.core, group, loop, number, self.state.trace_num
-                self._area.take(head, counters)
+                self._area.take((self.core, group, loop, number, 1), counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.

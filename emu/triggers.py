@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from macaw.emu.state import State
 
 ENDLESS = 1 << 62  # no instruction has this number
@@ -12,6 +14,9 @@ class Trigger:
 
     `next` is the least of these instruction numbers, or `ENDLESS` if no group starts to record any
     more. `state` has the fields of `macaw.emu.recordings.fields`.
+
+    The parameters may let the groups start in turn, without an end, each one `trace_step`
+    instructions after the previous one. Then the trigger computes only the next start.
     """
 
     def __init__(self, state: State, groups: int) -> None:
@@ -19,21 +24,33 @@ class Trigger:
         self._starts = [ENDLESS] * groups  # by group: the instruction with which it starts
         self._loops = [0] * groups  # by group: the loop in which it starts there, from 0
         self.next = ENDLESS
+        # If the groups start in turn: how many instructions each one starts after the previous one
+        # (else 0), and the further starts.
+        self._step = 0
+        self._turns = _turns(groups, 0)
 
     def rest(self) -> None:
         """Stop the trigger, so that no group starts to record."""
         self._starts = [ENDLESS] * len(self._starts)
         self.next = ENDLESS
+        self._step = 0
 
     def aim(self, number: int) -> None:
         """Compute from the parameters the instruction with which each group starts to record.
 
         This instruction is instruction `number` or a later one.
         """
-        state = self._state
+        state, groups = self._state, len(self._starts)
         overhead, loops = state.trace_overhead, state.trace_loops
-        for group in range(len(self._starts)):
-            first = state.trace_begin + group * state.trace_step
+        begin, step = state.trace_begin, state.trace_step
+        self._step = step if overhead == groups * step and not loops else 0
+        if self._step:
+            starts = max(0, -(-(number - begin) // step))  # before instruction `number`
+            self.next = begin + starts * step
+            self._turns = _turns(groups, starts)
+            return
+        for group in range(groups):
+            first = begin + group * step
             loop = max(0, -(-(number - first) // overhead)) if overhead else 0
             start = first + loop * overhead
             goes_on = number <= start and (loop < loops or not loops)
@@ -41,18 +58,35 @@ class Trigger:
             self._loops[group] = loop
         self.next = min(self._starts)
 
-    def fire(self) -> tuple[int, int]:
-        """Return (group, loop) of a group that starts to record with instruction `next`.
+    def fire(self) -> Sequence[tuple[int, int]]:
+        """Return (group, loop) of each group that starts to record with instruction `next`.
 
         A group starts every `trace_overhead` instructions; `loop` is the number of this start, from
-        0. The method also computes with which later instruction the group starts again.
+        0. The method also computes with which later instruction these groups start again.
         """
-        state, starts, number = self._state, self._starts, self.next
-        group = starts.index(number)
-        loop = self._loops[group]
-        self._loops[group] = loop + 1
-        overhead, loops = state.trace_overhead, state.trace_loops
-        goes_on = overhead and (loop + 1 < loops or not loops)
-        starts[group] = number + overhead if goes_on else ENDLESS
+        if self._step:
+            self.next += self._step
+            return next(self._turns)
+        number, starts, fired = self.next, self._starts, []
+        overhead, loops = self._state.trace_overhead, self._state.trace_loops
+        for group, start in enumerate(starts):
+            if start == number:
+                loop = self._loops[group]
+                self._loops[group] = loop + 1
+                goes_on = overhead and (loop + 1 < loops or not loops)
+                starts[group] = number + overhead if goes_on else ENDLESS
+                fired.append((group, loop))
         self.next = min(starts)
-        return group, loop
+        return fired
+
+
+def _turns(groups: int, starts: int) -> Iterator[tuple[tuple[int, int]]]:
+    """Yield a tuple of one pair, the group and its loop, for each start of `groups` groups in turn.
+
+    The first pair is that of the start after `starts` starts.
+    """
+    loop, first = divmod(starts, groups)
+    while True:
+        for group in range(first, groups):
+            yield ((group, loop),)
+        loop, first = loop + 1, 0

@@ -27,12 +27,12 @@ from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, Core
 from macaw.emu.dma.state import FIELDS, DmaState
 from macaw.emu.dma.transfer import DESCRIPTION, Layout, Shape, Transfer, described
-from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
 from macaw.emu.ports import Port
 from macaw.emu.rules.transfers import transfer_end
 from macaw.emu.system import System
+from macaw.emu.tallies import INDEX, Tally
 from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER, Waiting
 from macaw.emu.windows import WindowNotReady
@@ -67,7 +67,7 @@ class DmaCore(Core):
         # for each unit of a multicast: its distance in bytes from the transfer's destination
         self.offsets: Sequence[int] = (0,)
         self.ordered = False  # whether a row must be written before the next one is read
-        self.uses = TransferUses()  # what the running transfer has used, for the trace
+        self.tally = Tally()  # what the running transfer has used, for the trace
         # A function that is called with each requested transfer and the address of its description.
         self.on_request: Callable[[Transfer, int], None] = lambda _transfer, _address: None
         self._layouts: dict[Shape, Layout] = {}  # of the transfers that passed the check
@@ -158,7 +158,7 @@ class DmaCore(Core):
             return
         state.number = self.retired + len(state.held)
         if self.tracing:
-            self.uses.begin = state.began
+            self.tally.begin = state.began
         state.ready = state.began
         state.row = state.position = 0
         self.time = state.began + self.setup * self.divider
@@ -450,7 +450,7 @@ class DmaCore(Core):
         They last from cycle `time` to `until` - 1; `number` is ignored. `_flush_uses` reports them
         to the trace block later.
         """
-        self.uses.add(what, time, until, count)
+        self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
         """Report to the trace block what the transfer has used, if the block records.
@@ -458,11 +458,13 @@ class DmaCore(Core):
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """
         if self.tracing:
-            self.uses.flush(self.trace, self.state.number, until)
+            if until:
+                self.tally.until = until
+            self.trace.report_tally(self.tally, self.state.number)
 
     def trace_changed(self) -> None:
         """Drop the uses collected so far, because the trace has started or stopped recording."""
-        self.uses.clear()
+        self.tally.clear()
 
     @property
     def start_count(self) -> int:
@@ -493,5 +495,5 @@ class DmaCore(Core):
     def reload(self) -> None:
         """Continue from the declared state; drop the uses counted so far."""
         super().reload()
-        self.uses.clear()
+        self.tally.clear()
         self.load_transfer()

@@ -24,7 +24,7 @@ from macaw.emu.scalar.state import FIELDS
 from macaw.emu.scalar.timing import Timing
 from macaw.emu.state import StateField
 from macaw.emu.system import Startable, System
-from macaw.emu.tallies import ARRAY, INDEX, UNIT, Tally
+from macaw.emu.tallies import INDEX, Tally
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.memory_map import EXTERNAL
@@ -257,8 +257,7 @@ class ScalarCore(Core, Startable, Instrumented):
             if until > tally.until:
                 tally.until = until
             if uses:
-                tally.count_occurrence(UNIT, time, until, uses)
-                tally.count_occurrence(ARRAY, time, until, 1)
+                tally.count_units(time, until, uses, 1)
         if self.listeners:
             self.announce("done", begin=self.time, until=until)
 
@@ -301,5 +300,4 @@ class ScalarCore(Core, Startable, Instrumented):
 
         Raises `Fault` if a record cannot be written to the spill area.
         """
-        self.flush_tally()
-        self.trace.close(self.retired)
+        self.trace.finish(self.tally, self.retired)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.route import Route
+from macaw.emu.tallies import PARTIAL, READS, WRITES
 from macaw.isa.lazy_dataclass import dataclass
 
 
@@ -99,9 +100,9 @@ class Burst:
             ready = last + channel.latency + 1
             state.ready = max(state.ready, ready)
             if dma.tracing:
-                dma.count_occurrence("external_writes", self.write, ready, count)
+                dma.tally.count_occurrence(WRITES, self.write, ready, count)
                 if partial:
-                    dma.count_occurrence("external_partial", self.write, ready, partial)
+                    dma.tally.count_occurrence(PARTIAL, self.write, ready, partial)
         else:
             for copy, unit_port in zip(route.destinations, dma.writers, strict=False):
                 route.grant(copy, unit_port, begin, count, self.write, self.step)
@@ -131,7 +132,7 @@ class Burst:
             port.external_reads += count
             src.memory.channel.free = state.read_free = last + 1
             if dma.tracing:
-                dma.count_occurrence("external_reads", self.read, last + self.after, count)
+                dma.tally.count_occurrence(READS, self.read, last + self.after, count)
         else:
             route.grant(src, port, first, count, self.read, self.step)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import lcm
 
 from macaw.emu.dma.core import DmaCore
+from macaw.emu.tallies import PARTIAL, READS, WRITES
 from macaw.emu.waits import NEVER
 from macaw.isa.typed_records import NamedTuple
 
@@ -155,8 +156,8 @@ class Periods:
         dma.writer.external_partial += partial
         dma.writer.external_blocked += blocked_writes
         if dma.tracing:
-            traffic = {"reads": reads, "writes": writes, "partial": partial}
-            dma.uses.repeat({f"external_{of}": count for of, count in traffic.items()}, delay)
+            for place, count in ((READS, reads), (WRITES, writes), (PARTIAL, partial)):
+                dma.tally.repeat(place, count, delay)
         later = self._ready_after(times, earlier, present)
         state.buffer = [
             (ready, to, data) for ready, (_, to, data) in zip(later, state.buffer, strict=True)

@@ -11,7 +11,6 @@ from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.fast.blocks import PLAIN, REPORTING, Block, BlockCache
 from macaw.emu.scalar.fast.passes import PassTimes, any_meets
 from macaw.emu.scalar.run_cache import RunCache
-from macaw.emu.tallies import ARRAY, UNIT
 from macaw.isa.codec import Decoded
 from macaw.isa.memory_map import EXTERNAL
 
@@ -76,8 +75,7 @@ class TranslatingCore(ScalarCore):
             tally.begin = begin
         tally.until = until
         if uses:
-            tally.count_occurrence(UNIT, first, last, uses)
-            tally.count_occurrence(ARRAY, first, last, uses)
+            tally.count_units(first, last, uses, uses)
 
     def next_border(self, count: int) -> int:
         """Add the tally to the trace, because the trace begins or ends to record inside a block.
@@ -129,13 +127,13 @@ class TranslatingCore(ScalarCore):
         code, and if the passes up to cycle `limit` do not access the memory to which the records
         go.
         """
-        begin, end = self.trace.area
-        if begin >= end:
+        area = self.trace.area
+        if area[0] >= area[1]:
             return True
-        if times.walks is None or not self.takes_late_records():
+        if times.walks is None or not self._is_without_code(area):
             return False
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
-        return not any_meets(times.walks, (begin, end), self.x, passes)
+        return not any_meets(times.walks, area, self.x, passes)
 
     def takes_late_records(self) -> bool:
         """Return whether records of the trace may be written later than at the ends of recording.
@@ -143,9 +141,12 @@ class TranslatingCore(ScalarCore):
         That is so if there is no area for records, or if the area is in external memory and has no
         code. The caller ensures that the instructions in between do not access the area.
         """
-        begin, end = self.trace.area
-        if begin >= end:
-            return True
+        area = self.trace.area
+        return area[0] >= area[1] or self._is_without_code(area)
+
+    def _is_without_code(self, area: tuple[int, int]) -> bool:
+        """Return whether an area for records is in external memory, and has no code."""
+        begin, end = area
         external = self.device.memory.external
         first, last, watches = self._without_code
         if begin < first or end > last or external.watches != watches:

@@ -20,7 +20,6 @@ from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ACTS, ENDS, Run
 from macaw.emu.scalar.semantics import Leave
 from macaw.emu.system import System
-from macaw.emu.tallies import ARRAY, UNIT
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core as Table
 
@@ -221,6 +220,4 @@ class FastHart(Hart, TranslatingCore):
                 while used.counts[at + 1] == used.counts[at]:
                     at += 1
                 first = costs[at]
-            until = begin + used.until[end]
-            tally.count_occurrence(UNIT, begin + first, until, uses)
-            tally.count_occurrence(ARRAY, begin + first, until, uses)
+            tally.count_units(begin + first, begin + used.until[end], uses, uses)

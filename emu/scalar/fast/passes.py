@@ -41,13 +41,14 @@ def any_meets(walks: Iterable[Walk], span: Span, x: Sequence[int], passes: int) 
     `x` has the values of the general registers before the first pass.
     """
     begin, end = span
+    more = passes - 1
     for register, (low, high), by in walks:
-        base, last = x[register], by * (passes - 1)
-        if last < 0:
-            low += last
+        base = x[register]
+        if by < 0:
+            low += by * more
         else:
-            high += last
-        if base + low < end and begin < base + high:
+            high += by * more
+        if begin < base + high and base + low < end:  # an area is mostly after all data
             return True
     return False
 
@@ -71,6 +72,7 @@ class PassTimes:
         self.instructions = instructions
         self.length, self.cycles, self.walks = length, cycles, walks
         self._last_part = cache(self._make_last_part)
+        self._final_part = cache(self._make_final_part)
         self._short_part = cache(self._make_short_part)
         self._long_part = cache(self._make_long_part)
         self._start, self._end = cache(self._make_start), cache(self._make_end)
@@ -99,7 +101,13 @@ class PassTimes:
             whole = passes * length
             if first < whole:
                 row, at = divmod(first, length)
-                begin, count = time + row * cycles, (end if end < whole else whole) - first
+                begin, rows = time + row * cycles, passes - row
+                if end > whole and (rows > 1 or not at):
+                    final = self._final_part(at, end - whole, taken)
+                    if final is not None:
+                        tally.add_part(final, begin, time + passes * cycles, rows)
+                        return
+                count = (end if end < whole else whole) - first
                 if count < length:
                     tally.add_part(self._short_part(at, count), begin, begin, 0)
                 else:
@@ -119,10 +127,33 @@ class PassTimes:
 
         `taken` says whether the last of them is a branch that is taken.
         """
+        timed, until = self._last(first, end, taken)
+        return Part(timed[0].begin, until, _merge(use for item in timed for use in item.uses))
+
+    def _last(self, first: int, end: int, taken: bool) -> tuple[Sequence[Timed], int]:
+        """Return instructions as `_make_last_part` takes them, and the cycle after all of them."""
         timed = self.instructions[first:end]
         ends = [item.until for item in timed[:-1]]
         ends.append(timed[-1].taken if taken else timed[-1].until)
-        return Part(timed[0].begin, max(ends), _merge(use for item in timed for use in item.uses))
+        return timed, max(ends)
+
+    def _make_final_part(self, first: int, end: int, taken: bool) -> Part | None:
+        """Return the instructions from `first` of a complete pass up to `end` of the last pass.
+
+        At least one complete pass is among them. `taken` is as in `_make_last_part`. The result is
+        None if only the last pass has uses of some kind.
+        """
+        starts, (timed, until) = self._start(first), self._last(0, end, taken)
+        before = [self._passed(number) for number in range(-self.length, 0)]
+        last = {use.what: use.number for use in _merge(use for item in timed for use in item.uses)}
+        ends = _merge(use for item in (*before, *timed) for use in item.uses)
+        uses = []
+        for start, use in zip(starts.uses, sorted(ends), strict=False):
+            number = last.get(use.what, 0) - start.number
+            uses.append(Use(use.what, start.begin, use.until, number, start.more))
+        if len(ends) > len(uses):
+            return None
+        return Part(starts.begin, max(until, *(item.until for item in before)), uses)
 
     # Parts of complete passes
 

@@ -76,7 +76,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         while self.tracing and self.time < limit and not self.shared:
             if self.retired >= trace.open_at:
                 self.open_groups()
-            if not is_heard:
+            if not is_heard and self.pc in self.counting.blocks:
                 border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
                 ended = self.run_traced_block(limit, border - self.retired)
                 if ended != ABSENT and self.retired >= trace.close_at:

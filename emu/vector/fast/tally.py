@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from macaw.emu.scalar.fast.core import TranslatingCore
-from macaw.emu.tallies import ARRAY, INDEX, UNIT
+from macaw.emu.tallies import PARTIAL, READS, WRITES
 from macaw.emu.vector.core import VectorCore
-
-READS, WRITES, PARTIAL = (INDEX[f"external_{x}"] for x in ("reads", "writes", "partial"))
 
 
 class TranslatingVectorCore(VectorCore, TranslatingCore):
@@ -41,8 +39,7 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         if tally.begin < 0:
             tally.begin = begin
         if arrays:
-            tally.count_occurrence(UNIT, first, last, lanes)
-            tally.count_occurrence(ARRAY, first, last, arrays)
+            tally.count_units(first, last, lanes, arrays)
         delay = self.device.memory.channel.latency + 1
         if reads:
             self.port.external_reads += reads
