@@ -27,7 +27,13 @@ from tests.emu.trace_witness import COUNTED, TIMED, configure, spilled
 pytestmark = pytest.mark.once
 
 READING, WRITING, COMPUTING = {0, 2, 6, 8}, {1, 4}, {6, 7, 8}
-PRODUCTS = {"elementwise": (16, 8), "dot": (16, 8), "outer": (256, 64), "tensor": (64, 64)}
+# by arrangement: the products of an operation in fp16, fp32, bf16 and int8
+PRODUCTS = {
+    "elementwise": (16, 8, 16, 32),
+    "dot": (16, 8, 16, 32),
+    "outer": (256, 64, 256, 1024),
+    "tensor": (64, 64, 64, 64),
+}
 ARRANGED, ACCUMULATES, FORMAT = 1, 3, 4  # numbers of memory-mapped registers
 
 
