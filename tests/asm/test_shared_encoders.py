@@ -12,8 +12,10 @@ from macaw.isa import registry
 from macaw.isa.model import Core
 from macaw.isa.rows import Instruction, Operand
 
-NUMBERS = ("0", "1", "3", "-1", "4", "7", "8", "15", "16", "31", "32", "100", "-2048", "2047")
-NUMBERS += ("2048", "4095", "65535", "0x10000", "1048575", "-0x80000000", "0xffffffff")
+NUMBERS = (
+    *("0", "1", "3", "-1", "4", "7", "8", "15", "16", "31", "32", "100", "-2048", "2047", "2048"),
+    *("4095", "65535", "0x10000", "1048575", "-0x80000000", "0xffffffff"),
+)
 
 Pair = tuple[Instruction, Operand, OperandEncoder, OperandEncoder]
 
