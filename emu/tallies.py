@@ -22,6 +22,20 @@ _UNITS, _FIRST_UNIT, _LAST_UNIT = TAKEN["unit"]
 _ARRAYS = TAKEN["array"][0]  # the array has no times of its own
 
 
+def single_counters(begin: int, until: int, units: int) -> list[int]:
+    """Return the counters of a group with one instruction, from `begin` to `until`.
+
+    Both count from the timer's start. The instruction uses `units` compute units, one after the
+    other, for as long as it takes.
+    """
+    found = [0] * COUNTERS
+    found[BEGIN], found[END] = begin, until
+    if units:
+        found[_UNITS] = found[_ARRAYS] = units
+        found[_FIRST_UNIT], found[_LAST_UNIT] = begin, until
+    return found
+
+
 class Use(NamedTuple):
     """Occurrences of one kind in a pass through a loop of the program, such as granted reads.
 

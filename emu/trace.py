@@ -261,6 +261,25 @@ class TraceBlock(Groups):
         if number >= self.open_at:
             self.open(number)
 
+    def records_alone(self, number: int) -> bool:
+        """Return whether the records from instruction `number` on have one instruction each.
+
+        No earlier instruction may be in an open record.
+        """
+        opened = self._lazy is None or self._lazy[0] == number
+        return opened and self.state.trace_num == 1 and not self._active
+
+    def record_alone(self, number: int, counters: list[int]) -> None:
+        """Report instruction `number` as a whole, after `records_alone` has returned True.
+
+        `counters` are those of a group that contains only this instruction.
+        """
+        self.executed = number + 1
+        if self._lazy is not None:
+            self._record(counters)
+        elif number >= self.open_at:
+            self._record_one(number, counters)
+
     def finish(self, tally: Tally, number: int) -> None:
         """Add the tally to all open groups, then close those whose record ends before `number`.
 

@@ -20,6 +20,7 @@ from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ACTS, ENDS, Run
 from macaw.emu.scalar.semantics import Leave
 from macaw.emu.system import System
+from macaw.emu.tallies import single_counters
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core as Table
 
@@ -193,6 +194,10 @@ class FastHart(Hart, TranslatingCore):
         """
         trace, tally, begin, first = self.trace, self.tally, self.time, self.retired
         self.time, self.retired = begin + cost, first + count
+        # The fault of a record must be raised at the end, but there is none if `count` > 1.
+        if count > 1 and trace.records_alone(first):
+            self._record_each(run, begin, first, count, cost)
+            return
         at, costs = 0, run.costs
         while at < count and self.tracing:
             border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
@@ -203,6 +208,22 @@ class FastHart(Hart, TranslatingCore):
             self._count_run(run, begin, at, border, costs[border])
             trace.pass_border(tally, first + border)
             at = border
+
+    def _record_each(self, run: Run, begin: int, first: int, count: int, cost: int) -> None:
+        """Record each of the first `count` instructions of a run alone, for `trace_num` 1.
+
+        The run started in cycle `begin` with instruction number `first`, and took `cost` cycles.
+        """
+        trace, used, costs = self.trace, run.uses.counts, run.costs
+        start = begin - trace.state.trace_origin
+        time, number = start, first
+        for place in range(count):
+            if not self.tracing:
+                return
+            until = start + (costs[place + 1] if place + 1 < count else cost)
+            units = used[place + 1] - used[place]
+            trace.record_alone(number, single_counters(time, until, units))
+            time, number = until, number + 1
 
     def _count_run(self, run: Run, begin: int, at: int, end: int, cost: int) -> None:
         """Count the instructions `at` to `end` - 1 of a run that started in cycle `begin`.
