@@ -65,7 +65,8 @@ class Inspectable(Agent):
 
         The text is empty if the address is enough. The profiler stops a run before the cycle in
         which a recorded instruction begins, and calls this method, which must return that
-        instruction. If `shows_begun` is set, the profiler stops the run one cycle later.
+        instruction. A core that can return it only one cycle later sets `shows_begun`, and the
+        profiler then stops the run one cycle later.
         """
         return "", self.next_address
 

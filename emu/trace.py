@@ -2,9 +2,9 @@
 
 Seed 001 describes trace blocks. A block has several groups of registers; each group records one
 range of the core's instructions at a time, and writes a record when the range ends. A block knows
-no core. The core calls `begin` and `end` for
-instructions, `count_occurrence` for their occurrences, and `mark` for markers. All times are device
-cycles. Recording takes no simulated time; records are written to memory without a port.
+no core. The core calls `begin` and `end` for instructions, `count_occurrence` for their
+occurrences, and `mark` for markers. All times are device cycles. Recording takes no simulated time;
+records are written to memory without a port.
 
 The seed leaves some questions open. Macaw decides them so:
 
@@ -254,8 +254,8 @@ class TraceBlock(Groups):
     def pass_border(self, tally: Tally, number: int) -> None:
         """Add the tally to all groups that record; then end and begin records.
 
-        The method ends the records of groups that record no instruction from `number` on, the next
-        one, and lets the groups start that record from `number` on.
+        `number` is the number of the next instruction. A group whose last instruction was the one
+        before it ends its record. A group whose first instruction is `number` begins a record.
         """
         self.finish(tally, number)
         if number >= self.open_at:

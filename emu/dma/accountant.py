@@ -22,11 +22,11 @@ class DmaAccountant(Accountant):
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
     the first one. The additional cycles are charged to `channel`.
 
-    A program that joins two transfers to one saves cycles of `latency`. It also saves the setup of
-    one transfer, and the cycles in which this transfer reads its first beats before it can write:
-    in the joined transfer, the dma reads these beats while it writes the beats before them. The
-    latter does not hold within external memory, because its one channel does not read and write at
-    once.
+    For advice to programs, `along` has what a program saves, besides cycles of `latency`, if it
+    joins two transfers to one. It saves the setup of the second transfer. Usually it also saves the
+    cycles in which the second transfer only reads, before its first write: in the joined transfer,
+    the dma still writes earlier beats in these cycles. It does not save them if source and
+    destination are both in external memory, whose one channel cannot read and write at once.
     """
 
     core: DmaCore

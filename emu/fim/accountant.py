@@ -1,8 +1,8 @@
 """The accountant of an island: it charges each cycle of each bank by the activity of its block.
 
 A block announces three kinds of steps: a word is delayed, a word begins to wait, a word is done.
-Only one block takes a step at a time. So by how much the island's counters have grown since the
-last step says which waits the cycles of this step were.
+Only one block takes a step at a time. So the accountant finds the causes of a step's cycles from
+the island's counters of waits: each has grown by the cycles of one cause since the previous step.
 """
 
 from __future__ import annotations

@@ -452,9 +452,10 @@ class IslandOrigins(Origins):
                 yield from self._settings(record, (STEP_OF[name],))
 
     def _is_advanced(self, record: Record) -> bool:
-        """Return whether the step in `record` advanced RZ_SLOT by the value of its step register.
+        """Return whether the operation in `record` advanced RZ_SLOT by an amount set by programs.
 
-        Only dot products advance it by a fixed amount, which programs cannot set.
+        Programs set this amount in a register (`STEP_OF`). Dot products ignore the register and
+        advance RZ_SLOT by a fixed amount.
         """
         computes = record.operation is not None and record.operation.computes
         return not computes or record.mode.arrange != DOT

@@ -110,8 +110,9 @@ def _transfer_uses(
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
     """Do a word with `act` as `do_word` does, while only one block runs.
 
-    `values` are the operands of the word. The tally adds up what the word uses. `flush_tally`
-    reports it when the trace begins or ends to record next.
+    `values` are the operands of the word. What the word uses is only added to the island's tally.
+    `flush_tally` reports the tally later, when a register group of the trace next starts or stops
+    recording.
     """
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat

@@ -1,4 +1,4 @@
-"""Delivery: the effects of packets that arrive in clusters and in the trace, for each command."""
+"""Delivery: what a packet does when it arrives, with one class for each command of packets."""
 
 from __future__ import annotations
 

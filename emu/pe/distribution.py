@@ -141,10 +141,11 @@ class Distribution:
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Return whether the bus can begin a segment now for `buffer` or a lower one of a cluster.
+        """Return whether a segment from the bus will occupy a cluster's loading unit now.
 
-        If so, the segment gets the cluster's loading unit first. An `ld` of `buffer` that needs no
-        data from the bus must then wait.
+        That is so if the bus can now begin a segment for a run of the cluster whose buffer number
+        is `buffer` or less. Then an `ld` of `buffer` that needs no data from the bus must wait,
+        although the loading unit is still free.
         """
         packet = self.state.packet
         if packet is None or not packet["opened"]:

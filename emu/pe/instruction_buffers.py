@@ -205,7 +205,7 @@ def _uses(
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """Return everything that `first` or `second` allows to use; None allows nothing."""
+    """Return an `Ahead` with everything that is in `first` or in `second`; None has nothing."""
     if first is None:
         return second
     return Ahead(

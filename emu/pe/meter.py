@@ -23,7 +23,10 @@ _SUMS_BYTES = {"int32": 4, "int64": 8, "fp32": 4}
 
 
 class RowMeter(Meter):
-    """Counts a row's activities: by how much each act has increased its counters and its PEs'."""
+    """Counts a row's activities: after each act, by how much the counters have grown.
+
+    These are the counters of the row and of its PEs.
+    """
 
     core: Row
 

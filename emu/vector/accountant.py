@@ -132,11 +132,12 @@ class VectorAccountant(ScalarAccountant):
         """Record a store of `size` bytes at `address`, and whether it is `narrow`.
 
         If it is, one wider store could replace it and the previous store. `vanishing` gets the
-        other cycles that this would save. One is the cycle of the instruction that made the stored
-        value, under one condition: it took the value out of a register (a move or a shift of
-        bytes), or it loaded the value from the bytes after those of the previous stored value. The
-        others are the cycles of the instructions since the previous store that step a loop (its
-        counter and its branch), if all the rest of these instructions made values to store.
+        cycles of other instructions that this would save:
+
+        - of the instruction that made the stored value, if it only took bytes out of a register (a
+          move or a shift), or loaded them from the place right after the previous stored bytes
+        - of a loop's counter and branch since the previous store, if all other instructions since
+          then only made values to store (`since_store`)
         """
         producer, is_load = None, False
         if self.stored is not None:
@@ -157,11 +158,13 @@ class VectorAccountant(ScalarAccountant):
             self.vanishing[Charge("work", producer)] += self.core.divider
 
     def _note_step(self, address: int, found: Decoded) -> None:
-        """Record in `since_store` what an instruction after a store would save with the next store.
+        """Record in `since_store` whether the instruction `found` could be left out.
 
-        An instruction that steps a loop (its counter or its branch) saves its cycles if one wider
-        store replaces both stores. An instruction that makes a value to store changes nothing. Any
-        other instruction sets `since_store` to None, because it would still be needed.
+        It comes between two stores, and the question is whether a program needs it if one wider
+        store replaces both. An instruction that steps a loop (its counter or its branch) is not
+        needed, so its cycles are added to `since_store`. An instruction that makes a value to store
+        changes nothing. With any other instruction nothing can be saved: `since_store` is then
+        None.
         """
         values = found.values
         counts = found.row.family == "immediate" and values["rd"] == values["rs1"]

@@ -219,7 +219,7 @@ def _reduction(name: str, form: PmacFormat) -> Reduction:
 
 
 def _source(name: str, form: PmacFormat) -> str:
-    """Return the NumPy type of the source lanes of the format that has this name and is `form`."""
+    """Return the NumPy type of the source lanes of the pmac format `form`, called `name`."""
     return f"<{ {'u': 'u', 's': 'i', 'f': 'f'}[name[0]] }{form.bits // 8}"
 
 

@@ -6,9 +6,9 @@ relative state comes back, the acts in between will come back too, with the next
 is Brent's: it compares the present state with one earlier state, and replaces the earlier state
 after 1, 2, 4, ... acts.
 
-The two states must be equal but for one thing: when the beats in the buffer can be written. These
-cycles may differ if all beats are ready before the dma would write them anyway, because they then
-have no effect. The acts come back as long as this stays so.
+The two states must be equal but for one thing: the cycles from which the dma can write the beats
+in its buffer. These cycles may differ if each beat is ready before the dma would write it anyway,
+because the difference then has no effect. The acts repeat as long as each beat is ready in time.
 """
 
 from __future__ import annotations

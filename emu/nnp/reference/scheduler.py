@@ -183,12 +183,12 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[list[int], int]:
-        """Return when a product multiplies the last tile of each row of tiles, and when it ends.
+        """Return when the product multiplies the last tile of each row, and when it ends.
 
-        In a pass, each tile engine multiplies one tile by one vector. The first result has the
-        start of the pass with the row's last tile, for each row. The product is that of iteration
-        `first` of the chain. `times` has the cycles in which the vectors entered the reading unit,
-        `before` their rates there. `depth` is the depth of that unit.
+        In a pass, each tile engine multiplies one tile by one vector. For each row of tiles, the
+        list has the cycle in which the pass with the row's last tile starts. The product is that of
+        iteration `first` of the chain. `times` has the cycles in which the vectors entered the
+        reading unit, `before` their rates there. `depth` is the depth of the reading unit.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state

@@ -267,10 +267,11 @@ class LockstepControls(ClusterControls):
             self._record(group, fill)
 
     def end_stream(self, now: int) -> None:
-        """Continue the group after its stream: the bus has brought all segments that it took ahead.
+        """End the group's stream: compute the times of the steps that follow it.
 
-        The group had computed its times before the bus sent these segments, which are all in the
-        PEs now. If the group must split, it does so at the start of cycle `now` (`split`).
+        A stream is a list of segments that the group took into account before the bus sent them.
+        All of them are in the PEs now. If the group must split, it does so at the start of cycle
+        `now` (`split`).
         """
         assert self.group is not None  # it cannot end before the stream
         self.group.stream = None

@@ -127,8 +127,8 @@ class FeedStream:
     def _send(self, bus: Distribution, number: int, now: int) -> int:
         """Send the beats of segment `number` of the stream that come before cycle `now`.
 
-        These are not all beats of the segment, or the last one has not reached the clusters yet.
-        Return the number of the sent beats. The last of them stays on the bus.
+        The caller ensures that the clusters have not taken the segment's last beat before `now`.
+        So the last beat that is sent stays on the bus. Return the number of sent beats.
         """
         stream, state, width = self.stream, bus.state, bus.shape.bus_bytes
         packet, cycle = stream.packet, stream.cycles[number]

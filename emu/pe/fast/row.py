@@ -100,7 +100,7 @@ class FastRow(Row):
 
     @property
     def _has_half_alone(self) -> bool:
-        """Whether no other core requests the half that feeds the row, or has it to itself."""
+        """Whether no core has a request for the feeding half, or exclusive access to it."""
         banks, half = self.device.memory.banks, FeedStream.half_of(self.context)
         return not banks.has_request_in(half) and half not in banks.exclusive
 

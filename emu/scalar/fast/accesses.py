@@ -1,6 +1,7 @@
-"""Writes the text of a block's accesses to one memory, with one test for several accesses.
+"""Writes the Python text of loads and stores in translated code, with few tests of addresses.
 
-Accesses with the same base register form a group if no instruction between them writes this
+A block is code that is translated to one Python function; its accesses are to one memory. Accesses
+with the same base register form a group if no instruction between them writes this
 register. The first access of a group tests the base for the whole group: that all accesses are
 inside the memory and aligned, and that no store writes a word that `Pages` watches or a page not
 yet marked as written. If a test fails, the function ends before the first access, which the

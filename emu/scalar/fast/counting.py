@@ -125,7 +125,7 @@ class Counting:
 
     @property
     def lasting(self) -> Iterable[str]:
-        """The names of the counts that are not for the tally: the core itself has such counters."""
+        """The names of counts that the block adds to the core's own counters, not to the tally."""
         return ()
 
     @property
@@ -175,8 +175,9 @@ class Counting:
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
-        """Return the lines at the end of a pass that set its uses, and the time when the last one
-        ends.
+        """Return the lines at the end of a pass that set `uses` and `used`.
+
+        These are the number of uses of compute units, and the time at which the last use ends.
         """
         used = self.counts.get("uses", 0)
         if self.round is None:

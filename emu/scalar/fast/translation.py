@@ -61,8 +61,9 @@ class Translator(Counting):
 
     @property
     def loop(self) -> Sequence[Decoded]:
-        """The block's instructions up to the only one that goes back to its start; empty without
-        one.
+        """The instructions of the loop: from the block's start to the branch or jump back to it.
+
+        Empty unless the block has exactly one such branch or jump.
         """
         return self.instructions[: self.back + 1] if self.back is not None else ()
 

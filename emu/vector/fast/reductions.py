@@ -38,7 +38,7 @@ Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one 
 
 
 class Series(NamedTuple):
-    """A number that is the same distance from a general register in each pass, or grows evenly.
+    """A number in each pass of a loop, which grows by a constant from pass to pass (or by 0).
 
     In pass p, from 0, it is the register's value before pass 0, plus `distance`, plus p times `by`.
     """
