@@ -1,9 +1,9 @@
 """Represents the programs of an island's blocks, for writing them as source and predicting times.
 
-A word is one 32-bit instruction of an island. A block is a list of words and of repeated words. The
-numbers of columns and rows in a word are only part of its text, because the prediction does not
-need them. There is one exception. A word that sets the pointers of a buffer has the pointers'
-columns as numbers: `push` and `pull` open the rows of these columns, which takes time.
+A word is one 32-bit instruction of an island. A block is a list of words and of repeated words.
+Most words have the columns and rows that they access only in their text, because the prediction
+does not need them. A word that sets the pointers of a buffer also has the two columns as integers:
+`push` and `pull` open the rows of these columns, which takes time.
 """
 
 from __future__ import annotations

@@ -30,13 +30,14 @@ class LeastCycles:
     """Lower bounds, in cycles: no plan of a graph ends earlier than any of them.
 
     `path` comes from the longest path of dependent tasks, and `work` from the copies of the dma and
-    the blocks of the islands. `stages` is the sum over the tasks that nothing overlaps and the
-    groups of tasks between them; it is 0 if there is no such task.
+    the blocks of the islands. `stages` comes from the tasks that no other task can overlap: it is
+    the sum of their least cycles, and of a lower bound for each group of tasks between them. It is
+    0 if there are no such tasks.
     """
 
     path: int  # the longest path of tasks that depend on each other
     work: int  # the copies of the dma and the blocks of the islands
-    stages: int  # the sum over the tasks that nothing overlaps, and the stages between them
+    stages: int  # the tasks that nothing overlaps, and the groups of tasks between them
 
     @property
     def cycles(self) -> int:
@@ -48,7 +49,7 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
     """Return lower bounds of the end of any plan on `islands` islands.
 
     `table` has the options of each task: the ways to do it, each with the least cycles that it can
-    take after any other steps (`plan.Option.quickest`).
+    take, whichever steps come before (`plan.Option.quickest`).
     """
     path, work = max(table.levels.values()), _least_work(table, table.levels, islands, True)
     return LeastCycles(path, work, _least_stages(table, islands))

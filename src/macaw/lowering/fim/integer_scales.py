@@ -20,9 +20,9 @@ _SCALES = "macaw quantise without --per-channel chooses such scales"
 
 
 def checked(output: Output | None) -> Requantisation:
-    """Return the requantisation of a layer, which is its output.
+    """Return `output`, which says how the sums of a layer become its result.
 
-    Raises `LowerError` unless the result is int8 with zero point 0.
+    Raises `LowerError` unless it is a requantisation to int8 with zero point 0.
     """
     if not isinstance(output, Requantisation):
         raise LowerError("its result is no int8")

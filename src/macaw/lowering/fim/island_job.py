@@ -314,7 +314,7 @@ def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
     """Return which part of A the buffer of each block stores, as pairs (bank, index).
 
     The pair has the number of the buffer's bank, and the index of the part along the first axis of
-    the array that `StreamTiling.a_tiles` returns. The stream has one start.
+    the array that `StreamTiling.a_tiles` returns. The function is only for streams with one start.
     """
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
@@ -414,15 +414,14 @@ def predict(job: Job, config: Configuration) -> Cycles:
 def _slack(
     first: Phase, last: Phase, cycles: tuple[int, ...], config: Configuration, island: int
 ) -> tuple[int, ...]:
-    """Return how many cycles less than `cycles` the parts of a job can take after other steps.
+    """Return the most cycles that each part of a job can save in a plan with other steps.
 
     The parts are: all copies of `first.bring`; the blocks; the copies of `last.fetch`; those copies
-    of `first.bring` that bring constants. `cycles` has the cycles of each part in a job alone, and
-    the result has the most cycles that each part can save. Copies save cycles if earlier steps have
-    left open each row that they need. A fetch saves the setup of the dma if this takes place while
-    the blocks still run. Blocks save at most the cycles for which the accesses before them delay
-    their first command: an open row must be closed, at the earliest after its data are written, and
-    another row opened.
+    of `first.bring` that bring constants. `cycles` has the cycles of each part if the job is alone
+    on the device. Copies save cycles if earlier steps have left open each row that they need. A
+    fetch saves the setup of the dma if this takes place while the blocks still run. Blocks save at
+    most the cycles for which the accesses before them delay their first command: an open row must
+    be closed, at the earliest after its data are written, and another row opened.
     """
     # No part waits for the commands of another part, so each has a new model of the banks.
     carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]

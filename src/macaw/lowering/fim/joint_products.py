@@ -91,10 +91,10 @@ def _joinable(task: Task) -> bool:
 
 
 def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
-    """Return the additions of two products that only the addition reads.
+    """Return the additions of two products, by the name of the addition's output.
 
-    The two products are no results of the graph. The keys are the names of the additions' outputs;
-    a value is (product, product, addition).
+    A value is (product, product, addition). Only this addition reads the outputs of the two
+    products, and they are no results of the graph.
     """
     makers = graph.makers()
     products = {task.output.name: task for task in graph.tasks if task.kind == PRODUCT}

@@ -1,4 +1,4 @@
-"""Names of tensors: none is one of the labels that the programs of graphs define."""
+"""Checks and makes names of tensors, which must differ from the labels of a graph's program."""
 
 from __future__ import annotations
 

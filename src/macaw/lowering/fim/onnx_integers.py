@@ -100,9 +100,10 @@ class _Reader:
         return self.graph
 
     def _is_end(self, layer: Layer) -> bool:
-        """Return whether a layer only converts an input to int8, or int8 to an output; record it.
+        """Return whether a layer only converts an input to int8, or int8 to an output.
 
-        Such a layer gets no task, because the inputs and outputs of the graph are int8.
+        Such a layer gets no task, because the inputs and outputs of the graph are int8: the method
+        records that the layer's int8 tensor is the input or output of the graph.
         """
         if not isinstance(layer, FloatLayer):
             return False

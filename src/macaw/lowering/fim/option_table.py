@@ -81,7 +81,7 @@ class OptionTable:
 
     @property
     def quickest(self) -> OptionTable:
-        """This table with the least cycles that each option can take after any other steps."""
+        """This table with the least cycles of each option, whichever steps come before it."""
         options = {
             unit: tuple(option.quickest for option in row) for unit, row in self.options.items()
         }

@@ -90,7 +90,10 @@ class PointwiseJob:
 
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
-        """The functions as calls, in which numbers stand for values: operands, then results."""
+        """The functions as `Call` objects, whose operands are numbers of values.
+
+        The values are numbered: first `operands`, then the results of the functions.
+        """
         values = {tensor: number for number, tensor in enumerate(self.operands)}
         number_of = {task.output.place: n for n, task in enumerate(self.tasks, len(self.operands))}
         stored = {tensor.name for tensor in self.results}

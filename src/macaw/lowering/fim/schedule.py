@@ -94,10 +94,11 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
-    """Yield list schedules for each preference of units, weight in `WEIGHTS`, share in `SHORTER`.
+    """Yield the results of `list_schedule` for all combinations of its parameters.
 
-    One preference is to start each task alone; the others are results of `preferred_groups`. A
-    graph of more than `SMALL` tasks has only lists with the first weight and share.
+    `weight` is one of `WEIGHTS`, `shorter` one of `SHORTER`. `grouped` is empty (each task starts
+    alone) or a result of `preferred_groups`. A graph of more than `SMALL` tasks has only lists with
+    the first weight and the first number in `SHORTER`.
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]

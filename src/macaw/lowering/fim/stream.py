@@ -210,7 +210,8 @@ class StreamTiling:
     def pulled_columns(self, block: int) -> list[int]:
         """Return the columns of a block's buffer in the order in which a round pulls them.
 
-        A consists of windows. Columns count from the first one of the buffer.
+        The method is only for an A that consists of windows. Columns count from the first one of
+        the buffer.
         """
         order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
@@ -218,7 +219,7 @@ class StreamTiling:
     def bank(self, block: int, number: int = 0) -> int:
         """Return the number, on the island, of the bank with index `number` in a block.
 
-        Only the banks with tiles of B count, from 0 on.
+        The index counts the block's banks with tiles of B, without the buffer.
         """
         return self.link.bank + block * self.banks + number
 

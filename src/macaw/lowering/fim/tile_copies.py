@@ -226,7 +226,10 @@ class Router:
         return a.columns * self.size % COLUMN_BYTES == 0 == a.place.offset % COLUMN_BYTES
 
     def _fill_rows(self, operands: Sequence[Operand], strips: int) -> Iterator[Copy]:
-        """Yield copies of `strips` rows of A to the buffers, with all operands side by side."""
+        """Yield copies of `strips` rows of A, whose tiles are parts of one row, to the buffers.
+
+        All operands are side by side there.
+        """
         if len(operands) == 1:
             yield from self._fill(operands[0].place, strips)
             return
@@ -275,7 +278,7 @@ class Router:
                 yield from self._by_lines(a, place, rows, range(steps))
 
     def _line(self, row: int) -> int:
-        """Return the byte offset in A as tiles at which the first number of row `row` is."""
+        """Return at which byte offset row `row` begins if A is stored as tiles."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)

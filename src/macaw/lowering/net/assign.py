@@ -50,7 +50,7 @@ class Edge:
     `name`, `shape` and `dtype` are those of the model, `tensor` and `integers` the name and the
     element type of the tensor on the device. If only the device has integers, `quantisation` says
     which real numbers they stand for. If the device has sums of the array, the host multiplies them
-    by `multipliers`. If both have integers, one of the model is one of the device plus `offset`.
+    by `multipliers`. If both have integers, the model's integer is the device's plus `offset`.
     """
 
     name: str
@@ -210,7 +210,7 @@ class _Assigner:
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
     def read(self, name: str) -> NetTensor:
-        """Return tensor `name`; add it if it is a constant or an input. Raises `LowerError`."""
+        """Return tensor `name`; add it if new. Raises `LowerError` if the device cannot have it."""
         if name not in self.tensors:
             if name in self.model.constants and name in self.model.tensors:
                 self.constants[name] = to_device(self.model.constants[name])

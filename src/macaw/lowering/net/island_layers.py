@@ -115,10 +115,10 @@ def append_island_product(
 
 
 def with_shared_instructions(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """Return the layers of a network, with the island instructions divided among those for islands.
+    """Return the layers of a network; those on islands share the islands' room for instructions.
 
-    The programs of all layers are in the islands' memory at once, so each layer is planned for an
-    equal share of the instructions.
+    The programs of all layers are in the islands' memory at once, so each layer on islands is
+    planned for an equal share of the instructions.
     """
     count = sum(isinstance(layer, StackedProduct) for layer in layers)
     return tuple(

@@ -24,7 +24,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """A layer and its symbol in the sources; for the array also the choice of its plan.
+    """A layer and its symbol in the sources; if the array computes it, also the choice of a plan.
 
     If the array computes an operation of vc, `operation` is this operation. `overlap` says how vc
     begins with this layer while the array still computes the previous one; None if it does not.

@@ -31,8 +31,9 @@ _OPSET = 14
 class RecurrentLayer(Layer):
     """A recurrent node of the model, as nnp computes it.
 
-    Inputs and output are native vectors, (1, vectors, N). The program of `native` takes the vectors
-    of one input after the other. It takes and gives vectors in the order of the second axis.
+    Inputs and output are native vectors, (1, vectors, N). The program of `native` takes all vectors
+    of the first input, then those of the next input. It takes and gives the vectors of a tensor in
+    the order of the second axis.
     Elements of the output that are False in `elements` are padding, which may have any values.
     """
 

@@ -50,8 +50,9 @@ class Function:
 class Chain:
     """A chain: it reads `source`, applies `functions`, and writes the result to all `writes`.
 
-    `layers` are the names of the nodes that it computes. A chain of tiles loads its `matrix` from
-    `source`, and writes nothing else.
+    `layers` are the names of the nodes that it computes. A chain can instead load a matrix: it
+    copies the tiles at `source` to the matrix `matrix`, and writes nothing else. In other chains,
+    `matrix` is empty.
     """
 
     layers: tuple[str, ...]

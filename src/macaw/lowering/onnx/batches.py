@@ -223,7 +223,7 @@ class _Check:
         return ""
 
     def _axis(self, node: Node, rank: int) -> int:
-        """Return the axis along which each result depends on all elements of the input.
+        """Return the axis whose elements a node combines, for example the axis of a Softmax.
 
         `rank` is the number of axes. The result is -1 if there is no such axis, or if it is not
         constant.

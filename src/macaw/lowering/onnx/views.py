@@ -48,9 +48,10 @@ class QuantisedConstant:
 
 @dataclass(frozen=True)
 class Target:
-    """Integers that QuantizeLinear nodes make of one value.
+    """The type and scale of the integers that QuantizeLinear nodes make of one value.
 
-    They have their type in the model, their quantisation, and the `nodes` that make them.
+    `dtype` is the type of the integers in the model, `quantisation` that of the signed integers.
+    `nodes` are all QuantizeLinear nodes that make these integers.
     """
 
     dtype: str

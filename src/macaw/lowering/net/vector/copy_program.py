@@ -70,9 +70,9 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
     the next transfer, the dma waits for cp. Of the instructions before the first transfer, the
-    caller has already counted the first `counted`. The estimate of a transfer (`copy_cycles`)
-    includes one cycle for each of the others, so only their further cycles are added. The wait ends
-    in a cycle of cp.
+    caller has already counted the first `counted`. For each of the remaining ones, the estimate of
+    the transfer (`copy_cycles`) includes one cycle, so only its further cycles are added. The wait
+    ends in a cycle of cp.
     """
     if not items:
         return 0
