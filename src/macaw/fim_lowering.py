@@ -268,9 +268,9 @@ def lower_graph(
 
 
 def _first_format(config: Configuration, is_quantised: bool) -> str:
-    """Return the first number format that an island of a device has; fp16 if none has any.
+    """Return the first of `FORMAT_NAMES` that an island of a device has; fp16 if none has any.
 
-    For a quantised model, int8 is the first one of all.
+    For a quantised model, int8 comes before all others.
     """
     islands = (abilities(config, number) for number in range(config["fim.islands"]))
     has = frozenset[str]().union(*(island.formats for island in islands))

@@ -1,9 +1,9 @@
 """Finds outputs to which a run has certainly written nothing.
 
-For a small output, the module tracks the writes to its own words. Such a write counts for all small
-outputs in the same memory page. For a larger output, the module only knows which memory pages were
-written after the program was loaded. So each write to one of the output's pages counts as a write
-to the output, even if it wrote other data there.
+For small outputs, the module is told of each write to one of their words, but only with the memory
+page of the write. So the write counts for all small outputs in this page. For a larger output, the
+module only knows which memory pages were written after the program was loaded. So each write to one
+of the output's pages counts as a write to the output, even if it wrote other data there.
 """
 
 from __future__ import annotations

@@ -263,8 +263,8 @@ def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) ->
 def own_plain_option(text: str, *, is_passed: bool) -> Callable[[Command], Command]:
     """Return the option --plain, with `text` as its help.
 
-    Most commands get the option without a parameter for its value. If `is_passed`, the command has
-    such a parameter.
+    The option itself chooses plain output. If `is_passed`, its value is also passed to the
+    command's function as the parameter `plain`.
     """
     return click.option(
         "--plain", is_flag=True, is_eager=True, expose_value=is_passed, callback=_choose_plain,

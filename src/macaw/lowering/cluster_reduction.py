@@ -5,12 +5,13 @@ rows (seed 000 ¶85). This module is for plans whose sums wait in the output que
 queue has one entry for each position of the tile: for a convolution, a position of the output
 image, and for a matrix product, a row of activations.
 
-An exe is a packet that starts an instruction sequence in the PEs. It computes the totals of as many
-positions as its segments of data allow: each iteration of the sequence loads the sums of one
-position, and moves their total to the output queue. All exes of a list have the same number of
-positions. So the last exe may begin at positions that the one before it has finished already; it
-stores the same totals there again. If a sequence has too few instructions for an iteration's loads,
-an exe computes the total of one position, and another exe moves it out.
+An exe is a packet that starts an instruction sequence in the PEs. The packet has a data segment for
+each sum to add, and room for a limited number of segments, so that an exe computes the totals of
+some positions. Each iteration of the sequence loads the sums of one position, and moves their total
+to the output queue. All exes of a list compute the same number of positions. So the last exe may
+begin at positions that the one before it has finished already; it stores the same totals there
+again. If a sequence has too few instructions for an iteration's loads, an exe computes the total of
+one position, and another exe moves it out.
 """
 
 from __future__ import annotations
@@ -61,8 +62,7 @@ def most_summands(plan: ProductPlan) -> int:
 def adds_in_loops(plan: ProductPlan) -> bool:
     """Return whether each exe packet adds the sums of several positions, in a loop.
 
-    If not, the loads of one position already fill the sequence, so an exe adds those of one
-    position.
+    If not, an exe adds the sums of one position, because their loads already fill the sequence.
     """
     return most_summands(plan) < SEQUENCE_LENGTH  # with the instruction that moves the total
 
@@ -98,7 +98,8 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
 def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
     """Return the sequences that add sums, and the sequence that turns the totals into results.
 
-    `steps` has the instructions of the last sequence before it stores the results.
+    `steps` has the instructions that turn totals into results; the last sequence executes them
+    before it stores the results.
     """
     sequences = []
     if plan.reduces_clusters:
@@ -146,8 +147,8 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
     """Return the names of the packet lists that turn sums into results.
 
-    These are the lists of the iterations. If row 0 adds the sums of all rows, its list `merge`
-    follows; if then no clusters add sums, `merge` is the only list.
+    These are the lists of the iterations, and `merge` if row 0 adds the sums of all rows. If rows
+    add sums but clusters do not, `merge` is the only list.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names

@@ -297,7 +297,7 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles between two iterations in which sums are moved on chip and added.
+    """Return the cycles in which sums are moved on chip and added between two iterations.
 
     `last` says whether the earlier iteration has the last tile of k.
     """

@@ -2,8 +2,8 @@
 
 Factors are scales (a float32 for each output), a table of 256 entries, or both. A config packet
 stores an instruction sequence in the PEs. The config packet of the sequence that turns sums into
-results has the factors as segments, so each packet list that does this has the config packet, too.
-The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
+results has the factors as segments. So each packet list that turns sums into results contains
+this config packet. The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
 """
 
 from __future__ import annotations

@@ -276,9 +276,10 @@ class _Estimate(TileEstimate):
         return transfers, transfers * (self.start + 1) + beats
 
     def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
-        """Return the transfers of an iteration that loads slabs, and their bus cycles (beats).
+        """Return the number of transfers that load slabs in an iteration, and their bus cycles.
 
-        The beats are a mean over all iterations, including those that load no slabs.
+        The first number is for an iteration that loads slabs. The bus cycles (beats) are a mean
+        over all iterations, including those that load no slabs.
         """
         product, part, size, bus = self.product, self.part, self.size, self.bus
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels

@@ -164,7 +164,7 @@ def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 def out_words(plan: ImagePlan, target: str) -> str:
     """Return the text of `out=`: where in the array `target` a packet writes sums or results.
 
-    The addresses are ordered by position, or by PE if channels are the outermost dimension.
+    It stores them position by position, or PE by PE if channels are the outermost dimension.
     """
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:

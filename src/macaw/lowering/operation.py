@@ -91,8 +91,8 @@ class Product:
     W has one row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). With
     `vector`, m is 1 and the tensors have one dimension. `shift` or `scales` requantise the sums,
     and `table` then maps the results. If `reads_weights`, the weights come from a tensor at run
-    time. `columns_of` is (first column, number of columns) if the results are columns of a wider
-    tensor y.
+    time. If the results are some columns of a wider tensor y, `columns_of` is (column of y at which
+    they begin, number of columns of y).
     """
 
     m: int

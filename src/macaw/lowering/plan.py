@@ -258,7 +258,7 @@ class ProductPlan:
 
     @property
     def by_columns(self) -> bool:
-        """Whether results are stored by PE, each with all positions, instead of by position."""
+        """Whether all results of a PE are stored together, instead of all those of a position."""
         return False
 
     @property

@@ -11,8 +11,8 @@ from typing import Any
 class Code:
     """The number of instructions of a piece of cp's code, by their kinds.
 
-    `jumps` includes taken branches, `instructions` has the number of all other kinds. The numbers
-    are averages if the code depends on the plan.
+    `jumps` includes taken branches, `instructions` counts the instructions of no other field. The
+    numbers are averages if the code depends on the plan.
     """
 
     instructions: float
@@ -79,11 +79,12 @@ _WAITS = 11  # the waits and the swap between two iterations, without the instru
 class IterationCycles:
     """The device cycles of cp's code in a program for the array, by its parts.
 
-    `step` is for an iteration without its loops, `transfer` for a round of a loop over transfers,
-    `slab` for a round of the loop over padded slabs, and `patch` for writing the bytes of weights
-    into one packet. `store` is the time from a dispatch to the first transfer of the load. `turn`
-    is the time from the end of an iteration's work to the next dispatch. `begin` is for the code
-    before the first load and after the last store.
+    cp dispatches an iteration to the rows, and then loads the data of the next one. `step` is for
+    an iteration without its loops, `transfer` for a round of a loop over transfers, `slab` for a
+    round of the loop over padded slabs, and `patch` for writing the bytes of weights into one
+    packet. `store` is the time from a dispatch to the first transfer that loads data. `turn` is the
+    time from the end of an iteration's work to the next dispatch. `begin` is for the code before
+    the first load and after the last store.
     """
 
     step: float  # dispatch, step, load and store without their loops

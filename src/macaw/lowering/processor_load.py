@@ -221,9 +221,9 @@ def _load_factors(out: Listing, plan: ProductPlan) -> None:
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
     """Write cp's code that starts `count` transfers of one table.
 
-    The word `transfers` of cp's data about a half has the table's address; `label` is the label of
-    the code's loop. The code sets the source address of each transfer to its value for the first
-    tile (BASE) plus the offset in a2.
+    cp has a frame of words for each half of the on-chip units. The word called `transfers` in the
+    frame has the table's address; `label` is the label of the code's loop. The code sets the source
+    address of each transfer to its value for the first tile (BASE) plus the offset in a2.
     """
     out.block(
         f"""

@@ -260,10 +260,10 @@ def _first_transfers(transfers: Sequence[Transfer]) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write code that moves sums on chip if the word STORE of cp's data has the value `store`.
+    """Write code that moves sums on chip if the word STORE of a half's frame is equal to `store`.
 
-    STORE says what happens to the sums of a half. `transfer` is the name of the word that has the
-    address of the transfer.
+    The frame has cp's data about a half of the on-chip units. STORE says what happens to the sums
+    in this half. `transfer` is the name of the word that has the address of the transfer.
     """
     out.block(
         f"""

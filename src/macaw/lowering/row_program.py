@@ -204,9 +204,9 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
 
 @singledispatch
 def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the packet lists that turn sums into results.
+    """Return the names of the packet lists that use the sequence that turns sums into results.
 
-    A list that stores raw sums is one of them if it uses the same instruction sequence.
+    A list that stores raw sums is one of them if it uses this sequence, too.
     """
     return ("merge",) if plan.reduces_rows else list_names(plan)[1:]
 
@@ -228,7 +228,7 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def shifts_products(plan: ProductPlan) -> bool:
-    """Return whether packets that multiply have other offsets in the second list than in the first.
+    """Return whether packets that multiply have different offsets in the two `list_names`.
 
     They do if only the second list begins with the packet that loads factors of results. An offset
     counts from the start of the list.
@@ -454,8 +454,8 @@ def to_clusters(plan: ProductPlan, clusters: range) -> str:
 def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
     """Return the exe packet that loads the bias or partial sums of a group into the accumulators.
 
-    If the sums of clusters are added later, only the last cluster gets them, because the addition
-    begins there.
+    If the sums of clusters are added later, only the last cluster loads the bias or partial sums,
+    because the addition begins there.
     """
     last = plan.partition.clusters - 1
     to = f", to={last}" if plan.reduces_clusters else to_clusters(plan, range(last + 1))

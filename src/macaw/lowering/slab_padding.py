@@ -96,10 +96,10 @@ class PaddedSlabs:
 
     @property
     def _repeats(self) -> int:
-        """How often the dma loads the slabs of one output tile and one part of the kernel.
+        """How often the dma loads slabs with the same position and part of the kernel.
 
-        It does so for each tile of channels, each image, and each tile of outputs. If the PEs keep
-        the slab for all tiles of outputs, these need only one load.
+        It does so for each image, each tile of input channels, and each tile of output channels. If
+        the PEs keep the slab for all tiles of output channels, these need only one load.
         """
         plan = self.plan
         outputs = 1 if plan.holds_activations else plan.count("N")

@@ -228,7 +228,8 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
 
     This is for products whose weights are a tensor that the program computes; for others the result
     is empty. There is one transfer for each tile of outputs and each cluster with separate weights.
-    Each PE has one weight: the transfer writes it to the last byte of the PE's record.
+    Such a product has one weight for each channel, and so for each PE. The transfer writes it to
+    the last byte of the PE's record.
     """
     if not plan.product.reads_weights:
         return []
@@ -383,7 +384,11 @@ weight_table:
 
 
 def _name(letter: str) -> str:
-    """Return the label of the transfers `letter` in the macro that writes the data of a half."""
+    """Return the label of a table of transfers in the macro that writes the data of a half.
+
+    `letter` names the table, such as "x" for activations or "w" for weights. The label ends with
+    the letter.
+    """
     return rf"\h\()_{letter}"
 
 

@@ -242,7 +242,7 @@ class CompiledNetwork:
 
     @property
     def _own_inputs(self) -> set[str]:
-        """The symbols of the program's inputs that no input of the model has as its name."""
+        """The symbols of the program's inputs, without those that are names of model inputs."""
         edges = self.assignment.inputs
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 

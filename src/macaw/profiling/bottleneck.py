@@ -61,11 +61,11 @@ class _WorkGraph:
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """Return a list with one pair: the core that works at cycle `time`, and `time`.
+        """Return the likeliest cause of a wait of `core` that names no core, as in `_causes`.
 
-        If no core works then, it is the core that worked last before. `core` itself and the
-        commander are not considered. A wait that names no core is assumed to be for this core.
-        The list is empty if no core worked.
+        It is a pair: the core that works at cycle `time`, or else the core that worked last before,
+        and `time`. `core` itself and the commander are not considered. The list is empty if no
+        other core worked.
         """
         candidates = []
         for name, busy in self.busy.items():
@@ -131,9 +131,10 @@ class _WorkGraph:
         """Convert cycle `time` of the recorded run to the simulated run: return (cycle, delay).
 
         The sum of both is the simulated cycle. If the core worked at `time`, `cycle` is at the same
-        place in the simulated work, and `delay` is 0. In a pause after work, `cycle` is the end of
-        this work and `delay` is 1. If the core had not begun to work, `cycle` is 0 and `delay` is
-        `time`. `spans` has the simulated (begin, end) of the core's intervals so far.
+        place in the simulated work, and `delay` is 0. If the core paused, `cycle` is the end of its
+        work before the pause; `delay` is 1, however long it had paused, or 0 at the first cycle of
+        the pause. If the core had not begun to work, `cycle` is 0 and `delay` is `time`. `spans`
+        has the simulated (begin, end) of the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:

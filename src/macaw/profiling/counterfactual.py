@@ -229,10 +229,10 @@ class RunGraph:
         return [_Edge(node, end, begin - latest) for node, end in found]
 
     def _nearest(self, core: str, time: int) -> list[str]:
-        """Return a list with the core that works at `time`, or else the one that worked last.
+        """Return a list with the likeliest core for which `core` waited, if the wait names none.
 
-        A wait that names no core is assumed to be for this core. `core` itself and the commander
-        are not considered. The list is empty if no core worked before `time`.
+        It is the core that works at `time`, or else the one that worked last before. `core` itself
+        and the commander are not considered. The list is empty if no other core worked.
         """
         ends: list[tuple[Interval, str]] = []
         for name, work in self.work.items():
@@ -258,12 +258,10 @@ class RunGraph:
     def _find_transfers(self, mover: str, moves: Sequence[Move], readers: Collection[str]) -> None:
         """Add the transfers of a core, and find out who made and who used their data.
 
-        Often the events of the run tell this. The unknown cores are those that tell nothing of
-        their reads; if all tell it, it is the commander. Suppose that a transfer brought data onto
-        the chip, and that no core is known to have read them. Then the next work of each unknown
-        core is assumed to use them. Suppose that a transfer takes data from the chip, and that no
-        core and no earlier transfer is known to have made them. Then the last work of each unknown
-        core is assumed to have made them.
+        Often the events of the run tell this. If not, the data of a transfer onto the chip are
+        assumed to be used by the next work of each silent core, and the data of a transfer from
+        the chip to be made by the last work of each silent core. A core is silent if it does not
+        announce its reads. If all cores announce them, the commander takes this part.
         """
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]
@@ -296,7 +294,7 @@ class RunGraph:
                     self._uses.setdefault(user, []).append((number, at))
 
     def is_for_data(self, wait: LoggedWait) -> bool:
-        """Return whether a core waited only for transfers whose users of the data are known."""
+        """Return whether a core waited only for transfers, and it is known who used their data."""
         return bool(wait.charge.whom) and self.movers.issuperset(wait.charge.whom.split(", "))
 
     def _begin(self, number: int) -> int:

@@ -276,8 +276,8 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has by cause how many cycles the core would still work without the cause. The cause may
-    have more cycles than that would save, because some of them overlap other work; this part stays.
+    `least` has by cause how many cycles the core would still work without the cause. The difference
+    from its present cycles of work can vanish. Cycles of the cause that overlap other work remain.
     `charges` are cycles times `units`, the units of the core.
     """
     shares = {}

@@ -87,8 +87,8 @@ def as_tiles(
 
     `owner` and `index` have one row for each tile, with its N cells (N rows of N numbers). Cells
     that are not a whole tile of one matrix become tiles of a new matrix, which is assembled from
-    these rows; `place` is its instruction in the source. `rows` is the number of rows of tiles that
-    are read.
+    these rows. The new matrix gets `place` as its instruction in the source. `rows` is the number
+    of rows of tiles that are read.
     """
     count, native = owner.shape
     first = index[:, 0]

@@ -321,9 +321,9 @@ class _LoopMaker:
     def _whole(self, node: Node) -> Node | None:
         """Return a node to replace a stack of the results of all rounds of one loop; else None.
 
-        Each round may have several operands in the stack, always the results of the same
-        operations. The method returns None for other stacks, and if an operand has several rows
-        although a round has several operands.
+        Each round may have several operands in the stack: always the results of the same
+        operations, each with a single row. If each round has only one operand, it may have several
+        rows. For other stacks the method returns None.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
