@@ -185,9 +185,9 @@ class CorePart:
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if an instruction starts a record in a register group that has one already.
+        """Warn if an instruction starts a record in a group of registers that has one already.
 
-        The earlier record would be lost.
+        Each register group of the trace block has room for one record; the earlier one is lost.
         """
         if statement.head is None or statement.head.text not in self.group_starters:
             return
@@ -292,7 +292,7 @@ def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Wind
 
 
 def _begins_group(row: Row) -> bool:
-    """Return whether an instruction starts a record in the register group that it names."""
+    """Return whether an instruction starts a record of the trace, as trace_begin does."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
     return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

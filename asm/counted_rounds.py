@@ -81,8 +81,8 @@ class CountedRounds:
         """Return whether every number of the later rounds grows by a constant step.
 
         This is so under two conditions. Each symbol that a round reads and sets gets its own old
-        value plus a constant. No line sets a symbol for whose value other bytes of the round wait
-        until after the layout.
+        value plus a constant. And if some bytes of the round get the value of a symbol only after
+        the layout, no line of the round sets this symbol.
         """
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)

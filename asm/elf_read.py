@@ -118,9 +118,9 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless each tensor in a core's memory is inside of the section for it there.
+    """Raise `ElfError` for a tensor in a core's memory that is outside of its section.
 
-    Tensors in external memory are not checked.
+    Such a memory has one section for all its tensors. Tensors in external memory are not checked.
     """
     inside = {section.name: section for section in sections}
     for tensor in tensors:

@@ -14,7 +14,7 @@ from macaw.asm.source import SourceText
 class LineTableBuilder:
     """A line table under construction. Its rows map offsets in areas to offsets in sources.
 
-    Consecutive rows of the same area and source form a run.
+    Consecutive rows of the same area and source are called a run of rows.
     """
 
     def __init__(self) -> None:
@@ -87,12 +87,12 @@ class LineTableBuilder:
             ]
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
-        """Yield (area, source, offsets in the area, offsets in the source) for each run."""
+        """Yield (area, source, offsets in the area, offsets in the source) for each run of rows."""
         for start, end, area, source in self._spans():
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def _spans(self) -> Iterator[tuple[int, int, Area, SourceText]]:
-        """Yield (first row, end row, area, source) for each run; the end row is not in the run."""
+        """Yield (first row, end row, area, source) for each run of rows, without the end row."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
             yield start, end, area, source
@@ -102,8 +102,8 @@ class LineTableBuilder:
     ) -> tuple[str, Sequence[int], Sequence[int]]:
         """Return (file, lines, columns) of the rows from `start` up to `end`.
 
-        `blocks` are those of the rows that repetitions have added. All rounds of a repetition have
-        the same lines, so the method looks up only one of them.
+        `blocks` says which of these rows repetitions have added. All rounds of a repetition have
+        the same lines, so the method looks up the lines of only one round.
         """
         if not blocks:
             return source.places(self._places[start:end])

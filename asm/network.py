@@ -48,8 +48,8 @@ class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
     `tensors` has the symbol of each tensor by the tensor's name in the model. `end` is the symbol
-    of cp's code after the last layer. Some tensors are only columns of a larger tensor, although
-    the program declares them with its shape; `columns` has these, by symbol.
+    of cp's code after the last layer. Some tensors of the model are only columns of another
+    tensor; `columns` has these, by symbol. The program declares them with the other tensor's shape.
     """
 
     name: str

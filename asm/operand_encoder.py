@@ -112,7 +112,7 @@ class WordPlace:
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field, in the expansion of a pseudo-instruction, that depends on one of its operands.
+    """A field, in a pseudo-instruction's expansion, that depends on one of the pseudo's operands.
 
     `word` is the index of the field's word in the expansion. `operand` is the operand to which the
     field belongs in that word's instruction. `node` is the expression for the field's value; it

@@ -119,14 +119,17 @@ class Replay:
         )
 
     def begin_trace(self) -> bool:
-        """Begin to trace the next round. If an outer round is traced already, return False."""
+        """Begin to trace the next round of a repetition: what its lines do with symbols.
+
+        Return False if a round of a repetition around it is traced already.
+        """
         if self.state.trace is not None:
             return False
         self.state.trace = []
         return True
 
     def end_trace(self) -> None:
-        """End the trace of a round."""
+        """End the trace of a repetition's round."""
         self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
@@ -199,8 +202,8 @@ class Replay:
         """Return how many of the next `rounds` rounds `repeat` can add after the recorded round.
 
         Return 0 if a round would begin at another alignment than the recorded one, or if `rounds`
-        rounds do not fit into external memory. The result ends before the first round in which a
-        number does not fit its field.
+        rounds do not fit into external memory. Otherwise count the rounds before the first one in
+        which a number does not fit its field.
         """
         data = recording.data
         keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions

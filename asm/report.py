@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a run, sorted, without duplicates and consequential errors."""
+"""Collects and sorts the diagnostics of a run; omits duplicates and errors that others cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 class _SameMistake:
     """An error that occurs `count` times in the expansions of one line.
 
-    `places` are the indices of those of its diagnostics that are shown.
+    `places` has the indices, in the report's list, of the diagnostics that show this error.
     """
 
     count: int = 0

@@ -278,9 +278,9 @@ class SimpleLines:
         return self._out.end_segment(self._line_start(place)) if self._records else None
 
     def _begin_segment(self, before: Segment | None, ending: Ending) -> None:
-        """Store the segment `before` with its `ending`, and begin a segment after it.
+        """Store the effects of recorded lines, `before`, with the directive after them, `ending`.
 
-        Nothing is done if `take` does not record the lines.
+        Then begin to record the lines after the directive. Do nothing if `take` records no lines.
         """
         if self._records:
             self._out.keep(before, ending)

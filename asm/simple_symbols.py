@@ -136,7 +136,7 @@ class SimpleSymbols:
         trace.append(Assignment(name, source, start if isinstance(start, int) else 0))
 
     def put(self, field: Field) -> None:
-        """Record in the trace of the round that the bytes of `field` depend on a symbol.
+        """Record in the trace of a repetition's round that the bytes of `field` depend on a symbol.
 
         If no round is traced, set `varies`.
         """
@@ -147,10 +147,10 @@ class SimpleSymbols:
             trace.append(field)
 
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
-        """Record in the trace of the round that the bytes `item` wait for a symbol's value.
+        """Record in the trace of a repetition's round that the bytes `item` wait for a symbol.
 
         With `depends_on_place`, the bytes also depend on their own address, so that they differ
-        from round to round. Then, or if no round is traced, set `varies`.
+        from round to round. Then, and in all cases that no trace can show, set `varies` instead.
         """
         state = self._state
         # A linker needs a relocation for each place. An error in a macro is reported in each round.

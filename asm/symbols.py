@@ -79,7 +79,7 @@ class Definition:
         return value.area if isinstance(value, Address) and isinstance(value.area, Area) else None
 
     def place(self, area: Area, offset: int, datum: Datum | None) -> None:
-        """Set the symbol's address to `offset` of `area`, and its datum.
+        """Set the symbol's address to `offset` of `area`, and the type of its data to `datum`.
 
         If `datum` is not None, also set the symbol's size.
         """

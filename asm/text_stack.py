@@ -253,7 +253,7 @@ class TextStack:
     # --- texts ---
 
     def start(self, text: SourceText) -> None:
-        """Make a file of the run the only text on the stack."""
+        """Put `text`, a source that the run assembles, on the stack as its only text."""
         self.frames = [Frame("file", self._lines(text))]
 
     def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:

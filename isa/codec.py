@@ -205,7 +205,7 @@ def _layout(structure: Structure) -> struct.Struct:
 def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]:
     """Return (layout, names of the members, whether a member's type allows illegal values).
 
-    Only if it does, `unpack` must check the values.
+    `unpack` needs to check the values only if the third result is true.
     """
     names = tuple(member.name for member in structure.members)
     kinds = any(member.kind is not None for member in structure.members)

@@ -89,23 +89,23 @@ class _Loop:
 
 
 class Check:
-    """A check of one fim program. The caller passes the program's rows in their order to `take`.
+    """A check of one fim program. The caller passes its instructions in their order to `take`.
 
-    A row that breaks a rule has no effect on the checks of later rows, except that it may begin a
-    block, or end a block or a loop.
+    An instruction that breaks a rule has no effect on the checks of later ones, except that it may
+    begin a block, or end a block or a loop.
     """
 
     def __init__(
         self, banks: int, rows: int, able: Abilities | None, others: Sequence[Abilities] = ()
     ) -> None:
-        """Begin the check for an island with `banks` banks of `rows` rows each.
+        """Begin the check for an island with `banks` banks of `rows` DRAM rows each.
 
         `able` is what the circuits of the island can do; if it is None, the check accepts
         operations that they cannot do. `others` are the abilities of the device's other islands: a
         hint names the islands that can do an operation.
         """
         self._banks, self._rows, self._able, self._others = banks, rows, able, others
-        self.caution = ""  # a probable mistake in the row that `take` checked last; "": none
+        self.caution = ""  # a probable mistake in the instruction that `take` checked last
         self._slot: int | None = 0  # the value of RZ_SLOT, if it is known
         self._dots = False  # whether a dot product has advanced RZ_SLOT to its value
         self._taken = 0  # mask of the banks that belong to blocks so far
@@ -121,10 +121,11 @@ class Check:
         mark: Any,
         expected: int | None = None,
     ) -> None:
-        """Check the next row of the program. Raises `CheckError`.
+        """Check the next instruction of the program. Raises `CheckError`.
 
-        `values` are its field values by name. `mark` identifies the row in errors. If the source
-        writes the operation as a move, `expected` is the ALU function that the move means.
+        `row` is its table row, `values` are its field values by name. `mark` identifies it in
+        errors. If the source writes the instruction as a move, such as `rz <- rop * iosa[4]`,
+        `expected` is the ALU function that the move means.
         """
         name = row.mnemonic
         self.caution = ""
@@ -263,11 +264,11 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Set `caution` if the instruction `what` copies a slice of Rz that has no dot products.
+        """Set `caution` if the instruction `what` copies a slice of Rz without any dot product.
 
-        Rz is the circuit's register of results, and a slice of it has one result for each lane. If
-        `moves` is true, the instruction copies the slice that the register RZ_SLOT selects, `count`
-        times; otherwise it copies no slice. Dot products write results only to the first slices.
+        Rz is the circuit's register of results. A slice of it has one result for each lane; dot
+        products are only in the first slices. If `moves` is false, the instruction copies no slice.
+        Otherwise it copies `count` slices, the first of which the register RZ_SLOT selects.
         """
         if not moves:
             return

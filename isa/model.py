@@ -296,9 +296,10 @@ class CoreDescriptor:
 class Core(CoreDescriptor):
     """The table of a core: everything that Macaw knows about it as data.
 
-    `begins` and `piece` are kinds of announcements, with which a running core reports events
-    (`macaw.emu.core`). `levels` names the units inside of the core, the outermost first. `carried`
-    has the legal words for operands that are not in the instruction word.
+    A running core reports events by announcements (`macaw.emu.core`): `begins` are the kinds at
+    which a breakpoint can stop, `piece` is the kind at the end of a piece of work. `levels` names
+    the units inside of the core, the outermost first. `carried` has the legal words for operands
+    that are not in the instruction word.
     """
 
     instructions: tuple[Instruction, ...] = ()

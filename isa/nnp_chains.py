@@ -163,7 +163,10 @@ def _is(unit: str, place: int) -> bool:
 
 
 def _check_sides(rows: Sequence[Decoded]) -> None:
-    """Raise `ChainError` unless a chain of tiles either reads or writes MatrixRf."""
+    """Raise `ChainError` if a chain copies tiles within MatrixRf, or between other memories.
+
+    MatrixRf is the multiplier's memory of tiles; a chain of tiles must either read or write it.
+    """
     sides = [place for place in map(memory, rows) if place is not None]
     if len(sides) == 2 and sum(side.unit == "mvm" for side in sides) != 1:
         text = f"tiles go between Dram or NetInQ and MatrixRf, not from {sides[0].name}"

@@ -55,9 +55,9 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number g such that each number of the type is m · 2**unit with an integer m.
+        """The number g such that the integers m of the type have magnitudes of at most 2**g.
 
-        The magnitude of m is at most 2**g.
+        Each number of the type is m · 2**unit with such an integer m.
         """
         return self.greatest_exponent - self.unit + 1
 
@@ -84,5 +84,5 @@ def float_element(exponent_bits: int, mantissa_bits: int) -> Element:
 
 
 def greatest_power(bits: int) -> int:
-    """Return the number K of the kind log with `bits` bits: its magnitudes are 2**-K to 2**K."""
+    """Return K for numbers of `bits` bits of the kind log, whose magnitudes are 2**-K to 2**K."""
     return min((1 << bits - 2) - 1, _MOST_POWERS)

@@ -84,9 +84,10 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """Check the end of a program before word `place`: is its last chain complete?
+        """Yield the rules that are broken at the end of a program, which is before word `place`.
 
-        Yield an error, too, if no end_chain ended the program (`ended`).
+        The program's last chain must be complete. `ended` is false if the program's last
+        instruction is not end_chain; this breaks a rule, too.
         """
         yield from self._close("")
         self._scalars.clear()
@@ -95,7 +96,7 @@ class _Walk:
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:
-        """Check the open chain, if there is one, and close it.
+        """Close the open chain, if there is one; yield the rule that it breaks, if any.
 
         `ender` is the mnemonic of the instruction that ends the chain; empty at the end of a
         program.

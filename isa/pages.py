@@ -36,7 +36,7 @@ from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):
-    """A row that describes a directive, of `isa` or of the assembler; `directive` makes its page."""
+    """A row of a table of directives, in `isa` or in `asm`; `directive` makes a page of it."""
 
     @property
     def name(self) -> str: ...
@@ -308,7 +308,7 @@ def fault(owner: str, item: Fault) -> Page:
 
 
 def stop(item: Fault) -> Page:
-    """Return the page of a kind of stop that is not a fault."""
+    """Return the page of a reason, other than a fault, for the end of a run, such as a deadlock."""
     return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
 
 

@@ -1,8 +1,9 @@
 """Finds the registers that an instruction reads and writes, from `reads` and `writes` of its row.
 
 Each word in `reads` or `writes` is the name of an operand, a register, a register file or other
-state. These lists may name several registers of which an operand selects one. Then the operand
-itself is in neither list: `push rz` reads only rz.
+state. If an operand selects one of several registers, a row may name all of these registers in
+place of the operand. The result then has only the selected one: `reads` of `push` names rz, gio and
+rop, but `push rz` reads only rz.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ _PLACES = ("all",)  # words that packets accept and no table has
 class CoreWords:
     """The words that may occur in the parts of one core.
 
-    `of_mnemonic` has, by mnemonic, the flags and choices that its operands accept; `carried` has
-    the names of operands that are not in its word, such as `data=`. `records` are the words that
-    members of packets, sequences and the like accept.
+    `of_mnemonic` has, by mnemonic, the flags and choices that its operands accept; `carried` has,
+    by mnemonic, the names of operands that the instruction word does not contain, such as `data=`.
+    `records` are the words that members of packets, sequences and the like accept.
     """
 
     mnemonics: frozenset[str]

@@ -1,4 +1,4 @@
-"""The descriptor of cp, the command processor."""
+"""The descriptor of cp, the command processor: its names, number and settings."""
 
 from __future__ import annotations
 

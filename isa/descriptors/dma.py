@@ -1,4 +1,4 @@
-"""The descriptor of dma, the transfer engine."""
+"""The descriptor of dma, the transfer engine: its names, number and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The descriptor of fim, the islands of memory with circuits that calculate."""
+"""The descriptor of fim, memory with circuits that calculate: its names, number and settings."""
 
 from __future__ import annotations
 

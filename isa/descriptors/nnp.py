@@ -1,4 +1,4 @@
-"""The descriptor of nnp, the matrix-vector processor."""
+"""The descriptor of nnp, the matrix-vector processor: its names, number and settings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SETTINGS = (
 
 
 def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """Return an error sentence if the device's MatrixRf is too large to simulate, else ""."""
+    """Return an error sentence if MatrixRf, the memory of tiles, is too large to simulate, else ""."""
     tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
     if 2 * tiles * native * native <= MOST_TILE_BYTES:
         return ""

@@ -16,7 +16,7 @@ from macaw.isa.pe import SLOT_ALIGN
 class Tensors:
     """The tensors that a row's packets name.
 
-    A tensor outside of the row's unit gets a slot in the unit.
+    A tensor that is declared outside of the row's unit gets a slot: room for a copy in the unit.
     """
 
     def __init__(self, image: RowImage, exes: Sequence[Exe], configs: Sequence[Config]) -> None:
@@ -25,7 +25,10 @@ class Tensors:
         self._slots = image.state.tensor_slots
 
     def give_slots(self) -> None:
-        """Give a slot to each tensor that a packet names, after all sources are read."""
+        """Give a slot to each tensor that a packet names and that is not declared in the unit.
+
+        The method is called after all sources are read.
+        """
         packets: list[Config | Exe] = [*self._exes, *self._configs]
         for packet in packets:
             with self._image.state.report.catching(packet.context.line):
