@@ -1,7 +1,8 @@
 """Tests breakpoints while a device runs.
 
-Cores of class `Breakable` test their breaks by themselves. For all other cores, this module
-compares the address of each announced instruction with the addresses of the breakpoints.
+A core of class `Breakable` gets its breakpoints as breaks (an address with a test) and stops there
+by itself. For all other cores, this module compares the address of each announced instruction with
+the addresses of the breakpoints.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Breakpoints:
     def cores(self) -> set[str]:
         """The names of the cores that do not test their breakpoints by themselves.
 
-        The monitor must examine them after each of their acts.
+        The monitor must examine these cores after each act (an instruction or a cycle).
         """
         return set(self._by_announcement)
 

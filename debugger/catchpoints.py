@@ -107,7 +107,10 @@ class Catchpoints:
                 yield from self.counter.count(point, place, core.name, place, values)
 
     def after_act(self, core: Core) -> Iterator[Hit]:
-        """Yield the hits of points whose state the last act of a core has changed."""
+        """Yield the hits of points whose events the last act of a core has caused.
+
+        These are events that no core announces: the state before and after the act shows them.
+        """
         for point, event in self._state_events:
             if event.core is core or event.by_others:
                 for values in event.look():

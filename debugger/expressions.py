@@ -96,8 +96,8 @@ class Expression:
     """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
 
     `accesses` has the values of the device that it reads, each with a function that returns the
-    present indices; `set` changes `target`. `live` is a Python text for the code to which a fast
-    engine translates the program of `live_core`; while a text in `guards` is true, it is outdated.
+    present indices; `set` changes `target`. `live` is Python text for the code to which a fast
+    engine translates the program of `live_core`; while a test in `guards` holds, its value is old.
     """
 
     text: str

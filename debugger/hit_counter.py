@@ -62,10 +62,10 @@ class HitCounter:
         """Count a hit of `point`; return the hit in a list if it stops the run, else no hits.
 
         If the point's condition is false, nothing is counted. A dprintf prints its text and never
-        stops the run. A hit that the point's `ignore` count covers is counted but does not stop it.
-        Short names in the point's condition refer to `viewpoint`, short names in a dprintf's text
-        to `place`. `by` names the core or place that caused the hit. `values` are the values of the
-        announcement. `change` is the old and the new value of a watch.
+        stops the run. A hit within the point's `ignore` count is counted, but does not stop the
+        run. Short names in the point's condition refer to `viewpoint`, short names in a dprintf's
+        text to `place`. `by` names the core or place that caused the hit. `values` are the values
+        of the announcement. `change` is the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

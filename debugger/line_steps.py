@@ -64,8 +64,8 @@ class LineStepper:
     def _is_other(self, first: Line | None) -> bool:
         """Return whether the core has left the line `first`, or is at the start of `first` again.
 
-        If `first` is None or the core is idle, the result is True. In all other cases it is False
-        for a core at an instruction without a line.
+        An instruction without a line counts as a part of `first`. If `first` is None or the core
+        is idle, the result is True.
         """
         at = self.core.next_address
         line = self.code.line(at)

@@ -312,9 +312,9 @@ class Motion:
     def _lines_back(self, name: str, retired: int, done: int) -> int:
         """Return how many whole lines the core `name` has gone back: `done`, or one less.
 
-        At the start of the line to which the step went, the core had completed `retired`
-        instructions. If a point has stopped the core before it was back there, it has gone back
-        over one line less.
+        `retired` is how many instructions the core had completed at the start of the last of these
+        lines. If the core is not back there, because a point has stopped the way back earlier, this
+        line does not count.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 

@@ -220,7 +220,7 @@ def _last_hit_from(
 ) -> PastHit | None:
     """Return the last hits of points from a checkpoint to the position `end`, or None.
 
-    If `is_last` is true, hits at `end` itself do not count.
+    If `is_last` is true, `end` is the end of the whole search, and hits at `end` do not count.
     """
     runner.rewind(point.position)
     runner.choose_engine()

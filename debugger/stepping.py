@@ -111,13 +111,14 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Return the position to which a step back over `count` acts of `step_announcements` goes.
+    """Return the position to which a step back over `count` acts goes.
 
-    It is right after the `count`-th last of these acts; an act that ends exactly at the present
-    position does not count. If a run has stopped between this act and the next one, the last such
-    stop is the position. If the run has fewer acts, the position is the last stop before the first
-    of them, or the start of the run. The second result is the positions right after these acts.
-    Afterwards the device is at some position before the present. Raises `Interruption`.
+    The acts that count are those that `step_announcements` counts, except an act that ends exactly
+    at the present position. The position is right after the `count`-th last of them. If a run has
+    stopped between this act and the next one, the last such stop is the position. If there are not
+    so many acts, the position is the last stop before the first of them, or the start of the run.
+    The second result is the positions right after these acts. Afterwards the device is at some
+    position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

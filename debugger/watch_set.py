@@ -141,9 +141,9 @@ class WatchSet:
     # During a run
 
     def _on_page(self, page: int) -> None:
-        """React to a change in a watched page: let the acting core return after its present act.
+        """React to a change in a watched page: make the acting core pause after its present act.
 
-        The monitor then tests the watches.
+        In the pause the monitor tests the watches.
         """
         if self.all and self._is_on:
             self._pages_changed = True

@@ -53,9 +53,9 @@ class Stage:
     """A value that differs from its reference, and the steps that made it.
 
     The steps go back from this value to the wrong value of the next stage, which is earlier in the
-    run. In the last stage they go back to right values (`agreements`), and to values for which no
-    reference exists: inputs and the like (`unknown`), and bytes or state that no step wrote. For
-    each of the latter, `unwritten` also has the causes of the values next to it.
+    run. In the last stage they go back to right values (`agreements`) and to values that no
+    reference contains (`unknown`), such as inputs. `unwritten` has values that no step wrote, each
+    with the causes of the values next to it.
     """
 
     cause: Cause
@@ -85,7 +85,7 @@ class Walk:
 
     @property
     def readers(self) -> list[Step]:
-        """The steps that read the value of the first stage, if no step has written it.
+        """The steps that read the earliest wrong value, if no step has written it; else none.
 
         These steps may have read from a wrong address.
         """

@@ -245,9 +245,9 @@ class CauseFinder:
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """Yield the causes of bytes that a step of `core` took from a window of this core.
 
-        `source` is the step's record of these bytes. If another core wrote them into the window,
-        the results are the causes of this write. If no write is recorded, the result is a cause at
-        which the search ends.
+        Other cores pass bytes to the core through the window, which does not store them. `source`
+        is the step's record of the bytes. The results are the causes of the write to the window.
+        If no write is recorded, the result is a cause at which the search ends.
         """
         assert source.window_part is not None
         number, first, size = source.window_part
@@ -266,8 +266,8 @@ class CauseFinder:
     ) -> Iterator[Cause]:
         """Yield the causes of `size` bytes at `address`, which `read` took from a window.
 
-        They follow from the origins that the window's core recorded. If this core recorded none,
-        the window itself is the cause, and the search ends there.
+        The causes are the steps that made the bytes, as the window's core has recorded them. If it
+        recorded none, the only cause is the window itself, and the search ends there.
         """
         window = self.record.device.memory.window(address, size)
         assert window is not None
@@ -483,7 +483,7 @@ def _same_line(one: Cause, other: Cause) -> bool:
 
 
 def _meets(part: Place, origin: Origin, place: Place) -> bool:
-    """Return whether `part` overlaps the elements of `place` that an origin made.
+    """Return whether `part` overlaps the elements of `place` that the step `origin` made.
 
     `part` and `place` are in the same field of a core's state.
     """
@@ -494,6 +494,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Return whether `edit` has overwritten the elements of `place` that `origin` made."""
+    """Return whether `edit` has overwritten what the step `origin` made of `place`."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

@@ -341,11 +341,11 @@ class RunRecord:
         yield begin, address + size - begin, last
 
     def _check_unwritten(self, address: int, size: int, write: Access | None) -> None:
-        """Raise `UnrecordedError` if bytes without a write may have been written before the record.
+        """Raise `UnrecordedError` if the last write of some bytes may be before the record.
 
-        `write` is the recorded write of the bytes, or None. If the snapshots at the start of the
-        run and at the start of the record share a page of memory, no step wrote to this page
-        between them.
+        `write` is the write of the bytes in the record; only if it is None, an earlier write
+        matters. If the snapshots at the start of the run and at the start of the record share a
+        page of memory, no step wrote to this page between them.
         """
         if write is not None or not self.is_partial:
             return

@@ -68,8 +68,8 @@ def groups_table(context: Context, text: str | None) -> Answer:
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
     """Return the units that `info groups` shows for the places `chosen`; None means the focus.
 
-    For a core, these are its units of the first level. For a unit that is the only place, these are
-    the units one level below it. Any other place stands for itself. If the focus is one core that
+    For a core, the result has its units of the first level; for a unit that is the only place, the
+    units one level below it. Any other place is in the result itself. If the focus is one core that
     has no units, the result has all cores.
     """
     device = session.device

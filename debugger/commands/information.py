@@ -148,10 +148,10 @@ def _queues(context: Context, text: str | None) -> Answer:
 
 
 def _boxes(context: Context, text: str | None) -> Answer:
-    """Return a table of boxes, which are numbered in the figures of seed 000, with their contents.
+    """Return a table of the numbered boxes of units in a block diagram, with their contents.
 
-    The boxes are those of the deepest units inside the places in `text`; None means the focus.
-    Raises `CommandError`.
+    The diagrams are figures of a seed, a document that describes the hardware. The units are the
+    deepest units inside the places in `text`; None means the focus. Raises `CommandError`.
     """
     session = context.session
     chosen = [unit for place in _places(context, text) for unit in _deepest(session, place)]

@@ -196,9 +196,10 @@ def _share_steps(share: float) -> list[tuple[str, int]]:
     """Return the commands that change a panel's height by the factor `share`.
 
     `share` is 1 for the height that the layout gives to the panel. Each command is (`grow` or
-    `shrink`, number of steps). They start from the layout's height. But a height near a limit may
-    not be a whole number of steps away from it; then they first go to the limit and back from
-    there. The result is the list of commands that comes nearest to `share`.
+    `shrink`, number of steps); a step changes the factor by `STEP`. The factor starts at 1 and
+    stays between 1 / `MOST` and `MOST`. A user who went to one of these limits and back may have
+    reached factors that no number of steps from 1 gives. So the function compares three ways: from
+    1, from the upper and from the lower limit. It returns the way that comes nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

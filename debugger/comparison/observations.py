@@ -48,9 +48,10 @@ _KINDS = {
 class Observation:
     """An action of one run, such as a write, to compare with an action of the other run.
 
-    `item` is what is compared: bytes, a digest of registers, a record or a cycle. `stream` is the
-    core with the kind of the action or, for memory, the name of the area. Observation k of a stream
-    in one run is compared with observation k of the same stream in the other run.
+    `item` is what is compared: bytes, a digest of registers, a record or a cycle. `stream` says
+    with what: observation k of a stream in one run is compared with observation k of the same
+    stream in the other run. A stream is a core's name, or (core name, kind of action). For writes,
+    it is the name of an `Area` of memory, in which each byte is compared separately.
     """
 
     stream: Any
@@ -138,7 +139,10 @@ class ObservedRun:
             self._at[core.name] = int(values["address"])
 
     def _note_move(self, core: Core, kind: str, time: int, address: int, size: int) -> None:
-        """Note bytes that a core moves without a port; they are in memory at the next event."""
+        """Note a write of a core that does not announce it (`PortlessMover`); ignore reads.
+
+        The bytes are in memory at the next event.
+        """
         if kind == "write":
             self._announced.append((Event(kind, core, time, {}), address, size))
 
