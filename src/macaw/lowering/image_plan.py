@@ -110,9 +110,9 @@ class ImagePlan(ProductPlan):
     def x_pitches(self) -> tuple[int, int, int]:
         """The distances to the next row, column and channel of the source image, in elements.
 
-        The source image has the size `source_size`. If two tensors form it, one row of a tensor
-        stands for two rows of the image. So the distance between rows is half of the distance in a
-        tensor.
+        The source image has the size `source_size`. If two tensors form it, the rows of the image
+        alternate between the tensors. So neighbouring rows of a tensor are two image rows apart,
+        and the distance to the next image row is half of their distance.
         """
         size = (*self.source_size, self.product.channels)
         row, column, channel = self.product.pitches(self.product.layout, size)

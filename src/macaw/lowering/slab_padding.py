@@ -178,10 +178,11 @@ def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.in
 def _taps_inside(
     first: NDArray[np.int64], outputs: tuple[int, int, int], extent: int
 ) -> NDArray[np.float64]:
-    """Return which share of the kernel's positions is inside [0, `extent`), for tiles of outputs.
+    """Return for each tile the share of its windows' rows or columns that is in [0, `extent`).
 
-    A tile's first window begins at an element of `first`. `outputs` has the number of a tile's
-    windows, the distance between them and their length. The result has the shape of `first`.
+    `first` has the row or column at which the first window of each tile begins. `outputs` has the
+    number of a tile's windows, the distance between them and their length (that of the kernel). The
+    result has the shape of `first`.
     """
     count, stride, taps = outputs
     places = first[..., None, None] + stride * np.arange(count)[:, None] + np.arange(taps)

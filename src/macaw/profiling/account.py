@@ -48,9 +48,10 @@ class LineCycles:
 
 @dataclass(frozen=True)
 class Account:
-    """The account of one core, whose causes and lines each add up to `cycles` times `units`.
+    """Where the cycles of one core went: its cycles by cause, and by line of the source.
 
-    The numbers `run` of all lines of all cores add up to `cycles`.
+    Causes and lines each add up to `cycles` times `units`. The numbers `run` of all lines of all
+    cores add up to `cycles`.
     """
 
     core: str

@@ -134,7 +134,7 @@ class _LineSums:
 
 
 def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]) -> Account:
-    """Return the account of an accountant's core.
+    """Return the account of a core: the sums of the charges that `accountant` has collected.
 
     `places` finds the lines of the core's instructions. `path` has the core's cycles on the
     critical path.

@@ -77,7 +77,7 @@ def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
 
 
 def _join_places(row: str, same: Sequence[MissedThreshold]) -> MissedThreshold:
-    """Return one missed threshold for several source positions of a row with the same sentence."""
+    """Return one missed threshold in place of `same`, which have the same row and sentence."""
     ordered = sorted(same, key=lambda item: -item.cycles)
     first = ordered[0]
     return replace(

@@ -210,7 +210,7 @@ class Bottleneck:
 
     `saved` has, by row, the cycles that the run would save without the row's work, `sooner` those
     that it would save without the row's late starts. `between` has, by other row, those that it
-    would save without that row's work between the first and the last work of this row.
+    would save without the other row's work between the first and last work of the bottleneck.
     """
 
     core: str  # the row's name

@@ -300,7 +300,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `job` with each seed of its repetitions; `number` is its place among the jobs."""
+        """Return a job with its own seed for each repetition of `job`, the job number `number`."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat

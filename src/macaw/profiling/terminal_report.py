@@ -167,8 +167,8 @@ class _Report:
         """Print a table. The first `names` columns contain names, the others numbers.
 
         On a narrow screen, the last column of names is shortened, but different names stay
-        different. `places` has for each row the number of characters at the start of this name that
-        are not cut. Numbers are never shortened.
+        different. `places` has for each row how many characters at the start of its name in this
+        column are not cut. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):

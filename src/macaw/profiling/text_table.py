@@ -17,8 +17,8 @@ class Table:
     """A table of texts.
 
     `names` has the indices of the columns that contain names; the others contain numbers. `least`
-    has those of the columns that a narrow screen leaves out, in this order. `note` is a sentence
-    after the table.
+    has the indices of the columns that a narrow screen leaves out, the first one first. `note` is a
+    sentence after the table.
     """
 
     headings: Row

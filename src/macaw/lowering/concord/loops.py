@@ -214,8 +214,8 @@ class _LoopMaker:
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
         """Return a new node like `like`, but with another number, operation and inputs.
 
-        `changes` has the new node's parameters, and may have its number of `rows` or `blocks`.
-        Without changes, a node with the same operation has the parameters of `like`.
+        `changes` has the new node's parameters, and may have its number of `rows` or `blocks`. If
+        it has no parameters and `operation` is that of `like`, the parameters are those of `like`.
         """
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
