@@ -73,8 +73,9 @@ class Inspectable(Agent):
     def moment(self, address: int) -> object:
         """Return a value that changes when the core has finished the instruction at `address`.
 
-        Two calls with equal results are made before the same execution of the instruction. So the
-        debugger finds out that a core which waits there has not come to the address again.
+        If two calls return equal values, the core has not finished the instruction between them.
+        So the debugger can tell that a core still waits there, and has not come to the address
+        again.
         """
         return self.retired
 

@@ -127,10 +127,10 @@ class Tally:
         values[_ARRAYS] += arrays
 
     def repeat(self, place: int, count: int, delay: int) -> None:
-        """Count `count` further occurrences, the last of which ends `delay` cycles after the last.
+        """Count `count` further occurrences of a kind that the tally already has.
 
-        `place` is the index of the occurrence in `TAKEN`. Unless `count` is 0, the tally must have
-        at least one of them.
+        The last of them ends `delay` cycles after the last one so far. `place` is the index of the
+        kind in `TAKEN`. If `count` is 0, the tally need not have the kind.
         """
         if count:
             counted, _, last = PLACES[place]

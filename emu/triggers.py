@@ -81,9 +81,10 @@ class Trigger:
 
 
 def _turns(groups: int, starts: int) -> Iterator[tuple[tuple[int, int]]]:
-    """Yield a tuple of one pair, the group and its loop, for each start of `groups` groups in turn.
+    """Yield ((group, loop),) for each start, without an end; `groups` groups start in turn.
 
-    The first pair is that of the start after `starts` starts.
+    `loop` is the number of starts that the group has had before. The first `starts` starts are left
+    out.
     """
     loop, first = divmod(starts, groups)
     while True:

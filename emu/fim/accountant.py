@@ -69,8 +69,8 @@ class _Progress:
 class IslandAccountant(Accountant):
     """Charges each cycle of each bank of an island to a cause.
 
-    A word that computes or moves columns is at work for one cycle of the island for each of its
-    commands.
+    One cycle of the island is charged as work for each operation of a word `fim`, and for each
+    column that a `push` or `pull` moves. The other cycles of these words are charged as waits.
     """
 
     core: IslandCore

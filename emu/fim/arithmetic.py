@@ -160,10 +160,10 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 
 
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
-    """Return `operation`, a quotient or square root, of `operands`, rounded twice.
+    """Return a quotient or square root of `operands`, rounded once to the lanes' format.
 
-    The roundings are to binary32, then to the lanes' format. For fp16 and bf16 the two roundings
-    give the same result as one rounding, because binary32 has 24 binary digits: at least twice the
+    The function rounds twice: to binary32, then to the lanes' format. For fp16 and bf16 this gives
+    the same result as one rounding, because binary32 has 24 binary digits: at least twice the
     11 of fp16 or the 8 of bf16, plus two. A bf16 quotient below 2**-126 has fewer digits in
     binary32, but the two roundings still give the same result as one. The quotient is half-way
     between two bf16 numbers, or differs from each half-way number by at least 2**-142, and the

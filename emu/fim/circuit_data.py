@@ -172,8 +172,8 @@ def _fill_slots(
     """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 
     `slots` has the slot of each repeat; the other arguments are those of `fill`. Slots follow each
-    other cyclically, so within as many repeats as there are slots each slot occurs once. One
-    assignment writes at most so many repeats.
+    other cyclically, so n repeats in a row fill n different slots if there are n slots. One
+    assignment therefore writes at most n repeats.
     """
     most = mode.numbers.slots
     for start in range(0, len(slots), most):

@@ -283,7 +283,7 @@ class Dram:
         """Open a row in several banks of a block; return the cycle of the last activation.
 
         The commands are in cycles of `time`, `time` + `step`, ...; `bus` is as in `do`. The method
-        first closes the rows that are open in these banks, even if such a row is `row`. One
+        first closes all rows that are open in these banks, even if row `row` is open already. One
         activation command opens the row in up to `act_banks` banks.
         """
         others = self.in_other_rows(banks, CLOSED)

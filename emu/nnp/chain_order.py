@@ -226,9 +226,10 @@ class ChainOrder:
     def _find_paths(self) -> None:
         """Set `cycles`, `before` and `path` of each piece.
 
-        `cycles` is how long the piece takes if it waits for nothing. `before` gets the cycles from
-        the results of an earlier piece to the end of the piece that reads them. `path` is the
-        length of the longest path of pieces that begins with this piece and depends on its results.
+        `cycles` is how long the piece takes if it waits for nothing. `before` has the earlier
+        pieces whose results the piece reads; for each it gets the cycles from these results to the
+        end of the piece. `path` is the length in cycles of the longest path that begins with the
+        piece: on a path, each piece depends on the one before.
         """
         alone = _Simulation(self)
         # by chain, iterations, and the operands that come late: when the piece ends

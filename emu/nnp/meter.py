@@ -106,7 +106,7 @@ class NnpMeter(Meter):
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)
 
     def _access(self, chain: Chain, access: Access, first: int, count: int, vectors: int) -> None:
-        """Count the bytes that one access of a chain moves, the source or a write.
+        """Count the bytes that `access` moves, which is the chain's source or one of its writes.
 
         The bytes are those of `count` iterations from number `first` on. In each iteration the
         access moves `vectors` vectors.

@@ -122,8 +122,9 @@ def _buffer(
 ) -> InstructionBuffer:
     """Return the contents of a buffer.
 
-    Each argument is the buffer's part of the state's field with that name: `types` as numbers, the
-    others as bytes. The result is cached, because most clusters have equal buffers.
+    The arguments are the parts of the row's state that belong to this buffer. Each comes from the
+    field with the argument's name: `types` as numbers, the others as bytes. The result is cached,
+    because most clusters have equal buffers.
     """
     members = np.frombuffer(header, np.int32).tolist()
     values = dict(zip(MEMBERS, members, strict=True))

@@ -24,7 +24,8 @@ class ScalarUnit:
     def schedule_write_back(self, run: Run, op: Op) -> None:
         """Schedule stages SU and WB, which compute and write the next operands of a step.
 
-        `op` is the step. It belongs to `run`, whose sequence has four stages, and has just ended.
+        `op` is the step, which has just ended; `run` is its run. The run's sequence must have four
+        stages.
         """
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))

@@ -133,10 +133,9 @@ class StallReport:
         return self._reason(found, cluster, run, op) or found._replace(until=self.core.time)
 
     def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
-        """Return the stall `found`, to which the reason of the wait of step `op` is added.
+        """Return the stall `found`, completed by why step `op` waits and what could end the wait.
 
-        The result also names what could end this wait. `run` is the step's run, in `cluster`. The
-        result is None if the step can start.
+        `run` is the step's run, in `cluster`. The result is None if the step can start.
         """
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"

@@ -165,8 +165,9 @@ def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
 def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
     """Return the function that does a pmac of integers for many passes at once; see `_integers`.
 
-    It multiplies matrices of floats: a product of two pieces of 16 bits has 32 bits, so the sum of
-    up to 2**19 groups of products is exact.
+    It multiplies matrices of binary64 numbers. Lanes of 32 bits are first split into pieces of 16
+    bits. So each product has at most 32 bits, and the sum of up to 2**19 groups of products is
+    exact.
     """
     width = 8 * VECTOR_BYTES // form.results
     mask = (1 << width) - 1

@@ -35,8 +35,9 @@ class FeedBurst(Burst):
     def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
         """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
-        The burst is that of the row of `context`. A burst needs two or more full beats before the
-        last one of an uncompressed segment, and no other request for the half.
+        The burst is that of the row of `context`. It has all beats that are left of an uncompressed
+        segment but the last one: these must be at least two. No other core may have a request for
+        the half.
         """
         state, memory, width = context.state, context.memory.memory, context.shape.bus_bytes
         packet, beat, banks = state.packet, state.beat, memory.banks

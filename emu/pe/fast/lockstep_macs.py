@@ -110,11 +110,11 @@ class LockstepMacs:
         return LockstepMac(self._batch, at, base, accumulator, self._limits[number])
 
     def foresee(self, bases: Sequence[int], coming: Sequence[int]) -> int:
-        """Compute macs ahead of the bus. Return how many macs could be computed.
+        """Compute macs before the bus has brought their activations. Return how many were computed.
 
         `bases` are the base addresses of the macs. The first mac reads the input buffers from its
-        base on, and each later mac reads the next segment of `coming`, whose contents memory has
-        now. Raises `Unplannable` or `Fault`.
+        base on. Each later mac reads the next segment of `coming`; its contents are read from
+        memory as they are now. Raises `Unplannable` or `Fault`.
         """
         before = self._batch
         self.multiply(bases[:1], coming)

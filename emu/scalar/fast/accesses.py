@@ -1,12 +1,12 @@
 """Writes the Python text of loads and stores in translated code, with few tests of addresses.
 
 A block is code that is translated to one Python function; its accesses are to one memory. Accesses
-with the same base register form a group if no instruction between them writes this
-register. The first access of a group tests the base for the whole group: that all accesses are
-inside the memory and aligned, and that no store writes a word that `Pages` watches or a page not
-yet marked as written. If a test fails, the function ends before the first access, which the
-interpreter executes. A group with stores has a window: a range of the base in which all its
-accesses have passed the tests.
+with the same base register form a group if no instruction between them writes this register. The
+first access of a group tests the base for the whole group: that all accesses are inside the memory
+and aligned, and that no store writes a word that `Pages` watches or a page not yet marked as
+written. If a test fails, the function ends before the first access, which the interpreter executes.
+A group with stores has a window: a range of the base in which all its accesses have passed the
+tests.
 
 If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
 not part of the passes: they find out for how many passes the base stays in the window.
@@ -151,10 +151,10 @@ class AccessWriter:
         self._followed: set[int] = set()  # the bases of these groups
 
     def look_ahead(self, steps: Steps, steady: int) -> None:
-        """Move the tests of groups out of the passes where possible, to the lines of `head`.
+        """Let `head` test accesses for several passes of the loop at once, where this is possible.
 
-        These lines then test the accesses of several passes at once. This is possible for a group
-        if each pass changes its base by a constant that keeps the alignment. `steps` are the
+        Then the passes need no tests of their own. This is possible for a group of accesses if each
+        pass changes the group's base by a constant that keeps the alignment. `steps` are the
         changes of registers in each pass, and a pass takes `steady` cycles.
         """
         self.steady = steady
@@ -167,7 +167,7 @@ class AccessWriter:
             self.variables.append("near")
 
     def walks(self, value_of: Callable[[int, int], Value | None]) -> list[Walk] | None:
-        """Return for each group of accesses its bytes in a pass, and how far a pass moves them.
+        """Return which bytes each group of accesses touches, and by how much they move per pass.
 
         The result is None if the base of a group neither is the same in each pass nor changes by a
         constant. `value_of(register, place)` returns the value of a register before the instruction
@@ -348,10 +348,10 @@ class AccessWriter:
         return f"{name_for(self.names, 'words', pages.words)}[{at} >> 2]"
 
     def _limits(self, group: Group) -> tuple[int, int]:
-        """Return the least and greatest distance from the memory's start to a group's base.
+        """Return the least and the greatest base of a group, as distances from the memory's start.
 
-        From the least to the greatest, all accesses of the group are inside the memory. The least
-        is such that a base that decreases in each pass does not fall below 0.
+        With a base between these limits, all accesses of the group are inside the memory. If each
+        pass decreases the base, the lower limit also ensures that the register stays 0 or more.
         """
         begin, end = _extent(group.accesses)
         by = min([0, *(step for other, step, _ in self._ahead if other is group)])

@@ -37,9 +37,11 @@ def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
     """Return the schedule of a block. `issues` has an item for each of its instructions.
 
     A late result is one that is not ready for the next instruction. With `is_timed`, the schedule
-    computes when late results are ready. Without it, the block tests each wait for a late result. A
-    block that branches to its own start may demand that late results are ready when its function
-    begins, if they are also ready whenever a further pass begins.
+    computes when late results are ready. Without it, the block tests each wait for a late result.
+
+    The function of a block may demand that certain places are ready when it begins, and need not
+    test them afterwards. If the block branches to its own start, even places of late results may be
+    demanded: those that are ready again whenever a further pass begins.
     """
     used = {place for issue in issues for place in issue.waits}
     demanded = used - {place for issue in issues for place in issue.late}
