@@ -456,8 +456,8 @@ def _divides(whole: Depthwise, shares: int, groups: int, banks: int) -> bool:
     """Return whether the result can be divided into `shares` shares.
 
     It can under three conditions. All shares have equal numbers of rows. In each share, the pixels
-    have the same distances from the share's first pixel. The `banks` banks are enough for `groups`
-    banks for each share.
+    have the same distances from the share's first pixel. Each share needs `groups`
+    banks, and `banks` banks are enough for all shares.
     """
     if whole.output.rows % shares or shares * groups > banks:
         return False

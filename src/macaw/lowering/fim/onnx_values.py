@@ -251,8 +251,8 @@ class Values:
     ) -> TaskValue:
         """Return a value of shape `shape` in which the numbers of `parts[i]` are at `places[i]`.
 
-        `places[i]` has indices of the value's numbers; numbers at other indices are zero. Each part
-        that is not a constant needs a scatter.
+        `places[i]` has indices of numbers of the new value; its numbers at other indices are zero.
+        Each part that is not a constant needs a scatter.
         """
         array = np.zeros(shape)
         for part, where in zip(parts, places, strict=True):

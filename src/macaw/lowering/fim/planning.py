@@ -45,12 +45,11 @@ class Planner:
     """Plans graphs for a device, and writes their programs. All methods raise `LowerError`.
 
     `name` is the first part of the names of the program's files. `together` allows several tasks in
-    one start of an island, products that several islands share, and tasks divided by rows. With
-    `dynamic`, cp assigns the steps at run time. `resident` limits the constants that stay in the
-    banks of an island: a number of bytes, or a float as the share of the rows. `shared` allows
-    products that several islands share, and `divides` tasks that are divided by rows. `early`
-    allows constants to be copied before the other inputs of their step. `effort` limits the search
-    for a plan.
+    one start of an island. Only with `together`, `shared` allows products that several islands
+    share, and `divides` allows tasks to be divided by rows. With `dynamic`, cp assigns the steps at
+    run time. `resident` limits the constants that stay in the banks of an island: a number of
+    bytes, or a float as the share of the rows. `early` allows constants to be copied before the
+    other inputs of their step. `effort` limits the search for a plan.
     """
 
     config: Configuration

@@ -256,7 +256,7 @@ class PointwiseJob:
         return Route((*before, *copies), scratch)
 
     def _chunks(self, side: int) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
-        """Yield the copies of one tensor, number `side` of the operands and then the results.
+        """Yield the copies of tensor number `side`, counted from 0: first operands, then results.
 
         Each item has the location in the banks, the byte offset in the tensor, the shape (bytes of
         a row, rows), and the strides in bytes in the banks and in the tensor.

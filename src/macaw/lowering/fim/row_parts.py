@@ -64,7 +64,7 @@ class _Dividing:
         """Return part `number` of a gather, which makes the rows from `first` to `last` - 1.
 
         The part reads a view with only the rows that it needs, if the view can begin at a column of
-        memory. `part` is the whole gather, but with the output of the part.
+        memory. `part` is a copy of the gather that has the part's output, and all else unchanged.
         """
         (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
         places = part.places[first * moved : last * moved]

@@ -41,9 +41,10 @@ END = "all_done"  # the label after the last call
 
 @dataclass(frozen=True)
 class NetworkProgram:
-    """The program of a network: sources by file name in the order of assembling, and their files.
+    """The program of a network, with the plans and the memory from which it was made.
 
-    `symbols` has the symbol of each tensor, by the tensor's name in the model.
+    `sources` has each source and the files that it includes, by the source's file name, in the
+    order of assembling. `symbols` has the symbol of each tensor, by the tensor's name in the model.
     """
 
     network: Network

@@ -33,8 +33,8 @@ class RecurrentLayer(Layer):
 
     Inputs and output are native vectors, (1, vectors, N). The program of `native` takes all vectors
     of the first input, then those of the next input. It takes and gives the vectors of a tensor in
-    the order of the second axis.
-    Elements of the output that are False in `elements` are padding, which may have any values.
+    the order of the second axis. Elements of the output that are False in `elements` are padding,
+    which may have any values.
     """
 
     node: Node = field(compare=False)

@@ -181,7 +181,7 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
 
 
 def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
-    """Return the shape of the input as an image whose rows and columns a pool reduces.
+    """Return the shape of a pool's input as (rows, columns, rest): the pool reduces the first two.
 
     If the pool keeps the batch axis, `x` is the tensor of one image. Raises `LowerError` unless the
     reduced axes are the first ones on the device.

@@ -276,8 +276,8 @@ class ChainWriter:
 
         Examples are ("InitialVrf, x", "", "InitialVrf, x") and ("Dram, x", "_inc", "Dram, x, 2");
         for a queue the first text is its name. The ending is "_inc" if the address advances from
-        row to row, by the last of all operands. `file` is the register file, or None for the
-        operand of `v_rd`. `rows` and `stepped` are those of `statements`.
+        row to row; the last operand then says by how much. `file` is the register file, or None for
+        the operand of `v_rd`. `rows` and `stepped` are those of `statements`.
         """
         tensor = self.model.tensors[place.tensor]
         if tensor.memory in (ops.NET_IN, ops.NET_OUT):

@@ -63,10 +63,10 @@ class Prediction:
 class _Progress:
     """The state of nnp: from which cycle its units are free, and its register entries are ready.
 
-    All times are device cycles. `files` has one for each entry of each register file, `free` one
-    for each unit, and `used_matrix` for each entry of MatrixRf the end of the last product that
-    reads it. `asked` is when the present iteration could begin, `stored` when the last write to
-    Dram is complete, and `done` when the last result so far can be read. `stored_before` was
+    All times are device cycles. `files` has a time for each entry of each register file, and `free`
+    a time for each unit. `used_matrix` has, for each entry of MatrixRf, the end of the last product
+    that reads it. `asked` is when the present iteration could begin, `stored` when the last write
+    to Dram is complete, and `done` when the last result so far can be read. `stored_before` was
     `stored` when the present chain began. `base` is the address of nnp's Dram in external memory.
     """
 

@@ -184,10 +184,11 @@ def _segment(graph: Graph, readers: Mapping[str, list[Node]], name: str) -> int:
 def _wanted(
     graph: Graph, readers: Mapping[str, list[Node]], name: str
 ) -> tuple[tuple[int, ...], bool]:
-    """Return the shape whose rows an input gets on the device, and whether the input is an image.
+    """Return the shape that says which elements of an input are a row on the device.
 
     The function follows the input through nodes that only rename elements or keep their places, up
-    to the first node that needs rows. The shape is the one that this node reads.
+    to the first node that needs rows. The shape is the one that this node reads. The second result
+    is whether the input is an image.
     """
     shape = graph.values[name].shape
     for _ in range(len(graph.nodes) + 1):

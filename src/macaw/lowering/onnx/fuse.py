@@ -51,9 +51,9 @@ def fuse(graph: Graph) -> Graph:
 def _without_copies(draft: Draft) -> list[Node]:
     """Return the nodes without Identity, and without Cast that keeps the type.
 
-    Outputs keep their names. So a copy stays if its result is an output of the graph.
-    There is one exception. If an Identity is the only reader of another node's result, that node
-    itself makes the output, and the Identity is left out.
+    Outputs keep their names. So a copy stays if its result is an output of the graph. There is one
+    exception. If an Identity is the only reader of another node's result, that node itself makes
+    the output, and the Identity is left out.
     """
     names: dict[str, str] = {}
     nodes = []

@@ -154,8 +154,9 @@ class SumLayer(Layer):
 class TableLayer(Layer):
     """A function of each element of one tensor.
 
-    The nodes `nodes` compute it in binary32 from the real number, and the result is quantised. For
-    int8 inputs `table` has the results of all integers from -128 to 127; otherwise it is None.
+    The nodes `nodes` compute it in binary32 from the real number for which the element stands, and
+    the result is quantised. For int8 inputs `table` has the results of all integers from -128 to
+    127; otherwise it is None.
     """
 
     nodes: tuple[Node, ...] = field(compare=False)
