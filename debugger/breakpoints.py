@@ -177,7 +177,8 @@ class Breakpoints:
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
         """Yield the hits of breakpoints when a core that is not `Breakable` makes an announcement.
 
-        `kind` and `values` are the kind and the fields of the announcement.
+        An announcement is a report of the core, for example that it begins an instruction. `kind`
+        and `values` are its kind and its fields.
         """
         if core.name not in self._by_announcement or kind not in core.table.begins:
             return

@@ -97,7 +97,8 @@ class Catchpoints:
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
         """Yield the hits of points that an announcement of a core causes.
 
-        `kind` and `values` are the kind and the fields of the announcement.
+        An announcement is a report of what the core does. `kind` and `values` are its kind and its
+        fields.
         """
         for point, announcement, where in self._announcements:
             place = place_of(core, values)

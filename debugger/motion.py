@@ -120,10 +120,10 @@ class Motion:
         return self._finish(*step_cores(self._runner, cores, count))
 
     def stepx(self, count: int = 1) -> StopRecord:
-        """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
+        """Run to the end of `count` pieces of work: exe commands, chains, blocks, transfers.
 
-        If cores of the focused places work on pieces, only their pieces count; otherwise the pieces
-        of all cores count.
+        A core's table says what its pieces are. If cores of the focused places work on pieces, only
+        their pieces count; otherwise the pieces of all cores count.
         """
         self._check_count(count)
         where = piece_places(self._debuggee)

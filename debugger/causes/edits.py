@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Edit(NamedTuple):
     """An edit: the command with which the user has set `place`, a part of a core's state.
 
-    `number` is the number of announcements that all cores had made in the run before the edit.
+    `number` is the position of the edit in the run: how many announcements (reports of what a core
+    does, such as a write) all cores had made before it.
     """
 
     number: int

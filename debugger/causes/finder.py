@@ -1,7 +1,7 @@
 """Finds causes: the step that made a value, then the steps that made the values it read.
 
-In this way a search can go back to the inputs. A position in the recorded run is the number of an
-announcement, counted from the start of the run.
+In this way a search can go back to the inputs. Cores announce what they do, such as a write. A
+position in the recorded run is the number of an announcement, counted from the start of the run.
 """
 
 from __future__ import annotations

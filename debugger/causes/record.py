@@ -43,8 +43,9 @@ class CauseError(ValueError):
 class Access(NamedTuple):
     """A read or a write of bytes in memory by a core, or an edit of them by the user (`by_hand`).
 
-    For an edit, `core` is the command. `number` counts the announcements of the run; `instruction`
-    is the address of the instruction that the core was executing.
+    For an edit, `core` is the command. `number` is the position in the run: how many
+    announcements (reports of cores on what they do) came before. `instruction` is the address of
+    the instruction that the core was executing.
     """
 
     number: int

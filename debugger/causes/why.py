@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Question:
     """A question for the causes of a value.
 
-    `record` is the record of the run in which `find` searches. If it starts too late in the run,
-    the question can be asked again with a record that starts earlier.
+    `record` is the record of the run in which `find` searches. If `is_asked` is true, this record
+    has already given the causes, but it starts too late to find the causes of these causes.
     """
 
     record: RunRecord
@@ -31,9 +31,10 @@ class Question:
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes; if `is_asked` is true, use a record that starts before `record`.
+        """Return the causes, from `record` or from a record that starts earlier in the run.
 
-        If a record starts too late to find them, the method tries earlier starts.
+        If `is_asked` is true, the record must start earlier. Otherwise the method uses `record` if
+        it contains the causes, else the first earlier start for which they are found.
         """
         record = self.record.wider() if self.is_asked else self.record
         while True:
