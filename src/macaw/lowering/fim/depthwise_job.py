@@ -149,7 +149,7 @@ class DepthwiseJob:
 
     @property
     def operands(self) -> int:
-        """The number of second operands of functions, which are columns of each row of results."""
+        """The number of functions' second operands; each is a column in every row of results."""
         return len(self.whole.rows)
 
     @property

@@ -91,7 +91,7 @@ def _one_matrix(array: Array) -> Array:
 
 
 def _matrix_times(builder: Builder, node: Node, matrix: Array, x: Value) -> Value:
-    """Append matrix · x and return it; its sums are over the last axis but one of `x`."""
+    """Append matrix · x and return it; its sums are over the second-to-last axis of `x`."""
     if len(x.shape) < 2:
         raise LowerError("a product of a constant matrix with a vector is not supported")
     outputs, inputs = matrix.shape
