@@ -249,9 +249,9 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def start_positions(self) -> int:
-        """The number of output positions whose sums start with different values.
+        """The number of output positions for which start values of sums are stored.
 
-        It is 1 if they start with a bias, which is the same for all positions.
+        It is 1 if sums start with a bias, which is the same for all positions.
         """
         return self.tile.outputs if self.returns_sums else 1
 

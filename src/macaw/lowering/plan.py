@@ -297,7 +297,7 @@ class ProductPlan:
 
     @property
     def start_positions(self) -> int:
-        """The number of positions whose sums start with different values."""
+        """The number of positions of a tile for which start values of sums are stored."""
         return self.positions
 
     @property

@@ -91,7 +91,7 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return what to add to an address in unit 0 for the units that get row p's activations."""
+    """Return the offset from on-chip unit 0 to the unit or units that get row p's activations."""
     return activation_grid(plan).unit(p)
 
 

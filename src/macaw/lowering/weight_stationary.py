@@ -74,9 +74,9 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def start_positions(self) -> int:
-        """The number of rows of activations whose sums start with different values.
+        """The number of rows of activations for which start values of sums are stored.
 
-        It is 1 if they start with a bias, and all rows of the tile if they start with partial sums.
+        It is 1 if sums start with a bias, and all rows of the tile if they start with partial sums.
         """
         return self.tile.m if self.returns_sums else 1
 

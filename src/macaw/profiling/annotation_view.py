@@ -64,7 +64,7 @@ class ViewRow:
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of one file, or of the sorted lines of all files."""
+    """A part of a view: the rows of one file, or the rows of all files in sorted order."""
 
     title: str
     file: str  # empty for the sorted lines of all files

@@ -22,7 +22,7 @@ def energy_text(picojoules: float) -> str:
 
 
 def energy_sentence(energy: Energy) -> str:
-    """Return a sentence with the table of an energy estimate and the purpose of the numbers."""
+    """Return a phrase with the name of the energy table and the purpose of the estimate."""
     return f"an estimate with the table {energy.table}, to compare programs on one device"
 
 

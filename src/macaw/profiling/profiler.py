@@ -268,7 +268,7 @@ class _Profiler:
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return, by core, the parameters that record everything, and the number of its records."""
+        """Return the parameters to record all instructions, and the record counts, both by core."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:

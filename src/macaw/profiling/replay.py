@@ -126,7 +126,7 @@ class _QueueSampler:
 
 
 def _queue_samplers(device: Device) -> list[_QueueSampler]:
-    """Return samplers for all queues of the device whose fill level the core's state contains.
+    """Return a sampler for each queue whose fill level is in the state of the queue's core.
 
     If the state has an array of levels, the sampler takes the highest one.
     """

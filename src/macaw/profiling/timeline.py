@@ -219,7 +219,7 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Return whether a track shows a row of several cores, each of which has another track."""
+    """Return whether a track shows a row of several cores, each of which also has its own track."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 
