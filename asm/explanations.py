@@ -1,4 +1,4 @@
-"""The texts that an editor shows for symbols, macros and operands, and where they are defined."""
+"""The texts that an editor shows for symbols, macros and operands; the spans of definitions."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from macaw.isa.typed_records import NamedTuple
 class ProgramLayer:
     """A layer of a network. The layer begins when cp reaches the symbol `symbol`.
 
-    `name`, `inputs` and `output` are the names of the node and of its tensors in the model.
-    `operator` is the node's operator, `core` the core that executes it. `predicted` is the
-    predicted number of cycles, `bound` the least possible number.
+    `name` is the name of the layer's node in the model; `inputs` and `output` are the names of the
+    node's tensors there. `operator` is the node's operator, `core` the core that executes it.
+    `predicted` is the predicted number of cycles, `bound` the least possible number.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Data classes for an object file, the input of a linker, which Macaw or another tool wrote.
+"""Data classes for an object file, which Macaw or another tool wrote as an input of a linker.
 
 Each section of an object begins at address 0, because the linker chooses the addresses. So an
 object is not a `Program`.

@@ -133,7 +133,7 @@ class Replay:
         self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return the bytes and rows that the run has added since `mark`.
+        """Return the bytes, and the rows of the line table, that the run has added since `mark`.
 
         `counts` are the current counts, `deepest` is the greatest depth of nested texts since
         `mark`. Return None if the expansion also had effects that its trace does not show.

@@ -1,7 +1,7 @@
-"""The end of an area, to which the lines that need no parser append words, numbers and labels.
+"""Appends words, numbers and labels to an area, for the lines that need no parser.
 
-In an editor the same lines are assembled again after each edit. So the object can record what the
-lines of a piece of text did, as a `Segment`, and can do the same again at another place.
+In an editor the same lines are assembled again after each edit. So a `SimpleArea` can record what
+the lines of a piece of text did, as a `Segment`, and can do the same again at another place.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class SimpleArea:
     ) -> int | None:
         """Return the bits of an instruction that refers to a label, as far as they are known.
 
-        `symbol` is the label, or None if it is not defined yet. The instruction has this number of
-        `words`. The other arguments are the members of an `Item` (`asm/label_references.py`).
-        Return None if the address does not fit.
+        Return None if the label's address does not fit. `symbol` is the label; None if it is not
+        defined yet. `words` is the number of the instruction's words. The other arguments are the
+        members of an `Item` (`asm/label_references.py`).
         """
         if symbol is not None and encoder.by_distance and not modifier:
             value = symbol.value

@@ -355,10 +355,10 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return (option, whether the sequence has it) for the segment types scales and table.
+        """Return, by segment type (scales, table), (option, whether the sequence has this option).
 
-        A sequence with the option, for example `activation=table`, needs a segment of this type in
-        its config. Other sequences must have none.
+        If it has the option, for example `activation=table`, its config packet must contain a
+        segment of the type; else the packet must contain none.
         """
         types = self._types
         uses = {
