@@ -35,7 +35,7 @@ def described(description: bytes) -> Shape:
 
 
 class Layout(NamedTuple):
-    """What the dma computes once for all transfers of the same shape."""
+    """Properties of a shape of transfers, which the dma computes once for each shape."""
 
     offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
     ordered: bool  # whether a row may read what another row writes
@@ -101,7 +101,7 @@ class Transfer(NamedTuple):
         return fields[SHAPE]
 
     def layout(self) -> Layout:
-        """Return what follows from the shape of the transfer (`Layout`)."""
+        """Return the layout: the places of all copies, and whether rows may depend on others."""
         offsets = tuple(unit << UNIT_SHIFT for unit in range(self.further_units + 1))
         low, end = self._span(self.src, self.src_stride)
         first, until = self._span(self.first_copy.dst, self.dst_stride)

@@ -133,7 +133,10 @@ class NnpAccountant(Accountant):
         self._in_chains(until)
 
     def _in_chains(self, until: int) -> None:
-        """Charge the cycles up to `until` to the oldest open chain, or as issue if none is open."""
+        """Charge the cycles up to `until` to the oldest open chain.
+
+        Cycles in which no chain is open are charged to the cause `issue`.
+        """
         while self.at < until:
             while self.chains and self.chains[-1][0] <= self.at:
                 heappush(self._open, self.chains.pop())
@@ -146,7 +149,7 @@ class NnpAccountant(Accountant):
                 self._issues(min(self.chains[-1][0], until) if self.chains else until)
 
     def _issues(self, until: int) -> None:
-        """Charge the cycles up to `until` to the instructions that were issued in them."""
+        """Charge the cycles up to `until` to `issue`: to the instructions issued in them."""
         while self.at < until:
             while len(self.issued) > 1 and self.issued[1][0] <= self.at:
                 self.issued.popleft()

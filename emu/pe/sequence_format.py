@@ -162,9 +162,7 @@ def check_data(
 
 
 def _is_scaled(types: dict[str, int] | None) -> bool:
-    """Return whether the function requantise multiplies by scales, by a sequence's record
-    `types`.
-    """
+    """Return whether a sequence's record `types` says that requantise multiplies by scales."""
     return types is not None and REQUANTISE[types["requantise"]] == "scale"
 
 

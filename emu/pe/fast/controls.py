@@ -65,7 +65,7 @@ class LockstepControls(ClusterControls):
         return acted
 
     def next_event(self, now: int) -> int:
-        """Return the first cycle after `now` in which the group must be simulated; NEVER: none."""
+        """Return the first cycle after `now` in which the group must be simulated, or NEVER."""
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:

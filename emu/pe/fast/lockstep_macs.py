@@ -163,9 +163,7 @@ class LockstepMacs:
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return in which cycle the earliest mac began that executes in cycle `now`; `now` without
-        one.
-        """
+        """Return the first cycle of all macs that execute in cycle `now`; `now` without a mac."""
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 

@@ -131,7 +131,10 @@ class PassTimes:
         return Part(timed[0].begin, until, _merge(use for item in timed for use in item.uses))
 
     def _last(self, first: int, end: int, taken: bool) -> tuple[Sequence[Timed], int]:
-        """Return instructions as `_make_last_part` takes them, and the cycle after all of them."""
+        """Return the times of instructions of the last pass, and the first cycle after all of them.
+
+        The arguments are those of `_make_last_part`.
+        """
         timed = self.instructions[first:end]
         ends = [item.until for item in timed[:-1]]
         ends.append(timed[-1].taken if taken else timed[-1].until)
