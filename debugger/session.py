@@ -284,8 +284,8 @@ class Session(Motion):
 
         `file` is the name of a register file of the core's table, "pc", or "csr". For "csr",
         `number` is the address of a control and status register. The result is None for a register
-        without a value now: the pc of an idle core, or a trace register that belongs to no group.
-        Raises `SessionError`.
+        without a value now: the pc of an idle core, or a register of a trace group that the core
+        does not have. Raises `SessionError`.
         """
         return raw_register(self._core(core), file, number)
 

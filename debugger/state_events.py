@@ -37,9 +37,9 @@ class StateEvent(ABC):
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """Yield the events since the last call, each as a mapping of values.
+        """Yield the events since the last call, each as a mapping of names to values.
 
-        The values are like those of an announcement.
+        Some of the names are "place" (a place as text) and "of" (the name of a queue or register).
         """
 
     @property

@@ -33,7 +33,7 @@ class Reference:
     """An array with the values that a place should have.
 
     `name` is the place, as the user named it, `source` the file of the array. Exactly one of the
-    next four is set. `memory` is (address, number of bytes); `state` is (core, field, first byte,
+    last four is set: `memory` is (address, number of bytes); `state` is (core, field, first byte,
     number of bytes); `window` is the name of a window and its core; `transfer` is a name such as
     `transfer 3`.
     """

@@ -206,8 +206,9 @@ def _register_rows(
 ) -> list[tuple[Any, ...]]:
     """Return rows for the registers whose present values differ between the two runs.
 
-    The registers are those of the core whose observations `sides` differ. `fields` has the names of
-    the fields of state to compare. The result is empty if a side is None or a run has ended.
+    The registers are those of the core in `sides`, whose observations differ. `fields` has the
+    names of the fields of state to compare. The result is empty if a side is None or a run has
+    ended.
     """
     if None in sides or any(run.device.stopped for run in runs):
         return []

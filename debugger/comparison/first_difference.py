@@ -30,9 +30,10 @@ MOST_CYCLES = 1 << 40
 class Difference:
     """The first difference of two runs. A side is None if its run has no more items.
 
-    `stream` is the stream with the difference. `number` is the number of equal items before the
-    difference in this stream (for memory: of equal values of this byte). For memory, `offset` is
-    the offset of the byte in its area. For registers, `fields` has the fields that were compared.
+    `stream` is the stream with the difference, `number` the number of equal items before it in this
+    stream. For memory, `stream` is the name of the area with the byte that differs, `offset` the
+    offset of the byte in the area, and `number` counts equal values of this byte. For registers,
+    `fields` has the fields that were compared.
     """
 
     subject: Subject
