@@ -108,8 +108,8 @@ Unicorn is QEMU's translator.
 
 The cores cp and vc, and the peers, run a loop of ten instructions that reverses an array, with two loads, two stores
 and a branch. For vc the array is in external memory. The table *pmac* has thousands of products a second, in a loop of
-two loads, a pmac, three sums and a branch, which has 64 passes. The fast engine runs this loop more often, so that the
-translation of the loop takes a small share of the time.
+two loads, a pmac, three sums and a branch, which has 64 passes. The program runs this loop 128 times with the reference
+engine and 2,048 times with the fast engine, so that the translation of the loop takes a small share of the time.
 """),
     "array": ("The PE array", """\
 The rates are thousands of effective MACs in a second. For Macaw a whole run is measured, including cp and the dma; for
@@ -210,9 +210,9 @@ table has it as a share of the peer's time or in the unit of the goal.
   Sums of products of 16-bit mantissas need more than 24 digits: they are exact *in float64* only.
 - *Products of the LSTM step in float64*: the eight products of 2048 × 2048 matrices and a vector, without the gates.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
-- *Macs, cp and dma of the sparse product*: two times together. One is NumPy's time for the sums and the cycles of all
-  macs. The other is the time of a run of the program minus the time in which the emulator simulates rows of the array
-  (control units, buses and counters).
+- *Macs, cp and dma of the sparse product*: the sum of two times. The first is NumPy's time for the sums and the cycles
+  of all macs. The second is the time of a run of the program minus the time in which the emulator simulates rows of the
+  array (control units, buses and counters).
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain
@@ -229,9 +229,9 @@ The tables show how much the trace blocks slow down the emulation. *off* is the 
 - *groups*: one record for each 1,000 instructions, made by four register groups in turn. In the rows *pe*, *dma* and
   *nnp* there is one record for each instruction: an exe, a transfer or a chain.
 
-With trace blocks *at rest*, the emulator does exactly what it does without recording, because it reads
-`trace.recording` only when the timer or a parameter changes. The column *at rest* therefore shows the noise of the
-measurement. For comparison with goals: a loss of 30% of the speed is 1.43 times the time.
+With trace blocks *at rest*, the emulator does exactly what it does without recording: it reads `trace.recording` only
+when a program starts or stops the timer of a trace block, or sets a parameter of it. The column *at rest* therefore
+shows the noise of the measurement. For comparison with goals: a loss of 30% of the speed is 1.43 times the time.
 
 To record fast, the emulator of cp and vc computes the records of a loop from the times of one pass, if all passes take
 the same time. If register groups often end in a loop, it translates the loop twice: the second code continues across
