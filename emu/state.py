@@ -42,8 +42,8 @@ class StateField:
       in place and never replaced.
 
     `path` is the field's name in the debugger, if it differs from `name`. `levels` says how many of
-    the array's first axes count units of the core (such as clusters and PEs); None means as many as
-    the shape begins with.
+    the array's first axes are for units of the core: of an array of shape (clusters, PEs, 4), two.
+    With None, the debugger compares the shape with the numbers of units.
     """
 
     name: str

@@ -118,7 +118,10 @@ class DeferredData(CircuitData):
         return group
 
     def _record(self, group: _Group, repeats: Repeats) -> None:
-        """Record the products of a word of a block, which are `repeats`, in the block's group."""
+        """Add the products that a word of a block computes to the block's group.
+
+        `repeats` has the word's operation, its columns and its slots of Rz.
+        """
         operation, mode, columns, slots, address, _ = repeats
         if not group.suits(repeats):
             self._compute_products(group)

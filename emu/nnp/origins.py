@@ -253,9 +253,9 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the origins of the elements of a register file in `place`.
+        """Yield the origins of elements of a register file; `place` says which elements.
 
-        Only writes before announcement number `before` count. Announcements are events for
+        Writes from announcement number `before` on are ignored. Announcements are events for
         listeners, numbered from the start of the record.
         """
         memory = _MEMORIES[place.field]

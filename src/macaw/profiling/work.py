@@ -69,9 +69,9 @@ class Link:
 
 @dataclass(frozen=True)
 class RowHits:
-    """How many accesses of a core found the row of its DRAM open.
+    """The accesses of a core to its DRAM, each to a column of a row, and the rows opened for them.
 
-    `columns` is the number of its accesses, `rows` that of the rows that were opened for them.
+    An access for which no row had to be opened found its row open.
     """
 
     core: str
