@@ -204,8 +204,8 @@ table has it as a share of the peer's time or in the unit of the goal.
 - *The loop of cp in plain Python*: a function that only makes the changes of cp's loop to the array and to the sum.
 - *One NumPy call for each pmac*: the sixteen products of a pmac instruction (thousands of products a second), without
   its permutation and its additions.
-- *Requests of transfers without bytes*: requests for as many transfers as the strided rows need in addition to the
-  contiguous transfers.
+- *Requests of transfers without bytes*: the strided rows of the dma benchmark need more transfers than the contiguous
+  rows. This is the time to request the additional transfers, without moving bytes.
 - *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
   Sums of products of 16-bit mantissas need more than 24 digits: they are exact *in float64* only.
 - *Products of the LSTM step in float64*: the eight products of 2048 × 2048 matrices and a vector, without the gates.
@@ -223,7 +223,7 @@ The tables show how much the trace blocks slow down the emulation. *off* is the 
 = false`, in seconds. The other columns are multiples of that time, measured in the same rounds:
 
 - *at rest*: trace blocks that record nothing;
-- *one window*: the whole run in one group of each core;
+- *one window*: one record of the whole run for each core;
 - *as profiled*: the records that `macaw profile` makes (one for each instruction of a core with up to 4,096
   instructions, else about 512 records);
 - *groups*: one record for each 1,000 instructions, made by four register groups in turn. In the rows *pe*, *dma* and
