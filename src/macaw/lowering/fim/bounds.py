@@ -187,10 +187,10 @@ def _shares_of_constants(unit: Unit) -> list[float]:
 
 
 def _users(table: OptionTable) -> Counter[Hashable]:
-    """Return for certain constants in certain banks how many units have an option that copies them.
+    """Return how many units have an option that copies certain constants to certain banks.
 
-    A unit is a tuple of tasks that one start of an island can do. The keys are the objects
-    `Option.placed`, which stand for constants at their places in the banks.
+    A unit is a tuple of tasks that one start of an island can do. Each key is an object
+    `Option.placed`, which stands for these constants at their places in these banks.
     """
     users: Counter[Hashable] = Counter()
     for row in table.options.values():

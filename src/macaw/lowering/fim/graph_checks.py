@@ -18,7 +18,7 @@ MOST_BIAS = FACTOR // 2 + FACTOR * FACTOR * (MOST_DIGITS - 1)
 
 
 def scaling(form: int, shift: int) -> dict[str, int]:
-    """Return the keyword argument `shift` of a task, or none if its numbers are no integers.
+    """Return `{"shift": shift}`, a keyword argument of a task; {} if its numbers are no integers.
 
     `form` is the index of the number format. A shift of floating-point numbers must be 0.
     """

@@ -30,7 +30,7 @@ class IntegerSteps(NamedTuple):
 
     @property
     def factors(self) -> Iterator[tuple[int, range]]:
-        """For each factor: the index of its row, and of the rows with digits to multiply by it."""
+        """Pairs (row of a factor, rows of the digits that it multiplies), as indices."""
         if self.bias:
             yield 0, range(1, 2)
         if self.bias > 2:

@@ -57,7 +57,10 @@ class OptionTable:
 
     @cached_property
     def conditions(self) -> Mapping[str, tuple[tuple[Unit, frozenset[str], frozenset[str]], ...]]:
-        """Each unit of `units` with the names of the outputs that it makes, and that it needs."""
+        """What each unit makes and needs; the keys are those of `units`.
+
+        Each item is (unit, names of the outputs that it makes, names of the outputs that it needs).
+        """
         return {
             name: tuple(
                 (unit, frozenset(task.output.name for task in unit), self.needs(unit))
@@ -81,7 +84,7 @@ class OptionTable:
 
     @property
     def quickest(self) -> OptionTable:
-        """This table with the least cycles of each option, whichever steps come before it."""
+        """This table with each option replaced by its `quickest`, and with `levels` to match."""
         options = {
             unit: tuple(option.quickest for option in row) for unit, row in self.options.items()
         }

@@ -67,7 +67,7 @@ def options(
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
-    If an island cannot do the tasks in a layout, the list has a refusal at this place. A single
+    If an island cannot do the tasks in a layout, the list has a refusal instead. A single
     gather or scatter has only an option of the host. Tasks without a product have only the layout
     elementwise. `place` says which rows the options may use, and whether their constants stay in
     the banks; by default all rows, and no constant stays. For tasks without constants, the options

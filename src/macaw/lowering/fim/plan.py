@@ -74,7 +74,7 @@ class Option:
     def quickest(self) -> Option:
         """This option with the least cycles that it can take, whichever steps come before.
 
-        Its `bring` has no constants, because they can be in the banks already.
+        Its `bring` leaves out the copies of constants, which can be in the banks already.
         """
         bring, compute, fetch, early = self.slack
         constants = self.constants - early

@@ -253,7 +253,10 @@ def _option_source(
 
 
 def _without_early_constants(ask: Ask) -> Ask:
-    """Return a function like `ask`, whose options copy constants together with all other inputs."""
+    """Return a function that returns the answers of `ask` without copies of constants in advance.
+
+    Its options copy their constants together with their other inputs (`Option.late`).
+    """
 
     def late(unit: Unit, config: Configuration) -> list[Option | Refusal]:
         answers = ask(unit, config)

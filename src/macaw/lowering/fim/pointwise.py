@@ -135,8 +135,8 @@ class PointwiseJob:
     def chunk(self) -> int:
         """The number of columns that one operand takes in a row of a bank.
 
-        The largest possible chunks give the least number of rows. Of the numbers that give as few
-        rows, this is the least, so the chunks of all banks have nearly the same size.
+        It is the least number with which the job needs no more rows than with the largest possible
+        chunks. So the chunks of all banks have nearly the same size.
         """
         rows = -(-self.columns // (COLUMNS // self.places * self.memory.banks))
         return -(-self.columns // (rows * self.memory.banks))

@@ -300,10 +300,10 @@ class ResultRouter:
     def _of_banks(
         self, src: Location, dst: Location, row: int, at: int, rows: int
     ) -> Iterator[Copy]:
-        """Yield copies of one line of a tile from all banks of a block, for each item of a bank.
+        """Yield, for each item, a copy of one line (a row of a tile) from all banks of a block.
 
-        `row` and `at` are the row of C and the first column of C to which the line of the first
-        item belongs; `rows` is the number of rows of C to copy. If the last tile of the row is
+        For the first item, the line in the first bank belongs to row `row` of C and begins at
+        column `at` of C. `rows` is the number of rows of C to copy. If the last tile of the row is
         narrower, its line has a separate copy.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size

@@ -131,9 +131,9 @@ class StreamTiling:
     def loop_rows(self) -> tuple[int, int]:
         """The numbers of rows of B's tiles before a loop over rows, and in the loop.
 
-        The words of all rows in a loop are the same. So the first rows come before the loop,
-        because the first two steps of a sum set the accumulate bit, and a last row with fewer steps
-        comes after it. If a round has too few rows for a loop, all rows count as rows before it.
+        All rows in a loop must have the same words. The words of the first two steps of a sum also
+        set the accumulate bit, so the rows with these steps come before the loop. A last row with
+        fewer steps comes after it. If a round has too few rows for a loop, all come before it.
         """
         before = part(2, self.deep)
         looped = self.steps // self.deep - before

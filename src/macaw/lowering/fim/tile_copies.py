@@ -226,9 +226,9 @@ class Router:
         return a.columns * self.size % COLUMN_BYTES == 0 == a.place.offset % COLUMN_BYTES
 
     def _fill_rows(self, operands: Sequence[Operand], strips: int) -> Iterator[Copy]:
-        """Yield copies of `strips` rows of A, whose tiles are parts of one row, to the buffers.
+        """Yield copies of `strips` rows of A to the buffers, if each tile is a part of one row.
 
-        All operands are side by side there.
+        If there are several operands, the buffers have their rows side by side.
         """
         if len(operands) == 1:
             yield from self._fill(operands[0].place, strips)

@@ -20,7 +20,9 @@ from macaw.lowering.fim.graph import Places, Task
 
 @dataclass(frozen=True)
 class Windows:
-    """The segments of an image that are the rows of A. Each has `width` consecutive numbers.
+    """The segments of an image of which the rows of A consist.
+
+    Each segment has `width` consecutive numbers of the image.
 
     `begins` has, as bytes of 64-bit integers, the indices at which the segments of all rows begin.
     They count numbers of the image, from the first one that is used.
@@ -59,7 +61,10 @@ def row_places(gather: Task) -> Places:
 
 
 def windows_of(gather: Task) -> Windows:
-    """Return the windows that a gather makes; each row of its output is whole segments."""
+    """Return the windows that a gather makes.
+
+    Each row of its output must consist of whole segments: runs of numbers that it moves at once.
+    """
     return _windows(row_places(gather), gather.width)
 
 

@@ -23,9 +23,10 @@ def shares(names: Iterable[str], run: Mapping[str, NDArray[Any]]) -> dict[str, f
 
 
 def with_shares(network: Network, runs: Iterable[Mapping[str, float]]) -> Network:
-    """Return a network with the mean densities of its tensors in some runs.
+    """Return the network with the density of each tensor replaced by its mean over `runs`.
 
-    Each run has the results of `shares`. Tensors without a value keep their density.
+    Each of `runs` is the result of `shares` for one run. A tensor that is in none of them keeps
+    its density.
     """
     values: dict[str, list[float]] = {}
     for run in runs:

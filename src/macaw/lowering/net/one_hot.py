@@ -78,8 +78,8 @@ class _Region:
     def real(self, layer: FloatLayer) -> bool:
         """Return whether a node's result at a position depends on no other position of its inputs.
 
-        The integers of the index may only be moved, or compared by Equal with a constant that is
-        the same at all positions.
+        A node that reads integers may only move them, or be an Equal that compares them with a
+        constant which is the same at all positions.
         """
         whole = any(
             x in self.model.tensors and self.model.tensors[x].dtype == INDEX for x in layer.inputs

@@ -349,7 +349,7 @@ class _Rewriter(Rewriting):
         return True
 
     def sign(self, layer: SignLayer) -> bool:
-        """Return whether to omit a SignLayer, because the quantisation makes signed integers."""
+        """Return whether to omit a SignLayer: its result already exists (`_signed_integers`)."""
         return layer.outputs[0] in self.signed
 
 

@@ -52,7 +52,6 @@ class Prediction:
     """The predicted cycles of a program, and its number of beats of external memory.
 
     `cycles` is the time from the program's start until the last output vector is out of the queue.
-    `beats` counts the beats of external memory.
     """
 
     cycles: int

@@ -178,7 +178,7 @@ class Builder:
         self.phases.append(Phase(tuple(body), steps))
 
     def close(self) -> None:
-        """End the present phase of operations that are executed once, before a loop or the end."""
+        """Make a phase of the operations that `emit` appended after the last phase, if any."""
         if self._straight:
             self.phases.append(Phase(tuple(self._straight)))
             self._straight.clear()

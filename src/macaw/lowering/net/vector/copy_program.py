@@ -69,10 +69,10 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
     """Predict the device cycles of transfers, from the code that starts them to their end.
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
-    the next transfer, the dma waits for cp. Of the instructions before the first transfer, the
-    caller has already counted the first `counted`. For each of the remaining ones, the estimate of
-    the transfer (`copy_cycles`) includes one cycle, so only its further cycles are added. The wait
-    ends in a cycle of cp.
+    the next transfer, the dma waits for cp. The caller has already counted the first `counted`
+    instructions before the first transfer. The estimate of a transfer (`copy_cycles`) includes one
+    cycle for each of the other instructions before it, so the function adds only their further
+    cycles. It also adds the longest time until cp, in its own next cycle, sees the end.
     """
     if not items:
         return 0

@@ -66,9 +66,10 @@ def _index(*parts: Any) -> tuple[Any, ...]:
 
 
 def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the index of a padded image's elements that the kernel's place `place` multiplies.
+    """Return slices that take from each window the number at position `place` of the kernel.
 
-    `sizes` are the numbers of windows along each dimension.
+    They index the last axes of a padded image, one slice for each axis. `sizes` are
+    the numbers of windows along each dimension.
     """
     begins = [at * dilation for at, dilation in zip(place, window.dilations, strict=True)]
     return tuple(
