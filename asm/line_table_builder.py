@@ -87,12 +87,18 @@ class LineTableBuilder:
             ]
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
-        """Yield (area, source, offsets in the area, offsets in the source) for each run of rows."""
+        """Yield (area, source, offsets in the area, offsets in the source) for each run of rows.
+
+        A run consists of consecutive rows of the same area and source.
+        """
         for start, end, area, source in self._spans():
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def _spans(self) -> Iterator[tuple[int, int, Area, SourceText]]:
-        """Yield (first row, end row, area, source) for each run of rows, without the end row."""
+        """Yield (first row, end row, area, source) for each run of rows, without the end row.
+
+        A run consists of consecutive rows of the same area and source.
+        """
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
             yield start, end, area, source

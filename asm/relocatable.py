@@ -86,7 +86,7 @@ class Relocatable:
 
     @property
     def layout_symbol(self) -> str:
-        """The name of a symbol that the object defines; the name contains the number `layout`.
+        """The name of a symbol that the object defines; it contains the checksum `layout`.
 
         Linker scripts and headers refer to this symbol, so that a link with an object of another
         layout fails.

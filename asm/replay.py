@@ -154,9 +154,9 @@ class Replay:
         return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent, trace)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Store the recording of a pure expansion, for later calls with the same values.
+        """Store the recording of a macro call, for later calls with the same values.
 
-        An expansion that is not pure is not stored.
+        Do so only if the expansion is pure: its bytes depend on its text and on nothing else.
         """
         if recording.trace:
             return

@@ -88,7 +88,8 @@ class SimpleArea:
     def label(self, name: str) -> tuple[Definition | None, str | LocalReference] | None:
         """Return the label that `name` means here, and the reference to it.
 
-        The label is None if it is not defined yet. Return None if `name` may be no label.
+        The label is None if it is not defined yet. If `name` may be something else than a label,
+        the whole result is None.
         """
         if not name[0].isdigit():
             symbol = self.scope.symbols.get(name)

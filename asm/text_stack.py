@@ -52,7 +52,10 @@ class LimitExceeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line whose first word, `name`, is a directive on text or the name of a macro."""
+    """A line whose first word, `name`, is the name of a macro or a directive on text.
+
+    Such a directive works on lines before they are parsed: `.macro`, `.rept`, `.if`, `.include`.
+    """
 
     line: LogicalLine
     name: Name
@@ -144,8 +147,9 @@ class Frame:
 class TextStack:
     """The stack of texts of one source, with the source's macros and open conditionals.
 
-    `lines` is a function that splits a text into logical lines. `words` are the directives on text;
-    `directives` is a function that returns the names of all directives.
+    `lines` is a function that splits a text into logical lines. `words` are the names of directives
+    on text (`.macro`, `.if`, ...); `directives` is a function that returns the names of all
+    directives.
     """
 
     def __init__(
@@ -188,11 +192,11 @@ class TextStack:
         return bool(self.conditionals) and self.conditionals[-1].skips
 
     def known_names(self) -> list[str]:
-        """Return the names of the directives on text and of the macros."""
+        """Return the names of the directives on text (`.if`, `.rept`, ...) and of the macros."""
         return [*self._words, *(macro.name for macro in self.macros.values())]
 
     def knows(self, word: str) -> bool:
-        """Return whether a word is a directive on text or a macro."""
+        """Return whether a word is a macro or a directive on text, such as `.if`."""
         return word in self._words or word.lower() in self.macros
 
     # --- macros ---
@@ -373,7 +377,7 @@ class TextStack:
         return again
 
     def _has_statements_only(self, body: MacroBody) -> bool:
-        """Return whether no line of a body calls a macro or has a directive on text.
+        """Return whether no line of a body calls a macro or has a directive on text (`.if`, ...).
 
         Only then can several rounds of the body be one text on the stack.
         """

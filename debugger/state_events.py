@@ -95,7 +95,8 @@ class FlagEvent(StateEvent):
     def _flags(self) -> Iterator[tuple[str, Bools]]:
         """Yield (name, array of flags); a flag is true where the condition is true now.
 
-        The first axes of an array are the core's levels of units.
+        `name` is the name of a queue or of a register file. The first axes of its array are the
+        core's levels of units.
         """
 
     def look(self) -> Iterator[dict[str, Any]]:
@@ -115,7 +116,7 @@ class FlagEvent(StateEvent):
 
 
 class QueueEvent(FlagEvent):
-    """The event that a queue reaches a level."""
+    """The event that a queue reaches a certain level: full or empty."""
 
     of = "queues"
 
@@ -178,7 +179,7 @@ class ValueEvent(FlagEvent):
         """
 
     def more(self) -> Iterator[tuple[str, Bools]]:
-        """Yield flags for further values, which are in no register file."""
+        """Yield (name, array of flags), as `_flags` does, for values outside of register files."""
         return iter(())
 
 

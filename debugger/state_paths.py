@@ -361,7 +361,7 @@ def count_items(value: Any) -> int:
 
 
 def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
-    """Return whether a field of objects is a list with one item for each unit."""
+    """Return whether a field of Python objects is a list with one object for each unit."""
     return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
 
 

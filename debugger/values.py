@@ -293,7 +293,7 @@ class _ArrayInMemory:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The shape of the array, which has only its `columns`."""
+        """The shape of the array: `stored`, with the last axis reduced to `columns`."""
         return self.stored if self.columns is None else (*self.stored[:-1], self.columns[1])
 
     def read(self, *indices: Any) -> Any:

@@ -105,10 +105,11 @@ class WatchTarget:
     def probes(
         self, core: Core, condition: Expression | None, on_probe: OnProbe
     ) -> Iterator[Probe]:
-        """Yield the probes for instructions of a core that access the watched registers.
+        """Yield the probes that a core needs, so that it reports accesses to watched registers.
 
-        `condition` is the compiled condition of the watch, or None. A probe reports an access by
-        `on_probe(self, access, address)`.
+        A probe is a test that the core makes by itself after instructions that access these
+        registers. It reports an access by `on_probe(self, access, address)`. `condition` is the
+        compiled condition of the watch, or None.
         """
         about = frozenset((file, at) for _, file, at in self.registers.get(core.name, ()))
         if core.name not in self.probe_cores:
@@ -130,9 +131,10 @@ class WatchTarget:
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
         """Return Python text that tests whether the watched value has changed.
 
-        A fast engine puts it into the code to which it translates the program of `core`. If the
-        watch has a condition and `live`, its text for this code, is not empty, the result tests
-        the condition, too. The result is empty if this code cannot compute the watched value.
+        A fast engine puts it into the code to which it translates the program of `core`. The
+        result is empty if this code cannot compute the watched value. `has_condition` says whether
+        the watch has a condition; `live` is the condition as text for this code. If there is such
+        a text, the result tests the condition, too.
         """
         value, number = _live(self.expression, core), self.point.number
         if not value:

@@ -264,7 +264,7 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Set `caution` if the instruction `what` copies a slice of Rz without any dot product.
+        """Set the warning `caution` if the instruction `what` copies a slice of Rz without results.
 
         Rz is the circuit's register of results. A slice of it has one result for each lane; dot
         products are only in the first slices. If `moves` is false, the instruction copies no slice.
@@ -319,11 +319,12 @@ class Check:
         self._can.add(modes)
 
     def _format_hint(self, function: int, arrangement: int, form: int, transpose: int) -> str:
-        """Return a hint that names a format with which the island can do an operation.
+        """Return a hint that names a number format with which the island can do an operation.
 
-        The arguments are values of the registers for function, arrangement, format and transpose.
-        `form` is the format before the program selects one. The hint is empty if the island has
-        this format, or if it can do the operation with no other format.
+        The method is for programs that select no format before the operation. The arguments are
+        the values of the registers for function, arrangement, format and transpose; so `form` is
+        the format at the start of a program. The hint is empty if the island has this format, or
+        if it can do the operation with no other format.
         """
         assert self._able is not None
         if FORMATS[form].name in self._able.formats:

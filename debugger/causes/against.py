@@ -143,9 +143,10 @@ def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cau
 
 
 def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
-    """Set the cause of `stage` to the cause of its first wrong element, and return that cause.
+    """Narrow a stage, which is a wrong value, to the first wrong element of this value.
 
-    If the value has one element or is not in memory, return the stage's cause unchanged.
+    Set the stage's cause to the cause of that element, and return it. If the value has one element
+    or is not in memory, return the stage's cause unchanged.
     """
     cause, verdict = stage.cause, stage.verdict
     item = verdict.reference

@@ -494,6 +494,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Return whether `edit` has overwritten what the step `origin` made of `place`."""
+    """Return whether `edit` has overwritten the elements of `place` that the step `origin` made."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

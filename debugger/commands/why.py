@@ -122,10 +122,11 @@ def _references(context: Context, line: Line) -> list[Reference]:
 
 
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
-    """Return the expression to which the values in `array` belong.
+    """Return the expression whose right values are in `array`: `text`, or a whole tensor.
 
-    If `text` is a part of a tensor, and `array` has the shape of the whole tensor but not of this
-    part, the result is the name of the tensor. In all other cases it is `text`.
+    `array` is from a reference file, and `text` is the expression in the command line. If `text`
+    is a part of a tensor, such as `y[1]`, and `array` has the shape of all of `y` but not of this
+    part, the result is `y`.
     """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")

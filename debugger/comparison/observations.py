@@ -139,9 +139,10 @@ class ObservedRun:
             self._at[core.name] = int(values["address"])
 
     def _note_move(self, core: Core, kind: str, time: int, address: int, size: int) -> None:
-        """Note a write of a core that does not announce it (`PortlessMover`); ignore reads.
+        """Note a write by a core that does not announce its writes; ignore reads.
 
-        The bytes are in memory at the next event.
+        The record of such a core's origins calls this method (`PortlessMover`). The written bytes
+        are in memory only at the next announcement.
         """
         if kind == "write":
             self._announced.append((Event(kind, core, time, {}), address, size))

@@ -232,11 +232,11 @@ class Places:
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
         """Return the number for the element type in the segment's record. Raises `Mistake`.
 
-        `kind` is the segment's type, for example weights. The number 0 means the element type that
-        the sequence names, or the setting pe.element. If the segment names no element type, the
-        result is 0 with one exception: weights and activations whose data are declared with a type
-        of the array. Even for these it is 0 if the type is pe.element and no sequence of the row
-        names types.
+        `kind` is the segment's type, for example weights. If the segment names an element type,
+        the result is the number of this type. Else, for weights and activations, it is the number
+        of the type with which the data are declared, if the array has this type. In all other cases
+        it is 0, which means the element type that the sequence names, or the setting pe.element. It
+        is also 0 if the declared type is pe.element and no sequence of the row names types.
         """
         config = self.image.state.config
         if segment.element:
@@ -404,8 +404,8 @@ class Places:
         """Return the number of the last PE that gets a row of a matrix of weights, plus 1.
 
         PEs are numbered over all clusters of a row of the array. `mask` has a bit for each cluster
-        that receives the packet. The result is 0 (no limit) if the matrix is not sliced, or if no
-        segment is a round of a matrix.
+        that receives the packet. The result is 0 (no limit) if no segment is from a matrix of
+        weights, or if its mode is not "sliced", in which each PE gets a row of its own.
         """
         for segment in segments:
             datum = (

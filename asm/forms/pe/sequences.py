@@ -355,10 +355,10 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return, by segment type (scales, table), (option, whether the sequence has this option).
+        """Return {segment type: (option that needs it, whether the sequence has this option)}.
 
-        If it has the option, for example `activation=table`, its config packet must contain a
-        segment of the type; else the packet must contain none.
+        The types are scales and table. With the option, such as `activation=table`, the config
+        packet must contain a segment of the type; without the option, it must contain none.
         """
         types = self._types
         uses = {

@@ -60,7 +60,8 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
     """Return whether the results that an exe writes are in PE 0 of each cluster only.
 
     `moves` are the effects of the sequence's instructions, `shift` and `last` the flags of the exe.
-    `unknown` is the answer for blocks that no earlier instruction of the sequence has written.
+    Results come from blocks of the output queue. `unknown` is the answer to assume for a block that
+    no earlier instruction of the sequence has written.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
@@ -97,6 +98,7 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
     """Return whether a special function in `moves`, the later instructions, reads `block`.
 
-    If one does, the array does not write the results in the block to the memory unit.
+    `block` is the number of a block of the output queue. If such a function reads it, the array
+    does not write the results in the block to the memory unit.
     """
     return any(one.reads and one.source == block for one in moves)
