@@ -138,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> ImagePlan:
-        """A plan with any tile of the grid, for those numbers that are the same in all plans."""
+        """The plan of an arbitrary tile, for those numbers that are the same for all tiles."""
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 

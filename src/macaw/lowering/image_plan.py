@@ -322,9 +322,9 @@ class ImagePlan(ProductPlan):
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of the table by which cp loads them.
 
-        The shape is (n tiles, k tiles, rows, PEs of a row, elements). A PE's weights are laid out
-        like the first rows of its slab, as many rows as a part of the kernel has, with zeros
-        between the rows of the kernel.
+        The shape is (n tiles, k tiles, rows, PEs of a row, elements). A PE has a weight for each
+        element of the first rows of its slab, as many rows as a part of the kernel has. The weight
+        is zero where the kernel has none.
         """
         tile, (rows, clusters), tiles = self.tile, self.weight_owners, self.input_tiles
         height, width = self.taps
@@ -359,7 +359,11 @@ class ImagePlan(ProductPlan):
         return kept[key]
 
     def _taps_before(self, index: int) -> NDArray[np.int64]:
-        """Return `Convolution.weights_before`, counting only the weights of `own_taps(index)`."""
+        """Return `Convolution.weights_before` for part number `index` of the kernel.
+
+        It counts only weights that belong to this part alone (`own_taps`). The shape is
+        (outputs, k + 1).
+        """
         before = np.zeros((self.product.n, self.product.k + 1), np.int64)
         taps = self.product.kernels[:, *self.own_taps(index)]
         np.cumsum(np.count_nonzero(taps, axis=(1, 2)), axis=1, out=before[:, 1:])

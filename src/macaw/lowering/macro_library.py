@@ -55,9 +55,10 @@ class _Form:
 
     @property
     def parameters(self) -> list[str]:
-        """The macro's parameter for each gap in the statements, in their order.
+        """The names of the macro's parameters: one for each gap in the statements, in their order.
 
-        It is empty for a gap in which all sections have the same atom.
+        The name is empty for a gap in which all sections have the same atom, because such a gap
+        needs no parameter.
         """
         columns = list(zip(*self.atoms, strict=True))
         names: dict[tuple[str, ...], str] = {}
@@ -154,9 +155,10 @@ def _common(form: _Form) -> set[str]:
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return three tuples: the statements of `lines` with gaps in place of atoms, atoms, comments.
+    """Return the statements of `lines` with gaps, the atoms that were in the gaps, the comments.
 
-    Each statement has one comment, which may be empty. A line that is only a comment is left out.
+    An atom is a piece that may differ, such as a number (`_Form`). Each statement has one comment,
+    which may be empty. A line that is only a comment is left out.
     """
     statements, atoms, comments = [], [], []
     for line in lines:
@@ -170,7 +172,10 @@ def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tup
 
 
 def _parameter(before: str) -> str:
-    """Return a name for the atom that follows the text `before` in its statement."""
+    """Return a parameter's name for the atom that follows the text `before` in its statement.
+
+    It is the name of the operand, such as `data` after `data=`, or else that of the statement.
+    """
     code = before.replace(_GAP, "0").split(":")[-1].strip()
     if code.startswith(".irp"):
         return "indices"

@@ -346,7 +346,7 @@ class ProductPlan:
         The shape is (n tiles, k tiles, rows, PEs of a row, k). There are zeros for PEs without an
         output. If parts or tiles overlap in K, the later one has zeros for the inputs that an
         earlier one has. If all rows use the same weights, the axis of rows has length 1. If all
-        clusters of a row do, the axis of PEs has those of one cluster.
+        clusters of a row use the same weights, the axis of PEs has only the PEs of one cluster.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)

@@ -205,8 +205,9 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
     """Return random orders, in a uint8 array of shape (orders, blocks, lanes).
 
     They come from the operating system's generator; a `seed` for NumPy's generator is only for
-    tests. The orders depend on the shapes only, so they reveal nothing about the weights. All nodes
-    have the same number of orders, also those whose layer has fewer blocks than another layer.
+    tests. The orders depend on the shapes only, so they reveal nothing about the weights. All
+    orders have as many blocks as the layer with the most blocks; nodes of other layers use only the
+    first blocks of their order.
     """
     source: Source = os.urandom if seed is None else np.random.default_rng(seed).bytes
     orders = np.empty(plan.shape, np.uint8)

@@ -394,7 +394,7 @@ def _copy_rows(out: Listing, plan: ImagePlan) -> None:
 
 
 def _depth(out: Listing, plan: ImagePlan) -> None:
-    """Write cp's code that puts the offset of the tile's channels and image into a6, in bytes.
+    """Write cp's code that sets a6 to the byte offset of the tile's image and first channel in x.
 
     If the kernel is cut into parts, the code also adds the part's first row to a2, and its first
     column to a3.

@@ -242,10 +242,11 @@ class RunGraph:
         return [max(ends)[1]] if ends else []
 
     def _edge_places(self, core: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return which intervals depend on work of a core, and at which times of this core.
+        """Return the dependences of all intervals on work of a core, as two lists.
 
-        The first list has pairs: the number of the dependent interval, and the index of the
-        dependence in the list of that interval. The second list has the times.
+        For each dependence, the first list has a pair: the number of the dependent interval, and
+        the index of the dependence in that interval's list. The second list has the cycle that the
+        core must have reached (`_Edge.time`).
         """
         places, times = [], []
         for number, edges in enumerate(self._after):
@@ -261,7 +262,7 @@ class RunGraph:
         Often the events of the run tell this. If not, the data of a transfer onto the chip are
         assumed to be used by the next work of each silent core, and the data of a transfer from
         the chip to be made by the last work of each silent core. A core is silent if it does not
-        announce its reads. If all cores announce them, the commander takes this part.
+        announce its reads. If there is no silent core, the commander is treated as one.
         """
         unknown = [name for name in self.work if name not in (*readers, mover, self.commander)]
         unknown = unknown or [self.commander]
@@ -341,9 +342,9 @@ class RunGraph:
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
         are waits that do not take place, as pairs (core, index of the wait). The work after such a
         wait may start earlier, but no earlier than the awaited cores could have done their work
-        without any pause. If the wait was for transfers, the work after it may start at once. Then
-        only the work that used the data has to wait until the data could be there: if the mover had
-        never paused, and if each transfer had begun when the bytes that it reads were made.
+        without any pause. If the wait was for transfers, the work after it may start at once, and
+        only the work that used the data waits for them. For that wait, the core that does transfers
+        never pauses, and each transfer begins as soon as the bytes that it reads have been made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)

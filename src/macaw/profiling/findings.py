@@ -136,7 +136,7 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
 
 
 def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
-    """Return, by core, the addresses of the instructions of a place that have charged cycles."""
+    """Return, by core, the addresses of the instructions to which a place's cycles are charged."""
     found: dict[str, set[int]] = defaultdict(set)
     for item in place:
         for core, shares in item.shares.items():
@@ -291,9 +291,9 @@ def _avoidable(
 def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
     """Return, for each charge, the indices of those waits that a program could avoid.
 
-    If it is known who used the data for which a core waited, these are all waits. Otherwise the
-    first wait of each instruction for each cause is left out: even if the work of two cores
-    overlaps, the second core has to wait for the first piece of work of the first core.
+    A wait for data always counts if it is known who used the data. Of the other waits, the first
+    one of each instruction for each cause is left out: even if the work of two cores overlaps, the
+    second core has to wait for the first piece of work of the first core.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()
@@ -309,7 +309,7 @@ def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
 def _along(
     run: ChargedRun, graph: RunGraph, core: str, charge: Charge
 ) -> dict[str, dict[Charge, float]]:
-    """Return, by core and charge, which shares of other cycles vanish if a charge of a core does.
+    """Return which shares of other charges vanish together with a charge, by core and charge.
 
     For some causes, the work of the same instruction vanishes too, unless the program needs it. For
     the latency of transfers, the cycles vanish in which other cores only served these transfers.

@@ -335,7 +335,7 @@ class Profile:
         return tuple(track for track in self.tracks if track.core == track.row)
 
     def cores(self, row: str) -> tuple[Track, ...]:
-        """Return the separate tracks of the cores of a row."""
+        """Return the tracks of the single cores of a row; empty if the row is one core."""
         return tuple(track for track in self.tracks if track.row == row and track.core != row)
 
     @property

@@ -19,10 +19,10 @@ from macaw.profiling.recording import Record, Wait
 class CoreTraits:
     """The properties of a core that a profile needs.
 
-    `units` is the number of its compute units, `width` the most bytes that a unit processes in one
-    use. `commands` is true for the core that starts the others. `beat` is the number of bytes of a
-    beat that it reads, `store` that of its widest external write; 0 stands for the width of
-    external memory.
+    `units` is the number of its compute units, `width` the greatest number of bytes that a unit
+    processes in one use. `commands` is true for the core that starts the others. `beat` is the
+    number of bytes that the core reads in a bus cycle (beat), `store` the number of bytes of its
+    widest write to external memory. If one of these two is 0, it is the width of external memory.
     """
 
     name: str

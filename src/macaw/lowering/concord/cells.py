@@ -65,7 +65,7 @@ def indices(node: Node, rows: int) -> Ints:
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return `owner` with the numbers of matrices replaced by those of nodes with vectors.
+    """Return `owner`, the node numbers of cells, with nodes of vectors in place of matrices.
 
     For each matrix in `owner`, the graph gets a node whose vectors are the rows of the matrix's
     tiles. Then vectors can be read from memory to which a matrix was written.
@@ -109,7 +109,8 @@ def as_tiles(
 def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
     """Return the node for a read of vectors. Cells that were never written are zeros.
 
-    `owner` and `index` have shape (iterations, native vectors).
+    For each cell that is read, `owner` has the number of the node that was written there, and
+    `index` the cell's index in that node's value. Both have shape (iterations, native vectors).
     """
     if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
         return vectors(graph, owner[:1], index[:1])  # the cells are the same for every iteration
@@ -236,7 +237,8 @@ def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
 def tiles(graph: Graph, owner: Ints, index: Ints) -> Node:
     """Return the matrix node for a read of tiles. Tiles that were never written are zeros.
 
-    `owner` and `index` have shape (rows of tiles, columns of tiles).
+    For each tile that is read, `owner` has the number of the matrix node that was written there,
+    and `index` the tile's index in that matrix. Both have shape (rows, columns) of tiles.
     """
     rows, columns = owner.shape
     if (owner == NOTHING).all():

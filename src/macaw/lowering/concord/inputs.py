@@ -61,10 +61,11 @@ class Inputs:
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of copied cells whose destinations have hints, under the names of the hints.
+        """Make an input of copied cells if a hint names the place to which a chain copies them.
 
-        `flat` has the addresses of the cells that are copied, `pieces` the hints for their
-        destinations. If the cells themselves have a hint, it is used instead.
+        The input gets the hint's name. `flat` has the addresses of the copied cells, and `pieces`
+        the pairs (index in `flat` of the first cell, hint for its destination). Cells that have a
+        hint at their own address are left out.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
@@ -161,12 +162,12 @@ class Inputs:
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, memory: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a hint for vectors (tiles if `tiles`) without a name, named after their address.
+        """Return a hint for vectors (tiles if `tiles`) that the program does not name.
 
-        A chain reads the places `addresses` (rows, columns) of `memory`; `missing` are those places
-        that were never written, in ascending order. If `missing` is one consecutive range as large
-        as `addresses`, the hint has the shape of `addresses`. Otherwise it covers the first
-        consecutive range.
+        The hint's name is made from their address, such as `dram_64`. A chain reads the places
+        `addresses` (rows, columns) of `memory`; `missing` are those places that were never written,
+        in ascending order. If `missing` is one consecutive range as large as `addresses`, the hint
+        has the shape of `addresses`. Otherwise it covers the first consecutive range.
         """
         native = self.native
         rows, columns = addresses.shape
@@ -181,7 +182,10 @@ class Inputs:
         return Hint(label, memory, first, rows, columns * native)
 
     def _unnamed_rows(self, memory: str, lines: Ints) -> Hint:
-        """Return a new hint for the unwritten cell `lines[0]` of `memory` and those next to it."""
+        """Return a new hint for the cells of `memory` from `lines[0]` to the first gap in `lines`.
+
+        `lines` are the addresses of unwritten cells, in ascending order.
+        """
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1

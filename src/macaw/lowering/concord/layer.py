@@ -72,9 +72,9 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def _repeat_result(collected: Node, result: Node, count: int) -> None:
-    """Change the node `collected` so that it repeats `result` `count` times.
+    """Change the node `collected` so that it repeats the value of `result` `count` times.
 
-    It has the results of all rounds of a loop, and each round computes the same.
+    `collected` stands for the results of all `count` rounds of a loop, which are all equal.
     """
     if result.is_matrix:
         collected.operation, collected.inputs = "stack_tiles", (result,) * count

@@ -296,10 +296,10 @@ class _LoopMaker:
             self.new[node.number] = whole
 
     def _runs(self, node: Node) -> list[Node]:
-        """Return the operands of a "stack" node, in which single nodes replace runs of operands.
+        """Return the operands of a "stack" node, with one node in place of each run of operands.
 
-        A run has the values of one operation in all rounds of a loop; `every` returns the node for
-        it.
+        A run is consecutive operands that are the values of one operation in all rounds of a loop.
+        `every` makes the node that replaces them.
         """
         runs: list[Node] = []
         at = 0
@@ -319,11 +319,10 @@ class _LoopMaker:
         return runs
 
     def _whole(self, node: Node) -> Node | None:
-        """Return a node to replace a stack of the results of all rounds of one loop; else None.
+        """Return a node to replace `node`, a stack of a loop's results, or None.
 
-        Each round may have several operands in the stack: always the results of the same
-        operations, each with a single row. If each round has only one operand, it may have several
-        rows. For other stacks the method returns None.
+        The result is None unless the stack has the results of all rounds of one loop, and from each
+        round those of the same operations. Results of several operations must have a single row.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
