@@ -96,9 +96,8 @@ class Expression:
     """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
 
     `accesses` has the values of the device that it reads, each with a function that returns the
-    present indices; `set` changes `target`. `live` is the expression as Python text, for the code
-    to which a fast engine translates the program of `live_core`. While a test in `guards` is true,
-    this text may give a value that is out of date.
+    present indices; `set` changes `target`. `live` is its Python text in the code to which a fast
+    engine translates the program of `live_core`; while a test in `guards` holds, it may be wrong.
     """
 
     text: str
