@@ -44,7 +44,10 @@ class Spill:
         self.forget_page()
 
     def forget_page(self) -> None:
-        """React to a change of the fields of the area in the state."""
+        """Forget the memory page of the last record, because the area in the state has changed.
+
+        The next record then looks up its page again.
+        """
         self._end = 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
@@ -73,7 +76,10 @@ class Spill:
         # If there is no area, only the registers show the record, until the next record.
 
     def _find_page(self, place: int, found: tuple[Pages, int] | None) -> None:
-        """Set the page to that of a record at `place`. `found` is what `_write` returned for it."""
+        """Remember the memory page that contains a record, for the records that follow it.
+
+        The record is at the address `place`; `found` is what `_write` returned for it.
+        """
         if found is not None:
             pages, offset = found
             self._page = offset >> SHIFT

@@ -176,7 +176,7 @@ class DmaCore(Core):
             self.rows = self.transfer.rows if self.transfer.size else 0
 
     def _add_layout(self, transfer: Transfer) -> Layout:
-        """Return the layout of a transfer that passed the check; store it for equal shapes."""
+        """Return `transfer.layout()` of a checked transfer; store it for transfers of its shape."""
         if len(self._layouts) >= MOST_SHAPES:
             self._layouts.clear()
         return self._layouts.setdefault(transfer.shape, transfer.layout())

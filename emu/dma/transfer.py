@@ -35,7 +35,7 @@ def described(description: bytes) -> Shape:
 
 
 class Layout(NamedTuple):
-    """Properties of a shape of transfers, which the dma computes once for each shape."""
+    """Where all transfers of one shape write copies, and whether their rows depend on others."""
 
     offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
     ordered: bool  # whether a row may read what another row writes
@@ -198,8 +198,9 @@ class Transfer(NamedTuple):
         places to which the dma copies the row.
 
         The result is (source address, destination address, bytes, position after it). A beat ends
-        where the address on the anchor side (`anchor`) is a multiple of `width`. Beats have
-        ascending addresses, or descending ones if the row's destination starts inside its source.
+        where the address is a multiple of `width`: the source address if only the source is
+        external memory, otherwise the destination address (`anchor`). Beats have ascending
+        addresses, or descending ones if the row's destination starts inside its source.
         """
         src = self.src + row * self.src_stride
         dst = self.dst + row * self.dst_stride

@@ -34,11 +34,17 @@ class Arrivals:
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:
-        """Remove the first vector of NetInQ from the record, and return its pieces."""
+        """Remove the first vector of NetInQ from the record, and return its pieces.
+
+        A piece is a range of bytes that one access sent.
+        """
         return self.vectors.pop(0)
 
     def take(self, window: str, size: int) -> Pieces:
-        """Remove and return the pieces of the oldest `size` bytes of a window."""
+        """Remove and return the record of the oldest `size` bytes that came through a window.
+
+        The result says which accesses sent these bytes: it has a piece for each access.
+        """
         pieces, removed = self._pieces.setdefault(window, []), []
         known = sum(x.size for x in pieces)
         if known < size:  # the others arrived before the record began
@@ -55,7 +61,11 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """Return the pieces of bytes `first` to `first` + `size` - 1, counted over all `pieces`."""
+    """Return which accesses sent bytes `first` to `first` + `size` - 1 of some data.
+
+    `pieces` says it for all bytes of the data, in order: a piece is some bytes of one access. The
+    result is in the same form.
+    """
     result = []
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)

@@ -208,7 +208,10 @@ class ChainOrder:
         return present.done - other.done
 
     def _joined(self) -> set[int]:
-        """Return which pieces can be joined to the piece right before them, by their numbers."""
+        """Return the numbers of the pieces that can be joined to the piece right before them.
+
+        A piece is some iterations of a chain.
+        """
         found: set[int] = set()
         run = {0}
         steps: tuple[int, ...] = ()
@@ -224,7 +227,7 @@ class ChainOrder:
         return found
 
     def _find_paths(self) -> None:
-        """Set `cycles`, `before` and `path` of each piece.
+        """Set `cycles`, `before` and `path` of each piece, which is some iterations of a chain.
 
         `cycles` is how long the piece takes if it waits for nothing. `before` has the earlier
         pieces whose results the piece reads; for each it gets the cycles from these results to the
@@ -262,7 +265,7 @@ class ChainOrder:
                 behind[item] = max(behind[item], piece.path)
 
     def _by_path(self, simulation: _Simulation, products_last: bool) -> Iterator[_Piece]:
-        """Yield the pieces in the order of a list scheduling.
+        """Yield the pieces (iterations of chains) in the order of a list scheduling.
 
         Of the pieces whose operands are ready, the one with the longest `path` is next. The caller
         executes it in `simulation` before the next one is chosen. With `products_last`, pieces
@@ -335,14 +338,17 @@ class _Simulation:
         self.counts_waits = counts_waits
 
     def end(self, piece: _Piece) -> int:
-        """Return the cycle in which a piece would end if all units were free from cycle 0 on."""
+        """Return the cycle in which `piece` would end if all units were free from cycle 0 on.
+
+        A piece is some iterations of a chain.
+        """
         busy, self.units.free = self.units.free, np.zeros(len(UNITS), np.int64)
         schedule = self._schedule(piece, 0)
         self.units.free = busy
         return max(int(schedule.readable.max()), schedule.stored)
 
     def execute(self, piece: _Piece) -> None:
-        """Execute a piece; the pieces of earlier calls come before it."""
+        """Execute `piece`, iterations of a chain, after the pieces of all earlier calls."""
         schedule = self._schedule(piece, self.now)
         self.waits += schedule.read_waits
         for unit, free in schedule.free.items():

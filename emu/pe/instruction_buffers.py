@@ -206,7 +206,7 @@ def _uses(
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """Return an `Ahead` with everything that is in `first` or in `second`; None has nothing."""
+    """Return an `Ahead` with everything that is in `first` or `second`; None counts as empty."""
     if first is None:
         return second
     return Ahead(

@@ -168,7 +168,7 @@ class RunLifecycle:
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
     ) -> tuple[list[Op], int]:
-        """Return the steps of one iteration of buffer `number`, and the first segment left over.
+        """Return the steps of one iteration of buffer `number`, and a segment number.
 
         The other arguments are those of `Expansion`: the operands of the iteration, the number of
         the first segment that no earlier iteration takes (`taken`), and whether the iteration must
@@ -198,9 +198,10 @@ class RunLifecycle:
             run["ahead"] = None
 
     def steps_of(self, run: Run, iteration: int, taken: int) -> tuple[list[Op], int]:
-        """Return the steps of an iteration of the run's buffer, and the first segment left over.
+        """Return the steps of an iteration of the run's buffer, and a segment number.
 
-        `taken` and the second result are those of `_expansion`. Raises `Fault`.
+        `taken` is the number of the first segment that no earlier iteration takes. The result has
+        the number of the first segment that this iteration does not take either. Raises `Fault`.
         """
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = self._is_last(run, iteration)
@@ -210,7 +211,7 @@ class RunLifecycle:
         return iteration + 1 == run["iterations"] and not run["chain"]
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """Return everything that all iterations and triggered buffers may use.
+        """Return what a run and the buffers that it triggers may use: accumulators and blocks.
 
         The result is None if the run has only one iteration and triggers no buffer.
         """

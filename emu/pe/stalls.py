@@ -1,4 +1,4 @@
-"""Reports the waits of the bus and the runs of a row, and the parts that can end each wait."""
+"""Reports for what the bus and each run of a row wait, and which parts can end each wait."""
 
 from __future__ import annotations
 

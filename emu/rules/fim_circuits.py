@@ -97,9 +97,9 @@ def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tu
 def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) -> int | None:
     """Return the cycle from which the first `count` columns of a buffer are stored.
 
-    The buffer has the columns `start` to `end` - 1 (pointers that count columns). `arrivals` has
-    the cycles in which the last of them are stored, the earliest first; cycles of earlier columns
-    are dropped. The result is None if fewer than `count` columns have been pushed, and 0 if
+    The buffer has the columns `start` to `end` - 1 (pointers that count columns). `arrivals` has,
+    in ascending order, the cycles in which the last few of them are stored; cycles of earlier
+    columns are dropped. The result is None if fewer than `count` columns have been pushed, and 0 if
     `arrivals` no longer has the cycle for these columns.
     """
     later = end - start - count  # number of columns after the first `count`
@@ -111,7 +111,7 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 def all_stored(arrivals: Sequence[int]) -> int:
     """Return the cycle from which all columns that were pushed into a buffer are stored.
 
-    `arrivals` has the cycles in which the last of them are stored, the earliest first.
+    `arrivals` has, in ascending order, the cycles in which the last few of them are stored.
     """
     return arrivals[-1] if arrivals else 0
 

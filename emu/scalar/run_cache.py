@@ -60,7 +60,10 @@ class RunCache:
         self._watch = PageWatch(self._forget)
 
     def run(self, address: int) -> Run:
-        """Return the longest run from `address` on, and store it in `runs`. Raises `Fault`."""
+        """Return the longest run from `address` on, and store it in `runs`. Raises `Fault`.
+
+        A run is a sequence of instructions that are bound to registers.
+        """
         return self._prepare(address, self.runs, LONGEST)
 
     def step(self, address: int) -> Run:

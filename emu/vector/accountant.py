@@ -115,8 +115,9 @@ class VectorAccountant(ScalarAccountant):
             self.latest.append((begin, until, Charge(cause, address, whom, producer, cores)))
 
     def _hide(self, since: int, cause: str) -> None:
-        """Record that the charges since cycle `since` are hidden by a wait whose cause is `cause`.
+        """Record that a wait with the cause `cause` hides the earlier charges from `since` on.
 
+        To save a hidden cycle saves no time, because the wait then becomes one cycle longer.
         Charges to `cause` itself are not hidden.
         """
         visible = []

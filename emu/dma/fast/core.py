@@ -60,8 +60,9 @@ class FastDma(DmaCore):
     # The contract
 
     def advance(self, limit: int) -> Stop | None:
-        """Sleep until the last write if no other core can notice; else do the work of one cycle.
+        """Sleep until the last write of a transfer, or do the work of one cycle.
 
+        The dma sleeps if no other core can notice that it does the cycles before that write later.
         For a transfer that needs no arbiter, do all its cycles before cycle `limit`. Raises
         `Fault`.
         """
@@ -151,8 +152,8 @@ class FastDma(DmaCore):
     def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index of the oldest transfer that can act, as `DmaCore.find_runnable` does.
 
-        If bursts can move the running transfer, its shape uses no window. So the next transfer can
-        act, without a search, if it has the same shape.
+        If bursts can move the running transfer, its addresses are in no window. So if the
+        next transfer has the same addresses and sizes (shape), it can act without a search.
         """
         state = self.state
         follows = self.route is not None and not skip and not state.held

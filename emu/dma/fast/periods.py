@@ -24,7 +24,11 @@ _FIRST = 4  # how many numbers of a relative state are compared first
 
 
 class _Present(NamedTuple):
-    """A state of the dma before an act: the relative part, and numbers that grow in each period."""
+    """A state of the dma before an act.
+
+    `relative` has what must be equal before and after a period; its times count from the present
+    cycle. The fields after `ready` grow in each period.
+    """
 
     relative: tuple[object, ...]
     ready: list[int]  # relative, too: the cycle from which the dma can write each buffered beat
@@ -102,9 +106,9 @@ class Periods:
         )
 
     def _first(self) -> tuple[int, ...]:
-        """Return the first `_FIRST` numbers of the relative state, which differ most often.
+        """Return the first `_FIRST` numbers of `_Present.relative`, which differ most often.
 
-        A comparison of these numbers alone shows of most states that they are not the earlier one.
+        For most states, these numbers alone show that the state is not the earlier one.
         """
         state, time = self.dma.state, self.dma.time
         return len(state.buffer), state.row, state.read_free - time, state.write_free - time

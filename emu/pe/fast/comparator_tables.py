@@ -103,11 +103,12 @@ def _drain(state: int, depth_2: int) -> int:
 
 
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the effect of one pair as two arrays of shape (states, outcomes).
+    """Return the effect of one pair of weights as two arrays of shape (states, outcomes).
 
-    `depth_1` and `depth_2` are the depths of the load queues, `states` is the number of states. The
-    first array has the state after the cycle in which the pair is examined. The second has the
-    number of cycles that the comparator waits before this cycle.
+    An outcome is the number of effectual weights of the pair, 0 to 2. `depth_1` and `depth_2` are
+    the depths of the load queues, `states` is the number of states. The first array has the state
+    after the cycle in which the pair is examined. The second has the number of cycles that the
+    comparator waits before this cycle.
     """
     next_state = np.zeros((states, OUTCOMES), np.int64)
     wait = np.zeros((states, OUTCOMES), np.int64)

@@ -182,8 +182,8 @@ class Plan:
     def _time_queued(self) -> None:
         """Compute the times of macs in design 5b (seed 000, Fig. 5b), which has two load queues.
 
-        For each block of pairs, also set the row in the tables that describes it (`keys`), and the
-        block's first cycle (`begins`).
+        A block is several pairs of weights (`comparator_tables`). For each block, also set the row
+        of the tables that has its effect (`keys`), and its first cycle (`begins`).
         """
         table = self.tables
         assert table is not None
@@ -273,7 +273,7 @@ class Plan:
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
-        """Return the cycle of each pair, and the number of loads in queue 1 after this cycle.
+        """Return when each pair of weights is examined, and how many loads queue 1 has after that.
 
         Both arrays have shape (PEs, pairs); the PEs are those of `rows`.
         """

@@ -146,11 +146,11 @@ class FastHart(Hart, TranslatingCore):
         return None
 
     def _execute_run(self, pc: int, room: int, limit: int) -> bool:
-        """Execute the run at `pc`: the instructions that begin before cycle `limit`.
+        """Execute the run at `pc`, a sequence of instructions, as far as they begin before `limit`.
 
-        The trace's next border is `room` instructions away. If borders may not be among the
-        instructions, execute only those before it. Return whether the interpreter must execute the
-        next instruction.
+        After `room` instructions the trace begins or ends to record (a border). Stop there if
+        the trace's records must be written at once (`takes_late_records`). Return whether the
+        interpreter must execute the next instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)

@@ -220,7 +220,7 @@ def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Templat
 
 
 class _Change(ast.NodeTransformer):
-    """Replaces registers and values in statements by marks."""
+    """Replaces registers and `values` in statements by marks, the names that `_MARK` matches."""
 
     def __init__(self, values: frozenset[str]) -> None:
         self.values = values

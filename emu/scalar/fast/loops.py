@@ -10,7 +10,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Step(NamedTuple):
-    """By how much a loop changes a register, seen from one instruction of the loop."""
+    """How much a pass of a loop adds to a register: as a whole, and before one instruction."""
 
     by: int  # what each pass adds to it; 0 if the loop does not write it
     before: int  # what the present pass has added before the instruction

@@ -184,8 +184,9 @@ class PassTimes:
     def _make_start(self, first: int) -> Timed:
         """Return when the instructions from `first` on begin, and when each kind of use begins.
 
-        In the uses, `number` counts the uses by the instructions before `first` in a pass, and
-        `more` those by all instructions of a pass. The uses are ordered by their kind.
+        The result has a use for each kind, ordered by kind. Its `number` counts the uses by the
+        instructions before `first` in a pass, which the caller subtracts from the number of
+        `_make_end`. Its `more` counts those by all instructions of a pass.
         """
         timed = [self._passed(number) for number in range(first, first + self.length)]
         uses = _merge(use for item in timed for use in item.uses)
@@ -196,8 +197,8 @@ class PassTimes:
     def _make_end(self, end: int) -> Timed:
         """Return when the instructions before `end` have ended, and when each kind of use ends.
 
-        In the uses, `number` counts the uses by the instructions before `end` in a pass. The uses
-        are ordered by their kind.
+        The result has a use for each kind, ordered by kind. Its `number` counts the uses by the
+        instructions before `end` in a pass.
         """
         timed = [self._passed(number) for number in range(end - self.length, end)]
         uses = _merge(use for item in timed for use in item.uses)

@@ -118,7 +118,7 @@ class Translator(Counting):
     def walks(self) -> Sequence[Walk] | None:
         """Return all accesses to external memory; None if a pass does not move each by a constant.
 
-        In this class there are none, because its blocks access only local memory.
+        This class returns (), because its blocks access only local memory.
         """
         return ()
 
@@ -241,16 +241,18 @@ class Translator(Counting):
         return "\n".join([f"def block({', '.join(parameters)}):", *indent_lines(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
-        """Return the lines that end the function `cost` cycles after this instruction begins.
+        """Return the lines that end the function `cost` cycles after the start of an instruction.
 
-        `following` is an expression, as text, for the address of the next instruction.
+        This is the present instruction, for which lines are being written. `following` is an
+        expression, as text, for the address of the next instruction.
         """
         last = [f"place, taken = {self.counts['done']}, {cost > 0}"] if self.reporting else []
         return [f"pc = {following}", *last, *self._count_pass(cost), "break"]
 
     def leave(self) -> list[str]:
-        """Return the lines that end the function before this instruction; the interpreter executes
-        it.
+        """Return the lines that end the function before the present instruction.
+
+        The interpreter then executes this instruction.
         """
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
@@ -288,8 +290,8 @@ class Translator(Counting):
     def _count_pass(self, cost: int, again: bool = False) -> list[str]:
         """Return the lines at the end of a pass that update the counts and the time `t`.
 
-        The pass ends `cost` cycles after this instruction begins. `again` says that another pass
-        follows.
+        The pass ends `cost` cycles after the present instruction (for which lines are being
+        written) starts. `again` says that another pass follows.
         """
         # the counts of all passes are added once, at the end
         skipped = "uses" if self.round is not None else ""

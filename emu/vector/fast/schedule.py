@@ -26,7 +26,7 @@ class Issue(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """For each instruction of a block: which waits the block tests, and how long the others are."""
+    """How each instruction of a block waits for results: by a test, or for a known time."""
 
     demanded: tuple[int, ...]  # the places that must be ready when the function of the block begins
     tested: tuple[tuple[int, ...], ...]  # by instruction: the places of which the cycle is unknown
