@@ -175,8 +175,8 @@ class Action:
     `prefetch` copies the constants of a step, and then `bring` copies only its other inputs. Both,
     and `fetch`, are queued at the dma, which makes copies one after the other. A copy waits
     while a block runs in its banks. `start` waits for its step's inputs and for the island. The
-    copies of `host` are queued after those that fetch its inputs. Otherwise cp waits only for room
-    in the queue of the dma.
+    copies of `host` are queued after those that fetch its inputs. Apart from this, cp waits only
+    for room in the queue of the dma.
     """
 
     kind: str

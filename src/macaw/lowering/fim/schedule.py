@@ -205,8 +205,9 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
     """Return the cost of issuing `option` after the steps of a track, as `list_schedule` says.
 
-    The end of the path is the end of the option, plus the least cycles of the tasks that depend on
-    it. The cost is `NEVER` if constants that stay need more rows than are reserved.
+    The end of the path through the option is predicted as the option's end plus the least cycles of
+    the tasks that depend on it. The cost is `NEVER` if constants that stay need more rows than are
+    reserved.
     """
     trial, before = track.copy(), track.clock.copies_end
     trial.issue(option)

@@ -234,7 +234,7 @@ class StreamTiling:
 
     @property
     def mask(self) -> int:
-        """A bit mask of the banks of a stream that takes no tiles from another stream."""
+        """A bit mask of the stream's banks; only if it takes no tiles from another stream."""
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:

@@ -98,7 +98,7 @@ def _rounds(stream: StreamTiling, block: int) -> Iterator[Item]:
 
 
 def _with_lock(buffer: int, word: Word) -> Iterator[Item]:
-    """Yield a word between the lock and the unlock of a buffer."""
+    """Yield the lock of a buffer, then `word`, then the unlock of the buffer."""
     yield Word(f"lock {buffer}", LOCK, value=buffer)
     yield word
     yield Word(f"unlock {buffer}", UNLOCK, value=buffer)

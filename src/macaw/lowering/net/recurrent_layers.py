@@ -105,7 +105,7 @@ def _model(rewriting: Rewriting, node: Node) -> Any:
 
 
 def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
-    """Return the tensor with the native vectors of the input `port`; append its movements."""
+    """Append movements that make native vectors of the input `port`; return their tensor."""
     x = rewriting.tensors[port.name]
     rows, width = port.elements.shape
     columns = prod(port.shape) // rows

@@ -249,7 +249,7 @@ def _average_of_sums(
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
     """Write the sums of a group of channels over `count` positions, starting at s2.
 
-    Return whether the sums of int8 are widened to 32 bits, in the four quarters.
+    Return the argument `widened` of `Mean.finish`: whether sums of int8 numbers have 32 bits.
     """
     k.put("mv a0, s2")
     k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
