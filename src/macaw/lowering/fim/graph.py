@@ -391,7 +391,7 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Return the shape of an input or result for the host, which need not be a matrix."""
+        """Return the shape that an input or result has on the host: it may have other axes."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:

@@ -293,7 +293,7 @@ def _streams(query: _Query, before: tuple[StreamTiling, ...]) -> Iterator[tuple[
     once) are one tile high. Its banks and buffer come after those of the earlier products, and the
     island has enough banks for them. A block that pushes computes all columns of its result in one
     round, so that it pushes the tiles in the order in which the next block pulls them. In the
-    layout dot, each of its items has the numbers of one tile that the next block pulls.
+    layout dot, each item of this block has the numbers of one tile that the next block pulls.
     """
     number, config, layout = len(before), query.config, query.layout
     if number == len(query.traits):
