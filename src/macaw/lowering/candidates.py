@@ -49,7 +49,7 @@ def _partitions(
 
     With `aligns`, an aligned partition follows if it differs from the first. The dma moves the
     outputs of a cluster in pieces of a few bytes, and a piece that crosses the border of a beat
-    takes longer. In an aligned partition fewer pieces do: the number of outputs of a part is a
+    takes longer. In an aligned partition fewer pieces cross it: a part's number of outputs is a
     multiple of the greatest common divisor of `pe.pes` and the number of results in 16 bytes.
     """
     part = array_partition(product, split, size)

@@ -89,7 +89,7 @@ def factor_bytes(plan: ProductPlan) -> int:
 
 
 def config_size(plan: ProductPlan) -> int:
-    """Return the bytes of the packet that stores the sequence that turns sums into results."""
+    """Return the number of bytes of the config packet for the sequence that makes the results."""
     segments = (plan.product.scales is not None) + (plan.product.table is not None)
     return PACKET.size + (1 + segments) * SEGMENT.size
 

@@ -36,7 +36,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def some(self) -> ProductPlan:
-        """A plan with any one of the tiles, for those numbers that are the same in all plans."""
+        """The plan of an arbitrary tile, for those numbers that are the same for all tiles."""
 
     # Numbers of tiles
 

@@ -228,8 +228,8 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
 
     This is for products whose weights are a tensor that the program computes; for others the result
     is empty. There is one transfer for each tile of outputs and each cluster with separate weights.
-    Such a product has one weight for each channel, and so for each PE. The transfer writes it to
-    the last byte of the PE's record.
+    Such a product has one weight for each channel, and so for each PE. It is the last byte of the
+    weight data of this PE; the transfer writes one such byte for each PE.
     """
     if not plan.product.reads_weights:
         return []

@@ -147,7 +147,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def buffered_rows(self) -> int:
-        """The number by which `check` multiplies `blocks`: 1, because `blocks` counts all rows."""
+        """1, the number by which `check` multiplies `blocks`, because `blocks` is for all rows."""
         return 1
 
     @property

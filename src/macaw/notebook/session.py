@@ -50,10 +50,10 @@ def _points(session: Session) -> Markup:
 
 
 def _past(session: Session) -> Markup:
-    """Return a table of the queues that are not empty now or were not empty at a checkpoint.
+    """Return a table of queues: a chart of their levels at the checkpoints, and the level now.
 
-    The table is empty if there are too few checkpoints (`LEAST_MOMENTS`, which counts the present
-    position, too).
+    Queues that were empty at all these moments are left out. The table is empty if there are fewer
+    than `LEAST_MOMENTS` moments.
     """
     columns = [
         Column("queue"),

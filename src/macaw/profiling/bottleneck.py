@@ -130,11 +130,12 @@ class _WorkGraph:
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
         """Convert cycle `time` of the recorded run to the simulated run: return (cycle, delay).
 
-        The sum of both is the simulated cycle. If the core worked at `time`, `cycle` is at the same
-        place in the simulated work, and `delay` is 0. If the core paused, `cycle` is the end of its
-        work before the pause; `delay` is 1, however long it had paused, or 0 at the first cycle of
-        the pause. If the core had not begun to work, `cycle` is 0 and `delay` is `time`. `spans`
-        has the simulated (begin, end) of the core's intervals so far.
+        The simulated cycle is `cycle` + `delay`. There are three cases. If the core worked at
+        `time`, `cycle` is at the same place in the simulated work, and `delay` is 0. If the core
+        paused at `time`, `cycle` is the simulated end of its work before the pause, and `delay` is
+        0 in the first cycle of the pause, else 1. If the core had not begun to work, `cycle` is 0
+        and `delay` is `time`. `spans` has the simulated (begin, end) of the core's intervals so
+        far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:

@@ -40,7 +40,8 @@ class _Evidence:
     """The charges to one cause in one line of the source, over all cores of a row.
 
     `cycles_of` has the device cycles by core. `shares` has the share of each charge that can
-    vanish, and `along` what then vanishes too. `waits` are the waits for this cause: (core, index).
+    vanish, `along` the shares of other charges that then vanish too. `waits` are the waits with
+    this cause, as pairs (core, index of the wait).
     """
 
     line: SourceLine
@@ -214,10 +215,10 @@ def _share_of_order(
     """Return which share of the imbalance vanishes if matrix rows are sorted by their work.
 
     The imbalance is the time in which units of the array wait for the unit with most work. `steps`
-    has the work of the units by the address of an instruction, then by (packet list, place of the
-    weights, cluster). Clusters whose weights have the same place work at the same time, so they
-    take as long as their unit with most work. Sorting exchanges only matrix rows of one packet
-    list. Instructions that are not in `addresses` are ignored.
+    has the work of each unit by the address of an instruction, then by (packet list, place of the
+    weights, cluster). Clusters whose weights have the same place work at the same time, and all of
+    them take as long as the unit with most work. Sorting moves matrix rows between units, but only
+    within a packet list. Instructions that are not in `addresses` are ignored.
     """
     clusters: dict[int, dict[int, dict[int, Sequence[int]]]] = {}
     for address, found in steps.items():

@@ -348,8 +348,8 @@ class Tracer:
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
         """Append cells to the output queue NetOutQ; `owner` and `index` are those of `_put`.
 
-        The chain has an instruction in `places` for each write to the queue. In each iteration,
-        each of them appends the whole row of cells.
+        `places` has the chain's instructions that write to the queue. In each iteration, each of
+        these instructions appends the iteration's whole row of cells.
         """
         for line in zip(owner.tolist(), index.tolist(), strict=True):
             for place in places:
