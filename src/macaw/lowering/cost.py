@@ -436,9 +436,8 @@ def _stationary_cycles(
 ) -> float:
     """Return the cycles of a packet list that keeps weights in the PEs.
 
-    The list loads the weights, multiplies the rows of activations one by one, and stores the
-    results. `loads` is the number of products of a PE for one row. `_iteration_kinds` explains
-    `entering` and `last`.
+    The list loads weights, multiplies the rows of activations one by one, and stores the results. A
+    PE adds `loads` products for one row. `_iteration_kinds` explains `entering` and `last`.
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
