@@ -213,7 +213,7 @@ class CorePart:
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the section plans for tensors of this core's windows, by the name that `at=` uses.
+        """Return the sections for tensors of this core's windows, by the name that `at=` uses.
 
         These tensors are in external memory; the default program copies them into or out of the
         window.

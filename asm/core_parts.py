@@ -126,7 +126,7 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """Return the section plan for tensors in the memory `word`, the value of `at=`.
+        """Return the section, not placed yet, for tensors in memory `word`, the value of `at=`.
 
         Raises `Mistake`.
         """

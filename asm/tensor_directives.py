@@ -49,7 +49,7 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """Return the section plan for the tensor `name`.
+    """Return the section, not placed yet, for the tensor `name`.
 
     Raises `Mistake` if the memory cannot contain the tensor.
 

@@ -21,6 +21,7 @@ Values = Mapping[str, Any]  # the values of an announcement, by name
 def place_of(core: Core, values: Values) -> Place:
     """Return the place in `core` to which an announcement refers.
 
+    An announcement is a report of the core on what it does, such as the start of an instruction.
     The indices of the place are the `values` of the announcement that are named like the levels of
     the core.
     """
@@ -45,7 +46,10 @@ def inside(place: Place, where: list[Place]) -> bool:
 
 
 def reaches(core: Core, values: Values, where: Place) -> bool:
-    """Return whether an announcement of `core` concerns units of the place `where`."""
+    """Return whether an announcement of `core` concerns units of the place `where`.
+
+    An announcement is a report of the core on what it does; `values` are its fields.
+    """
     if not inside(place_of(core, values), [where]):
         return False
     masks = [values.get(f"{level}s") for level in core.table.levels]

@@ -35,7 +35,7 @@ NO_GOALS: Goals = MappingProxyType({})
 
 
 class Monitor:
-    """Tests the points of one session while the device runs."""
+    """Tests the breakpoints, watches and caught events of one session while the device runs."""
 
     def __init__(self, debuggee: Debuggee, points: Points) -> None:
         self.debuggee = debuggee
@@ -198,7 +198,10 @@ class Monitor:
         self._announcements.append((event.kind, event.core.name, dict(event.values)))
 
     def _after_act(self, core: Core | None) -> None:
-        """Test the points after an act of a core; None means the arbiter of a memory."""
+        """Test the points after an act of a core, such as an instruction.
+
+        None means an act of the arbiter of a memory.
+        """
         announcements, self._announcements = self._announcements, []
         cores = self.debuggee.device.cores
         hits: list[Hit] = []

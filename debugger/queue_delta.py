@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class QueueDelta(NamedTuple):
-    """How many items have left (`pops`) and entered (`pushes`) one queue in an act."""
+    """How many items have left (`pops`) and entered (`pushes`) one queue in an act of a core.
+
+    An act is an instruction or, for some cores, a cycle.
+    """
 
     place: Place
     queue: str

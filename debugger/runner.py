@@ -32,8 +32,8 @@ BULK = 64  # the last instructions before a goal are stepped one by one
 class Runner:
     """Runs the device of one session.
 
-    There are two kinds of runs: live runs, which the points of the session can stop, and replays of
-    the past, which they cannot.
+    There are two kinds of runs: live runs, which the points of the session (breakpoints, watches
+    and caught events) can stop, and replays of the past, which they cannot.
     """
 
     def __init__(

@@ -212,7 +212,10 @@ class Session(Motion):
         return self.points.add("catch", event, condition=condition, place=at)
 
     def check_point(self, point: Point) -> None:
-        """Raise `PointError` unless all texts of a point have a meaning on the present device."""
+        """Raise `PointError` unless all texts of a point have a meaning on the present device.
+
+        A point is a breakpoint, watch or caught event; its texts are the location, condition, ...
+        """
         check_point(self._debuggee, point)
 
     def point_targets(self, point: Point) -> list[Target]:

@@ -22,7 +22,10 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """An event of one core, found by comparing the core's state before and after acts."""
+    """An event of one core, found by comparing the core's state before and after acts.
+
+    An act is an instruction or, for some cores, a cycle.
+    """
 
     by_others = False  # whether acts of other cores may cause it
 

@@ -54,9 +54,9 @@ def piece_places(debuggee: Debuggee) -> list[Place]:
 def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
     """Run until each of `cores` that is running has executed `count` instructions.
 
-    Return the stop and the number of steps done. For a core with several units, one act is one
-    step. A core without a program counts as running, because other cores may give it work. Raises
-    `SessionError` if no core in `cores` is running.
+    Return the stop and the number of steps done. For a core with several units, one act (an
+    instruction or a cycle) is one step. A core without a program counts as running, because other
+    cores may give it work. Raises `SessionError` if no core in `cores` is running.
     """
     debuggee = runner.debuggee
     if debuggee.device.stopped is not None:

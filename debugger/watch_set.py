@@ -161,9 +161,10 @@ class WatchSet:
     def after_act(
         self, core: Core | None, announcements: Sequence[Announcement]
     ) -> Iterator[WatchHit]:
-        """Yield the hits of watches in an act of a core; None means the arbiter of a memory.
+        """Yield the hits of watches in an act of a core, such as an instruction.
 
-        `announcements` are those that the core has made during the act.
+        If `core` is None, the arbiter of a memory acts. `announcements` are the reports that the
+        core has made during the act on what it does.
         """
         probe_hits, self._probe_hits = self._probe_hits, []
         for kind, name, values in announcements:

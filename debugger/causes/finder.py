@@ -35,7 +35,7 @@ class Cause:
     """A value and the step that made it; `causes` are the values that the step read.
 
     `role` is its role for the step that read it ("weight", "rs1"), `name` its place (`x[0, 5]`),
-    `how` the step ("mac", "transfer 3"). A `setting` only says how a step computes: a shift.
+    `how` the step ("mac", "transfer 3"). A `setting`, such as a shift, says how a step computes.
     """
 
     role: str  # for the value that the user asked about: the question

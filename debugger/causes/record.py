@@ -235,7 +235,10 @@ class RunRecord:
     # Questions
 
     def writer(self, address: int, before: int) -> Access | None:
-        """Return the last write of the byte at `address` before announcement `before`, or None."""
+        """Return the last write of the byte at `address` before announcement `before`, or None.
+
+        Announcements, the reports of cores on what they do, are numbered from the run's start.
+        """
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def neighbours(self, address: int, size: int) -> list[Access]:
@@ -270,6 +273,7 @@ class RunRecord:
     def read(self, core: str, address: int, before: int) -> Access | None:
         """Return a core's last read of the byte at `address` up to announcement `before`.
 
+        Announcements, the reports of cores on what they do, are numbered from the run's start.
         Return None if there is no such read.
         """
         found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
@@ -317,7 +321,7 @@ class RunRecord:
         return window.name, before
 
     def window_access(self, number: int) -> Access | None:
-        """Return the access to a window that has the announcement number `number`, or None."""
+        """Return the access to a window whose announcement has the number `number`, or None."""
         access = self._window_accesses.get(number)
         if access is not None:
             self.require_whole()

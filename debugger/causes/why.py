@@ -129,6 +129,9 @@ def _search(expression: Expression, text: str) -> Callable[[CauseFinder], Iterat
 
 
 def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:
-    """Return the names of those fields of a core's state whose origins the core records."""
+    """Return the names of those fields of a core's state whose origins the core records.
+
+    The origins are the steps that made the values in a field.
+    """
     origins = record.device.cores[core].origins
     return frozenset() if origins is None else origins.fields

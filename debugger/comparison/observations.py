@@ -221,8 +221,8 @@ class ObservedRun:
 def registers(config: Mapping[str, Any], engine: str) -> dict[str, tuple[str, ...]]:
     """Return, by core name, the fields of the core's state that are registers or queues.
 
-    These are the core's register files, and the fields whose origins the core can record with this
-    engine.
+    These are the core's register files, and the fields whose origins (the steps that made their
+    values) the core can record with this engine.
     """
     device = Device(config, engine=engine)  # a device is slow while it records origins
     fields = {}

@@ -201,7 +201,7 @@ class FimPart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the section plans for the tensors of islands, by the name that `at=` uses.
+        """Return the sections for the tensors of islands, by the name that `at=` uses.
 
         The names are `island0`, `island1` and so on. The tensors of an island follow each other
         from the start of its banks.

@@ -84,7 +84,7 @@ class PePart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the section plans for tensors in units, by their names for `at=` (`unit0`, ...).
+        """Return the sections for tensors in units, by their names for `at=` (`unit0`, ...).
 
         The section of row R follows the row's image, in half 0 of its unit.
         """

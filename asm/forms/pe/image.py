@@ -57,7 +57,7 @@ def unit_base(row: int) -> int:
 
 
 def tensor_plans(config: Configuration) -> dict[str, SectionPlan]:
-    """Return the section plans for tensors in units, by the name that `at=` uses (`unit0`, ...).
+    """Return the sections for tensors in units, by the name that `at=` uses (`unit0`, ...).
 
     Each section follows the image of its row.
     """

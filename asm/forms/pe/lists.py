@@ -105,9 +105,9 @@ class Lists:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """Return (mask of rows, address) of each list, which the default program dispatches.
+        """Return (`row`, address) of each packet list, for the default program to dispatch.
 
-        The mask is the argument `row`: only the bit of this part's row is set in it.
+        `row` is a mask of rows in which only the bit of this part's row is set.
         """
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]
