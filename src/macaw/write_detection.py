@@ -1,9 +1,9 @@
 """Finds outputs to which a run has certainly written nothing.
 
-For small outputs, the module is told of each write to one of their words, but only with the memory
-page of the write. So the write counts for all small outputs in this page. For a larger output, the
-module only knows which memory pages were written after the program was loaded. So each write to one
-of the output's pages counts as a write to the output, even if it wrote other data there.
+The module knows only the memory pages of writes, so an output that was not written may count as
+written. Writes to words of small outputs are watched: such a write counts for all small outputs in
+the same page. Larger outputs are not watched: any write to one of their pages after the program was
+loaded counts, even if it wrote other data there.
 """
 
 from __future__ import annotations

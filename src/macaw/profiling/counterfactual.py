@@ -43,9 +43,9 @@ class _Transfer:
 
     The transfer ended in interval `node` of the mover, the core that does transfers. `begin` and
     `end` count cycles from the start of this interval; `begin` is negative if the transfer started
-    earlier. `makers` are pairs (interval, cycles): a core wrote bytes that the transfer reads, for
-    the last time so many cycles after the start of this interval of its work. `sources` are the
-    numbers of the earlier transfers that wrote such bytes.
+    earlier. `makers` has a pair (interval, cycles) for each core that wrote bytes that the transfer
+    reads: the interval of the core's last such write, and the cycles from its start to the write.
+    `sources` are the numbers of the earlier transfers that wrote such bytes.
     """
 
     node: int

@@ -268,7 +268,7 @@ class _Profiler:
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return the parameters to record all instructions, and the record counts, both by core."""
+        """Return, by core, trace parameters to record all instructions, and numbers of records."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:

@@ -130,9 +130,9 @@ def _places(config: Configuration) -> int:
 def _is_wide(config: Configuration, columns: int) -> bool:
     """Return whether the generated file must divide the factors of products into halves.
 
-    This is for the quantiser mx. It is so if sums need more than an int64, or dot products more
-    than a binary64. `columns` is the number of elements in a matrix row. Raises `LowerError` if
-    even sums of these halves are too large.
+    It must, for the quantiser mx, if sums do not fit an int64, or dot products are not exact in a
+    binary64. `columns` is the number of elements in a matrix row. Raises `LowerError` if even sums
+    of these halves are too large.
     """
     block = _block(config)
     bits = sum(element.size for element in _elements(config)) + (block - 1).bit_length()
