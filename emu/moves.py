@@ -50,12 +50,12 @@ class MoveLog:
                 core.listeners.append(self._hear)
 
     def begin(self, time: int, address: int) -> Move:
-        """Return a new move from cycle `time` on, which the instruction at `address` started."""
+        """Return a new transfer, which the instruction at `address` started in cycle `time`."""
         self.moves.append(Move(time, address))
         return self.moves[-1]
 
     def read(self, move: Move, address: int, size: int) -> None:
-        """Record that the mover read some bytes for a move."""
+        """Record that the transfer `move` has read `size` bytes of its source at `address`."""
         move.is_inward = move.is_inward or address >= EXTERNAL
         for word in _words(address, size):
             maker = self._makers.get(word)
@@ -66,7 +66,7 @@ class MoveLog:
                 move.made[core] = max(move.made.get(core, 0), time)
 
     def write(self, move: Move, address: int, size: int) -> None:
-        """Record that the mover wrote some bytes of a move."""
+        """Record that the transfer `move` has written `size` bytes of its destination."""
         move.is_outward = move.is_outward or address >= EXTERNAL
         self._makers.update(dict.fromkeys(_words(address, size), move))
 

@@ -49,7 +49,7 @@ class WindowPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The bytes in memory to which an address in a setting points."""
+    """An address in a setting (a value that configures a step), and the bytes at this address."""
 
     address: int
     size: int = 0  # 0: the setting is only the address

@@ -264,7 +264,7 @@ class TraceBlock(Groups):
     def records_alone(self, number: int) -> bool:
         """Return whether the records from instruction `number` on have one instruction each.
 
-        No earlier instruction may be in an open record.
+        The result is False if an earlier instruction is in an open record.
         """
         opened = self._lazy is None or self._lazy[0] == number
         return opened and self.state.trace_num == 1 and not self._active

@@ -63,7 +63,7 @@ class Groups(Registers):
     def _settle_rest(self) -> None:
         """Set `open_at` to the next instruction at which the trigger will open a group.
 
-        If there is none and no group records, also compute `close_at` and `on`.
+        If there is no such instruction and no group records, also compute `close_at` and `on`.
         """
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:

@@ -81,7 +81,7 @@ class Trigger:
 
 
 def _turns(groups: int, starts: int) -> Iterator[tuple[tuple[int, int]]]:
-    """Yield ((group, loop),) for each start, without an end; `groups` groups start in turn.
+    """Yield, endlessly, ((group, loop),) for each start; `groups` groups start in turn.
 
     `loop` is the number of starts that the group has had before. The first `starts` starts are left
     out.

@@ -293,9 +293,9 @@ class IslandOrigins(Origins):
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
         """Return the origin of the bytes `low` to `high` - 1 of a register, which `record` filled.
 
-        If numbers were computed, the origin covers only the number at `low`. This is also so if a
-        sum in Rz became this number as int8. Otherwise the origin covers all these bytes. `place`
-        is the index of the bank in the block.
+        If `record` computed numbers, or made int8 numbers from sums in Rz, the origin covers only
+        the number at `low`. Otherwise (a copy) it covers all these bytes. `place` is the index of
+        the bank in the block.
         """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)

@@ -138,11 +138,11 @@ class Counting:
         yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Yield the lines that tally everything before this instruction, and restart the counts.
+        """Yield the lines that tally everything before the present instruction; restart the counts.
 
-        The lines add the uses by the instructions before this one. At the end of the pass, the
-        function adds the uses by all instructions of the pass. So that no use counts twice, the
-        new counts begin with minus the uses that the lines have added.
+        The lines add the uses by the instructions of the pass before this one. At the end of the
+        pass, the block's function adds the uses by all its instructions. So that no use counts
+        twice, the new count begins at minus the number of uses that the lines have added.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
@@ -157,8 +157,9 @@ class Counting:
             yield f"owed = {-(-self.place // self.round.length) * self.round.uses - uses}"
 
     def border_test(self) -> Iterable[str]:
-        """Yield the lines that test whether the trace begins or ends to record at this
-        instruction.
+        """Yield the lines that test for a border at the present instruction.
+
+        A border is an instruction at which the trace begins or ends to record.
         """
         yield f"if cut == {self.place}:"
         yield from indent_lines(self.crossing())

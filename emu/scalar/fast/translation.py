@@ -257,7 +257,7 @@ class Translator(Counting):
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
     def _break_test(self) -> list[str]:
-        """Return the lines that end the function before this instruction if it has a break.
+        """Return the lines that end the function before the present instruction if it has a break.
 
         If the break has a test, the lines end the function only if the test is true.
         """
