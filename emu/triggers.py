@@ -15,8 +15,8 @@ class Trigger:
     `next` is the least of these instruction numbers, or `ENDLESS` if no group starts to record any
     more. `state` has the fields of `macaw.emu.recordings.fields`.
 
-    The parameters may let the groups start in turn, without an end, each one `trace_step`
-    instructions after the previous one. Then the trigger computes only the next start.
+    The parameters may let the groups start in turn, endlessly: every `trace_step` instructions
+    the next group starts. Then the trigger computes only the next start.
     """
 
     def __init__(self, state: State, groups: int) -> None:

@@ -123,7 +123,7 @@ class Buffer:
 class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
-    The words `mmr` and stores of the host set these registers.
+    Words `mmr` of blocks, and stores of the host, set these registers.
     """
 
     time: int = 0  # the first cycle in which the next host operation can begin

@@ -63,8 +63,8 @@ class Arrivals:
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
     """Return which accesses sent bytes `first` to `first` + `size` - 1 of some data.
 
-    `pieces` says it for all bytes of the data, in order: a piece is some bytes of one access. The
-    result is in the same form.
+    `pieces` has the accesses that sent all of the data, in order: a piece is some bytes of one
+    access. The result has the same form.
     """
     result = []
     for number, begin, length in pieces:

@@ -72,8 +72,9 @@ class Group(NamedTuple):
 
     @property
     def align(self) -> int:
-        """The size in bytes of the group's largest access; all its accesses are tested for this
-        size.
+        """The size in bytes of the group's largest access.
+
+        The test for alignment uses this size for the whole group, also for smaller accesses.
         """
         return max(access.size for access in self.accesses)
 
