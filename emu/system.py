@@ -142,8 +142,8 @@ class System(Clock):
         After the exchange, the half of a unit that was filled feeds the core, and the other half
         can be filled.
 
-        Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
-        done. Raises `Fault` (bad mask).
+        Return 0 if the halves were exchanged. Otherwise return the mask of the running cores, for
+        which the caller has to wait. Raises `Fault` (bad mask).
         """
         users = self._users(mask, "mem.swap")
         busy = _running(users.values())

@@ -260,9 +260,9 @@ class ControlUnit:
     def _in_order(self, run: Run, op: Op) -> bool:
         """Return whether `op` need not wait for steps of its run that use other units.
 
-        `AFTER` maps the unit of `op` to the unit for which it waits, if there is one: all earlier
-        steps of the run on that unit must have ended. A mac of a run with weights also waits until
-        the run's weights are at the head of the weight queue.
+        If `AFTER` maps the unit of `op` to another unit, `op` waits until all earlier steps of the
+        run on that unit have ended. A mac of a run with weights also waits until the run's weights
+        are at the head of the weight queue.
         """
         for other in run["ops"]:
             if other is op:

@@ -149,8 +149,8 @@ class FastHart(Hart, TranslatingCore):
         """Execute the run at `pc`, a sequence of instructions, as far as they begin before `limit`.
 
         After `room` instructions the trace begins or ends to record (a border). Stop there if
-        the trace's records must be written at once (`takes_late_records`). Return whether the
-        interpreter must execute the next instruction.
+        the trace's records must be written at once (not `takes_late_records`). Return whether
+        the interpreter must execute the next instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)
