@@ -180,9 +180,9 @@ class _Parser:
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:
-    """Return the number of the line with the key `path`, or else with the item that contains it.
+    """Return the number of the line with the key `path`, or 0.
 
-    Returns 0 if no line has either.
+    If the key has no line, the result is that of the item or section that contains the key.
     """
     for end in range(len(path), 0, -1):
         section, line_of_section = "", 0

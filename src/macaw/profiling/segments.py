@@ -31,7 +31,10 @@ def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
 
 
 def check_segments(count: int, groups: int, shared: int) -> None:
-    """Raise `InputError` if `count` segments that share `shared` of `groups` cannot be merged."""
+    """Raise `InputError` if `count` segments with these numbers of records cannot be merged.
+
+    A segment has `groups` records; adjacent segments share `shared` of them.
+    """
     if groups < 2:
         text = "segments need at least 2 register groups: adjacent segments share some, but not all"
         raise InputError(text, "--groups 2 or more")
