@@ -16,7 +16,10 @@ LAYER = Event("layer", "A layer of a compiled network begins.")
 
 
 def events_of(device: Device) -> dict[str, Event]:
-    """Return, by name, the events that any core can have and those of the device's own cores."""
+    """Return the events for which `catch` can wait on a device, by name.
+
+    An event that only one kind of core has is included if the device has such a core.
+    """
     rows = [row for core in device.order for row in core.table.events]
     return {row.name: row for row in (*EVENTS, LAYER, *rows)}
 

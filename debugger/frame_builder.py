@@ -163,7 +163,8 @@ class FrameBuilder:
     def note_stop(self) -> None:
         """React to a stop.
 
-        From now on, ages count from this stop, and changes of counters from the stop before it.
+        From now on, the ages of values (how many stops ago they changed) count from this stop. The
+        changes of counters are those since the stop before it.
         """
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)

@@ -206,7 +206,7 @@ class Motion:
     # Back
 
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
-        """Go to a cycle, before or after the present; points do not stop the run.
+        """Go to a cycle, before or after the present; no breakpoint or watch stops the run.
 
         `turn` is the number of a core: the position is in that cycle, before this core acts. With
         0, the position is at the start of the cycle.
@@ -220,7 +220,10 @@ class Motion:
         return self._stop(self.record("arrived", at_start=at_start))
 
     def stepc_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` cycles, or to the latest position on the way at which a point stops."""
+        """Go back `count` cycles.
+
+        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        """
         self._check_count(count)
         cycle, turn = now = self.device.position
         goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
@@ -231,7 +234,7 @@ class Motion:
         """Go back `count` instructions of the first focused core.
 
         If units of the core are focused, such as PEs, the instructions of these units are counted.
-        If a point stops on the way, go back to the latest such position and no further.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
         """
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
@@ -254,8 +257,8 @@ class Motion:
     def stepx_back(self, count: int = 1) -> StopRecord:
         """Go back to right after the last end of a piece, or the `count`-th last one (see `stepx`).
 
-        An end exactly at the present position does not count. If a point stops on the way, go back
-        to the latest such position and no further.
+        An end exactly at the present position does not count. If a breakpoint, watch or event stops
+        on the way, go back only to the latest such position.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)
@@ -275,20 +278,23 @@ class Motion:
     def back(self, count: int = 1, over: bool = False) -> StopRecord:
         """Go back `count` times to the start of the line that the first focused core executed last.
 
-        If `over` is true, lines of functions that the core called do not count. If a point stops on
-        the way, go back to the latest such position and no further.
+        If `over` is true, lines of functions that the core called do not count. If a breakpoint,
+        watch or event stops on the way, go back only to the latest such position.
         """
         return self._step_lines_back(count, lambda stepper: stepper.back(over))
 
     def nexti_back(self, count: int = 1) -> StopRecord:
         """Go back `count` instructions of the first focused core; a call counts as one.
 
-        If a point stops on the way, go back to the latest such position and no further.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
         """
         return self._step_lines_back(count, LineStepper.back_instruction)
 
     def finish_back(self) -> StopRecord:
-        """Go back to the call of the present function, or to a point that stops on the way."""
+        """Go back to the call of the present function.
+
+        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        """
         return self._step_lines_back(1, LineStepper.back_call)
 
     def _step_lines_back(
@@ -328,10 +334,10 @@ class Motion:
     def _go_back(
         self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
     ) -> StopRecord:
-        """Go back from `now` to `goal`, or to the latest position in between where a point stops.
+        """Go back from `now` to `goal`, or to the latest position between where a point stops.
 
-        If the goal is reached, the record's number of steps is `done`; if a point stops, it is the
-        result of `less()`.
+        A point is a breakpoint, watch or caught event. If the goal is reached, the record's number
+        of steps is `done`; if a point stops, it is the result of `less()`.
         """
         try:
             hit = last_hit(self._runner, now, goal) if self.points.can_stop else None

@@ -26,9 +26,9 @@ class Element:
 
     @cached_property
     def least_exponent(self) -> int:
-        """The exponent of the least normal number.
+        """The exponent of the least normal number; 0 for a type of integers.
 
-        It is 0 for integers, whose values are below 2.
+        The integers are scaled: the code m stands for m / 2**mantissa_bits.
         """
         return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
 

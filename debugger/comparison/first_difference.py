@@ -55,7 +55,10 @@ class Equal:
 
 
 class Matcher:
-    """Compares the items of one run with those of the other run, in the order of the first run."""
+    """Compares the items of one run with those of the other run, in the order of the first run.
+
+    An item is an observed action of a run, such as a write.
+    """
 
     def __init__(self, this: ObservedRun, other: ObservedRun) -> None:
         self.this, self.other = this, other

@@ -416,7 +416,7 @@ class Screen:
     def _mouse(self, event: MouseEvent, hit: Hit) -> None:
         """React to a click or a turn of the wheel on a panel.
 
-        `hit` is what the panel shows there. For each of these actions, the table of keys has a key.
+        `hit` is what the panel shows there. All that the mouse can do, a key can do, too.
         """
         what = event.event_type
         if what in WHEEL and hit.row == 0:
