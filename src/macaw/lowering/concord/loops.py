@@ -74,7 +74,7 @@ def _signature(node: Node) -> tuple[object, ...]:
 
 
 def _best(work: Sequence[Node]) -> _Round | None:
-    """Return the repetition that covers the most operations; None if nothing is repeated."""
+    """Return the repetition that covers the most operations; None if there is no usable one."""
     signatures: dict[tuple[object, ...], int] = {}
     ids = np.array(
         [signatures.setdefault(_signature(node), len(signatures)) for node in work], np.int64
