@@ -353,7 +353,7 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return Python text that reads a number in memory: `access` with the indices `codes`.
+        """Return Python text that reads what `access` gives for the indices `codes`: a number.
 
         The text is empty if the address is not constant, or if a fast engine must not read there.
         """

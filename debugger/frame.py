@@ -173,7 +173,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class WatchRow:
-    """A row of the watches panel: a display with its value, or a point."""
+    """A row of the watches panel: a display with its value, or a breakpoint, watch or event."""
 
     name: str
     text: str

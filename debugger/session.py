@@ -259,7 +259,7 @@ class Session(Motion):
     def note_edit(self, *commands: str) -> None:
         """Record that the user has changed the state, and drop the checkpoints after the present.
 
-        `commands` are the commands that have changed the state; there are none if no command did.
+        `commands` would repeat the change; there are none if no command can repeat it.
         """
         position = self.device.position
         focus = compact(self.device, self.focus)
