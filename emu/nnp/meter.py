@@ -20,7 +20,7 @@ _BITS = 8
 
 
 class NnpMeter(Meter):
-    """Counts the iterations that the core announces, by the chain's first instruction."""
+    """Counts the activities of announced iterations, by the first instruction of the chain."""
 
     core: NnpCore
 
@@ -72,7 +72,7 @@ class NnpMeter(Meter):
             self._iterations(chain, int(event.values["iteration"]), count)
 
     def _iterations(self, chain: Chain, first: int, count: int) -> None:
-        """Count `count` iterations of a chain, from number `first` on."""
+        """Count the operations, reads and writes of `count` iterations from number `first` on."""
         for access in (chain.source, *chain.writes):
             vectors = chain.output_count if access.writes else chain.input_count
             self._access(chain, access, first, count, vectors)
