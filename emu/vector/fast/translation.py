@@ -22,11 +22,11 @@ from macaw.emu.scalar.fast.passes import Timed, Walk
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import MASK
-from macaw.emu.tallies import ARRAY, UNIT, Use
+from macaw.emu.tallies import ARRAY, PARTIAL, READS, UNIT, WRITES, Use
 from macaw.emu.vector.binding import bind
 from macaw.emu.vector.fast.reductions import FEWEST, Reduction, find_reduction
 from macaw.emu.vector.fast.schedule import Issue, find_schedule
-from macaw.emu.vector.fast.tally import PARTIAL, READS, WRITES, TranslatingVectorCore
+from macaw.emu.vector.fast.tally import TranslatingVectorCore
 from macaw.emu.vector.scoreboard import SERVED, waits, writes
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.emu.vector.state import STORES as LAST_STORE
