@@ -73,9 +73,9 @@ class Residency:
 class BankRows:
     """The rows of each bank that jobs may use.
 
-    The first `shared` rows are for jobs whose constants are copied in at each run. The rows after
-    them are for jobs whose constants stay. `resident` says whether this object is for a job whose
-    constants stay.
+    There are `rows` rows. The last `reserved` rows are for jobs whose constants stay in the banks.
+    The rows before these are for jobs whose constants are copied in at each run. `resident` says
+    whether this object is for a job whose constants stay.
     """
 
     rows: int

@@ -28,7 +28,8 @@ _SIGN, _HALF, _GREATEST, _MOST, _LEAST = "sign", "half", "greatest", "most", "le
 class _Step(NamedTuple):
     """One function of the ALU, with the names of its result and of its operands `left` and `right`.
 
-    An operand is `a` or `b`, a constant, or the result of an earlier step.
+    An operand is `a` or `b`, a constant, or the result of an earlier step. In int8, the result is
+    divided by 2 to the power of `shift`.
     """
 
     result: str

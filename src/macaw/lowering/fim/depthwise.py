@@ -124,7 +124,7 @@ def _tap(task: Task, gathers: dict[str, Task]) -> Depthwise | None:
 
 
 def _sum(first: Depthwise, second: Depthwise, task: Task) -> Depthwise | None:
-    """Return the sum of two convolutions, which `task` adds, as one convolution, or None.
+    """Return one convolution for the sum of `first` and `second` that `task` computes, or None.
 
     One of the two must have a single tap, which becomes the last tap of the result. The result is
     None if both have several taps, if one has functions, if their images differ, or if there would

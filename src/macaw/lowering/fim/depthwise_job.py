@@ -63,9 +63,9 @@ from macaw.lowering.fim.stream import DIV, ROW_BYTES
 class DepthwiseJob:
     """The job of an island that computes a depthwise convolution and functions of it.
 
-    The rows of the result are divided into `shares` shares of equal size. In each share, the pixels
-    have the same distances from the share's first pixel. `slices` is the number of slices of the
-    accumulator register Rz.
+    The convolution is `whole`. The rows of its result are divided into `shares` equal shares. In
+    each share, the pixels have the same distances from the share's first pixel. `slices` is the
+    number of slices of the accumulator register Rz.
     """
 
     tasks: tuple[Task, ...]
@@ -149,7 +149,7 @@ class DepthwiseJob:
 
     @property
     def operands(self) -> int:
-        """The number of functions' second operands; each is a column in every row of results."""
+        """The number of second operands of functions; each is a column in every row of results."""
         return len(self.whole.rows)
 
     @property

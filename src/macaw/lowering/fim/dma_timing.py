@@ -208,7 +208,7 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return the cycles in which the data of a beat have arrived and the next beat may start.
+        """Return two cycles: when the data of a beat have arrived, and when the next may start.
 
         The beat reads or writes `length` bytes, starting at byte `offset` after `place`, and starts
         in cycle `time`.

@@ -73,8 +73,8 @@ class Task:
     its second input, or zeros if it has only one input. Then it writes the segments of its first
     input to the indices `places`.
 
-    A joint product has one left side and several right sides, which are side by side in B. Its
-    output has the `joint` results one below the other. In int8, the result of a task is divided by
+    A joint product has one left side and `joint` right sides, which are side by side in B. Its
+    output has the results one below the other. In int8, the result of a task is divided by
     2 to the power of `shift`, and `bias` is a row of integers that is added to each row of a
     product.
 
@@ -167,8 +167,8 @@ class Graph:
         """Add the matrix product A · B, and return its output.
 
         In int8 the output is A · B + `bias`, divided by 2 to the power of `shift`, rounded half to
-        even and limited to int8. The sums and the bias, one integer for each column of B, have 32
-        bits. B is a constant if there is a bias.
+        even and limited to int8. The bias has one integer for each column of B; sums and bias have
+        32 bits. B is a constant if there is a bias.
 
         With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
         with equal blocks on its diagonal and zeros beside them, `groups` can be the number of
@@ -198,8 +198,8 @@ class Graph:
         """Add a function of the elements of one tensor, or of two tensors; return its output.
 
         `function` is the name of a function of the ALU, or `max` or `min`. In int8 the result is
-        divided by 2 to the power of `shift`, rounded half to even and limited to int8; `mul_add`
-        has four operands there, a · b + c · d, whose sum has 32 bits; b and d are constants. Raises
+        divided by 2 to the power of `shift`, rounded half to even and limited to int8. Only int8
+        has `mul_add`, a · b + c · d: b and d are constants, and the sum has 32 bits. Raises
         `LowerError` for another name, another number of operands, or operands of different shapes.
         """
         if function not in _OPERANDS:
@@ -249,7 +249,7 @@ class Graph:
     ) -> Tensor:
         """Add a scatter and return its output: `into`, with row `rows[i]` replaced by row i of `a`.
 
-        The output has `height` rows; `into`, if it is given, must have as many. Without `into`, all
+        The output has `height` rows, and `into` must have `height` rows, too. Without `into`, all
         rows of the output that are not in `rows` are zero.
         """
         graph_checks.row_numbers(rows, height)
@@ -268,8 +268,8 @@ class Graph:
     ) -> Tensor:
         """Add a gather of segments of `width` numbers of `a`; return its output, of shape `shape`.
 
-        They begin at the indices `places` of `a`. Raises `LowerError` if `a` or `shape` does not
-        fit them.
+        The segments begin at the indices `places` of `a`. Raises `LowerError` if `a` or `shape`
+        does not fit them.
         """
         rows, columns = shape
         if rows * columns != len(places) * width:
@@ -391,7 +391,7 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Return the shape that an input or result has on the host: it may have other axes."""
+        """Return the shape of an input or result on the host, which may not be a matrix there."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:

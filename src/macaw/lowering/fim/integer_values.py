@@ -21,7 +21,7 @@ ZERO = -1  # the index of a number 0 that the tensor does not have
 
 @dataclass(frozen=True)
 class IntegerValue:
-    """A tensor of a network: element `i` is number `order[i]` of `tensor`, or of a constant.
+    """A tensor of a network: element `i` is number `order[i]` of `tensor` or of constant `array`.
 
     `order` has the shape of the network's tensor. Exactly one of `tensor` and `array` is not None.
     """

@@ -419,7 +419,7 @@ def _slack(
     The parts are: all copies of `first.bring`; the blocks; the copies of `last.fetch`; those copies
     of `first.bring` that bring constants. `cycles` has the cycles of each part if the job is alone
     on the device. Copies save cycles if earlier steps have left open each row that they need. A
-    fetch saves the setup of the dma if this takes place while the blocks still run. Blocks save at
+    fetch saves the setup of the dma if the dma does it while the blocks still run. Blocks save at
     most the cycles for which the accesses before them delay their first command: an open row must
     be closed, at the earliest after its data are written, and another row opened.
     """

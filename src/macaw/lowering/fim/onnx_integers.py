@@ -130,7 +130,7 @@ class _Reader:
         self.values[tensor] = in_order(shape, made)
 
     def _result(self, name: str, source: str) -> None:
-        """Mark the tensor `source` as the output `name`, in the order of the network."""
+        """Mark tensor `source`, with its numbers in the network's order, as the output `name`."""
         value, made_name, graph = self._value(source), self.name(name), self.graph
         shape = self.network.tensors[source].shape
         order, (rows, columns) = value.order.reshape(-1), _matrix(shape)

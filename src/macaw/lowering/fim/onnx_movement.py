@@ -194,7 +194,7 @@ def _pad(move: Move) -> list[TaskValue]:
 
 
 def _resize(move: Move) -> list[TaskValue]:
-    """Return the output of Resize, in which each number is that of the nearest place of the input.
+    """Return the output of Resize: each place has the number of the nearest place of the input.
 
     Raises `LowerError` for other modes.
     """

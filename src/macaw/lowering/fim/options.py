@@ -106,10 +106,11 @@ def _split(
     place: BankRows,
     answers: Sequence[Option | Refusal],
 ) -> Iterator[Option]:
-    """Yield the options in which several islands share a product and its functions, `tasks`.
+    """Yield the options in which several islands share the tasks.
 
-    Other tasks have no such options. `answers` has one item for each island and layout: the option
-    of this island alone, or the reason why it has none.
+    There are none unless `tasks` are a product or a sum of products, with functions of the result.
+    `answers` has an item for each island and layout: the option in which this island does the tasks
+    alone, or a refusal.
     """
     try:
         (part,) = fuse(tasks)
@@ -266,6 +267,7 @@ class _Query:
     It is the key of caches. Queries with equal traits have the same tilings and estimates. Their
     simulated cycles can differ in the beats of the copies, because the traits do not have the index
     at which the result begins in its memory. The times of the chosen plan are exact nevertheless.
+    `part` has the `tasks` as one fused task, `place` says which rows of the banks it may use.
     """
 
     traits: Traits

@@ -28,6 +28,22 @@ class Option:
     execution. If producer and consumer blocks do them, `buffer` is the number of columns in the
     buffers between them (seed 004 ¶48-52); it is 0 if one block does all. An option of the host has
     no island: its `compute` is a number of cycles of cp, its `bring` a number of cycles of the dma.
+
+    The part `reorder` of `bring` brings inputs into the order of tiles, and the part `constants`
+    copies constants, which can come before the other inputs. `bring` takes `reopen` cycles more if
+    the banks have other rows open. `bring_queue_wait`, `fetch_queue_wait` and
+    `constants_queue_wait` are the cycles until the queue of the dma has taken all copies, and cp
+    continues. For the first `until_last_start` cycles of `compute`, cp and the dma serve only this
+    step. cp takes `issue_copies` cycles until the dma has the first copy, and `issue_start` cycles
+    from the last input to the start of the blocks. `slack` says how many cycles `bring`, `compute`,
+    `fetch` and `constants` can save at most after other steps.
+
+    `layout` is the number of an arrangement, `banks` a mask of the banks in use. `placed` stands
+    for the constants at their places (`placed_constants`). `residency` reserves rows for constants
+    that stay; if it is None, copies bring the constants. If several islands share the tasks,
+    `parts` has an option of each island, for a part of the result; the other fields then have the
+    totals, and the first island. `job` has the data for the program. `outputs` are the tensors that
+    are stored; if it is empty, only the last task's output is stored.
     """
 
     tasks: tuple[Task, ...]
@@ -146,7 +162,10 @@ def _indices(tensor: Tensor) -> tuple[str, int, int]:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason why an island (or the host, if `island` is None) cannot do tasks in a layout."""
+    """The reason why an island (or the host, if `island` is None) cannot do tasks in a layout.
+
+    `exceeds_memory` says whether the tasks need more rows or words than the island has for them.
+    """
 
     tasks: tuple[Task, ...]
     island: int | None
@@ -176,7 +195,8 @@ class Action:
     and `fetch`, are queued at the dma, which makes copies one after the other. A copy waits
     while a block runs in its banks. `start` waits for its step's inputs and for the island. The
     copies of `host` are queued after those that fetch its inputs. Apart from this, cp waits only
-    for room in the queue of the dma.
+    for room in the queue of the dma. `begin` is the predicted cycle in which cp issues the action,
+    or in which the dma or the island starts it. A `start` ends when its blocks end.
     """
 
     kind: str

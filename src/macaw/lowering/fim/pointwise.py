@@ -64,7 +64,8 @@ EXCEEDS_MEMORY = "its numbers take more rows (fim.rows) or words (fim.instructio
 class PointwiseJob:
     """The job of an island that computes functions of tensors that have equal numbers of elements.
 
-    `results` are the outputs that go to external memory, in the order of their tasks.
+    `results` are the outputs that go to external memory, in the order of their tasks. `form` is the
+    index of the number format, `slices` the number of slices of the accumulator register Rz.
     """
 
     tasks: tuple[Task, ...]

@@ -30,7 +30,8 @@ class Call(NamedTuple):
     """A function of values, which are numbered: first the operands in memory, then the results.
 
     `operands` has the numbers of the values that the function reads. If `stores`, the result of the
-    call is also written to a separate column.
+    call is also written to a separate column. In int8, the result is divided by 2 to the power of
+    `shift`.
     """
 
     function: str
@@ -43,7 +44,8 @@ class ColumnWord(NamedTuple):
     """A word of the program that computes one column of each result.
 
     In `text`, `{}` stands for the number of a column in the row. For column i of a chunk of n
-    columns, this number is `place` · n + i. `operation` is that of a `Word`.
+    columns, this number is `place` · n + i. `operation` is that of a `Word`, or -1
+    for a write of a register; `mode` is the number of its ALU mode.
     """
 
     text: str
@@ -61,7 +63,14 @@ class ColumnWord(NamedTuple):
 
 @dataclass
 class _Writer:
-    """The words written so far, and where the values are."""
+    """The words written so far, and where the values are when these words have been executed.
+
+    A value can be in one of `slices` slices of Rz: `slot_of` has this slice. It can also be in one
+    of `count` places of the open row: `places` has this place. In int8, `shift_of` has the shift of
+    a value in Rz. `last_use` has the number of the last call that reads a
+    value. The words have selected the slice `slot`, the function `function` and the shift `shift`
+    (-1 if unknown). `accumulating` is the number of the ALU mode that adds a product to Rz.
+    """
 
     slices: int  # number of slices of Rz
     last_use: dict[int, int]  # by value: the number of the last call that reads it

@@ -232,7 +232,8 @@ def _bank_between(producer: StreamTiling) -> int:
 class _Query:
     """Asks for the tilings by which an island can do a chain of fused tasks, in one layout.
 
-    It is the key of a cache; queries with equal traits have equal results.
+    It is the key of a cache; queries with equal traits have equal results. `parts` has the fused
+    tasks, `traits` the traits of each. `place` says which rows of the banks they may use.
     """
 
     traits: tuple[Traits, ...]

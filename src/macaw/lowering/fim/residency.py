@@ -15,7 +15,7 @@ def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
     """Return the steps with a first row for each job whose constants stay in the banks.
 
     These jobs get reserved rows, one job after the other; jobs with the same constants get the same
-    rows. The last of the `rows` rows of a bank are the reserved ones.
+    rows. A bank has `rows` rows, and the reserved ones are the last.
     """
     used: dict[int | None, int] = {}  # rows by island
     first: dict[tuple[int | None, Hashable], int] = {}
@@ -35,7 +35,10 @@ def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class PlacedImage:
-    """Constants that the loader writes to banks of an island, starting at a given row."""
+    """Constants that the loader writes to banks of an island, starting at a given row.
+
+    `number` counts the jobs with such constants, in the order of the plan.
+    """
 
     number: int  # counts the jobs with such constants, in the order of the plan
     island: int

@@ -131,7 +131,7 @@ class ResultRouter:
         """Divide the banks that a block uses in round `turn` into groups, one for each result.
 
         A joint product has several results side by side, and a group has the banks with columns of
-        one of them. Yield (first bank, number of banks) for each group; banks count from the
+        one result. Yield (first bank, number of banks) for each group; banks count from the
         block's first one.
         """
         stream = self.stream

@@ -191,7 +191,7 @@ def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:
 
 
 def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
-    """Yield the units whose inputs have been computed and of which no task is done.
+    """Yield the units whose inputs have been computed, and none of whose tasks is done.
 
     `outputs` has the names of the outputs of all tasks that are done.
     """

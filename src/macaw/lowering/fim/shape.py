@@ -62,7 +62,7 @@ class Region:
     """The part of a product's result C that one of several islands computes.
 
     The region begins in row `row` and column `column` of C. `pitch` is the number of columns of the
-    whole C, which is also that of the whole B.
+    whole C, and so of the whole B.
     """
 
     row: int

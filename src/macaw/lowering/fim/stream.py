@@ -61,7 +61,8 @@ class StreamTiling:
     An item is the part of C that a bank has in register Rz at once: `high` x `wide` tiles. If A
     does not fit into the buffers, the program is started `starts` times. `after` has the indices in
     `FUNCTIONS` of the functions that are applied to each item. The second operand of such a
-    function is one row, which is used for all rows of C.
+    function is one row, which is used for all rows of C. `row` is the first row of the banks that
+    the stream uses. `windows` has the rows of A if they are windows of an image.
     """
 
     shape: Shape
@@ -217,9 +218,9 @@ class StreamTiling:
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
 
     def bank(self, block: int, number: int = 0) -> int:
-        """Return the number, on the island, of the bank with index `number` in a block.
+        """Return the number that a bank of a block has on the island.
 
-        The index counts the block's banks with tiles of B, without the buffer.
+        `number` is the index of the bank among those banks of the block that have tiles of B.
         """
         return self.link.bank + block * self.banks + number
 
@@ -234,7 +235,7 @@ class StreamTiling:
 
     @property
     def mask(self) -> int:
-        """A bit mask of the stream's banks; only if it takes no tiles from another stream."""
+        """A bit mask of the stream's banks, for a stream that takes no tiles from another one."""
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:

@@ -426,7 +426,7 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Assign a lookup to the array if this makes its int8 input for it alone, else to vc."""
+        """Let the array do a lookup whose int8 input it makes for no other reader; else let vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

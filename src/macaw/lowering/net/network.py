@@ -70,7 +70,10 @@ class NativeLayer(Layer):
 
 @dataclass(frozen=True)
 class IslandLayer(Layer):
-    """A product of two stacks of matrices of real numbers, which fim islands compute."""
+    """A product of two stacks of matrices of real numbers; fim islands compute it.
+
+    `shape` is the shape of the result.
+    """
 
     product: IslandProduct
     shape: tuple[int, ...]  # the shape of the result

@@ -44,7 +44,7 @@ def replace_one_hot(model: Network) -> Network:
 
 
 class _Region:
-    """Layers whose result at a position depends only on the integer in tensor `index` there."""
+    """Layers whose result at a position depends only on tensor `index` at the same position."""
 
     def __init__(self, model: Network, index: str) -> None:
         self.model, self.index = model, index

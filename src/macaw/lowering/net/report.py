@@ -32,7 +32,8 @@ class LayerReport:
     nnp those by nonzero weights, in islands all; it is 0 for an operation of vc, even if the array
     does it. `bound` is the least number of cycles that the device needs: for `macs` if all
     multipliers of the core work, or for moving the bytes, whichever is greater. `limiter` names the
-    part of the device that needs the most cycles in the prediction.
+    part of the device that needs the most cycles in the prediction; `predicted` is the number of
+    cycles in it.
     """
 
     name: str

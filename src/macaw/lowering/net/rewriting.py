@@ -91,8 +91,8 @@ class Rewriting:
     def moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
         """Append a Transpose of tensor `name`; return the name of its result.
 
-        If the order stays the same, append nothing and return `name`. `turn` has the axes of `name`
-        in the order of the result, whose name begins with `result`.
+        If the order stays the same, append nothing and return `name`. The result's name begins
+        with `result`. `turn` has the axes of tensor `name` in the order of the result.
         """
         if turn == sorted(turn):
             return name
@@ -212,7 +212,7 @@ class Rewriting:
     def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
         """Return whether the tensors `names` have one type, and all zero points are 0.
 
-        The zero points are `zeros` and that of `output`.
+        The zero points are the numbers `zeros` and the zero point of `output`.
         """
         types = {self.tensors[name].dtype for name in names}
         return len(types) == 1 and not any(zeros) and not output.zero_point

@@ -106,7 +106,11 @@ class _Draft:
 
 @dataclass
 class _Former:
-    """Forms the chains of one phase."""
+    """Forms the chains of one phase.
+
+    `single` has the tensors that one operation writes and one operation reads, both in this phase.
+    `readers` counts the operations that read each tensor. `drafts` are the chains so far, in order.
+    """
 
     tensors: Mapping[str, Tensor]
     single: frozenset[str]  # tensors with one writing and one reading operation, both in this phase

@@ -172,7 +172,7 @@ class _Run:
     def _arrival(self) -> int:
         """Return when the next vector that nnp takes is in NetInQ; note it in `arrived`.
 
-        A vector arrives after the one before, and when the queue has room for it.
+        A vector arrives after the one before it, and not before the queue has room for it.
         """
         streams, number = self.streams, len(self.taken)
         time = streams.first

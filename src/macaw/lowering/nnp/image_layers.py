@@ -39,7 +39,10 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Image:
-    """An image on the device: its rows, and which channel each number of a row belongs to."""
+    """An image on the device: its rows (`value`), and which channel each place of a row has.
+
+    `keys` has the index of this channel for each place, or -1 for padding, as in every row.
+    """
 
     value: Value
     keys: Indices  # the channel of each number of a row, or -1 for padding; equal in all rows

@@ -54,7 +54,8 @@ class Builder:
     """A model that is being read: its tensors, matrices and phases so far.
 
     `values` has the values on the device by their ONNX names. If a later node needs the last axis
-    of a value in segments, `segments` has their length by the value's name.
+    of a value in segments, `segments` has their length by the value's name. `layers` has the nodes
+    that compute something, `ports` the symbols of inputs and outputs.
     """
 
     graph: Graph

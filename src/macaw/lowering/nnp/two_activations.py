@@ -130,9 +130,9 @@ def _transposed(
 ) -> str:
     """Append operations that transpose a matrix and load the result to MatrixRf.
 
-    The matrix is number `number` of the stack `down`, whose rows are rows of the matrices; it has
-    `inner` rows and `outputs` columns. Its products with unit vectors are its columns. Return the
-    name of the transposed matrix.
+    The rows of `down` are the rows of a stack of matrices. The matrix is number `number` of this
+    stack; it has `inner` rows and `outputs` columns. Its products with unit vectors are its
+    columns. Return the name of the transposed matrix.
     """
     own = np.flatnonzero(down.leads // inner == number)
     straight = _load(builder, node, down, own, down.leads[own] % inner, inner)

@@ -141,8 +141,9 @@ class PoolLayer(Layer):
 class SumLayer(Layer):
     """The sum y = saturate(round(sum of f32(f32(q - zero) · multiplier)) + zero_point).
 
-    Products and sums are rounded to binary32, from left to right. `multipliers` of subtracted
-    inputs are negative. The `multipliers` of `output` are 1.
+    `zeros` and `multipliers` have one number for each input q; the multipliers of subtracted inputs
+    are negative. Products and sums are rounded to binary32, from left to right. The result's
+    `zero_point` is in `output`, whose own multipliers are 1.
     """
 
     zeros: tuple[int, ...]

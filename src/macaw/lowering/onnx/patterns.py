@@ -56,9 +56,11 @@ Pattern = Op
 
 @dataclass
 class Match:
-    """The part of a graph that matches a pattern: values and numbers by name, and the nodes.
+    """The part of a graph that matches a pattern.
 
-    The last node is the first one in `nodes`.
+    By the names in the pattern, `values` has names of values, `numbers` the numbers of constants,
+    and `named` the node for each `Op` with a name. `nodes` has all nodes that match; the one that
+    matches the pattern's last node is the first item.
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class Match:
 
 
 class Found:
-    """A graph for the search: the node of each value, how often values are read, and the values."""
+    """A graph for the search: its values, what node makes each one, and how often it is read."""
 
     def __init__(
         self, nodes: Sequence[Node], values: Mapping[str, Value], outputs: Sequence[str]

@@ -96,7 +96,11 @@ def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A quantised graph, the floating-point network that it replaces, and the samples."""
+    """A quantised graph (`made`), and the floating-point network that it replaces (`plain`).
+
+    `runs` has the samples, as the inputs of each run. `name` is the name of the model, `floats` has
+    the names of the nodes that stay floating-point.
+    """
 
     name: str  # the name of the model
     made: QuantisedGraph

@@ -42,7 +42,7 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
 
 
 def _named(nodes: list[Node]) -> list[Node]:
-    """Return the nodes with different names, as onnxruntime demands, by appending numbers."""
+    """Return the nodes with different names, as onnxruntime demands; some get a number appended."""
     taken: set[str] = set()
     named = []
     for node in nodes:

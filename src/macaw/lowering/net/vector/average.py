@@ -206,7 +206,7 @@ def _each_group(
     target: tuple[str, int],
     write: Callable[[], None],
 ) -> None:
-    """Write a loop over the groups of channels, whose code for one group is written by `write`.
+    """Write a loop over the groups of channels; `write` writes the code for one group.
 
     In the loop, s2 points to the group in `source`, and s3 to the group in `target`. Each of the
     two is (symbol, bytes of a group).

@@ -104,7 +104,9 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
 class _Parts:
     """The two parts of a subroutine: code of vc, then copies by the dma.
 
-    `images` is the loop around both, if they compute one image of a batch.
+    `kernel` has the code of vc with its data, and `items` its instructions in their fastest order.
+    `moves` has the boxes from which `copies` are made. `images` is the loop around both parts, if
+    they compute one image of a batch.
     """
 
     kernel: Kernel | None  # the code of vc, with its data

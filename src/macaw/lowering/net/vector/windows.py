@@ -33,8 +33,8 @@ _ROW = "t6"
 class Interior:
     """The columns of the result whose windows are inside the image.
 
-    `outputs` has the numbers of these columns. `first` is the column of the image in which the
-    window of the first of them begins.
+    `outputs` has the numbers of these columns. The window of the first of these columns begins in
+    column `first` of the image.
     """
 
     outputs: range
