@@ -36,6 +36,11 @@ class AssemblyState:
     `linkage`, the run makes an object, and a symbol without a definition is left to the linker.
     Otherwise such a symbol is an error. `recordings` has the effects of lines that earlier runs
     over the same files have stored; it is None if the caller makes only one run.
+
+    The current position is `scope`, the symbols of the file, `area`, which gets the bytes, and
+    `ordinal`, the number of the statement. `effects` counts what statements do besides adding
+    bytes. `trace` has the uses of symbols in a round of a repetition; it is None if no round is
+    traced.
     """
 
     device: DeviceChoice

@@ -145,7 +145,7 @@ class CorePart:
         return ()
 
     def places_labels(self, area: Area) -> bool:
-        """Return whether a label in `area` gets its address, the current end of the area, at once.
+        """Return whether a label at the current end of `area` gets its address at once.
 
         If not, the label is pending until bytes are appended to the area.
         """

@@ -126,9 +126,9 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """Return the section, not placed yet, for tensors in memory `word`, the value of `at=`.
+        """Return the section for tensors in a memory; the layout has not placed the section yet.
 
-        Raises `Mistake`.
+        `word` is the memory's name, the value of `at=`. Raises `Mistake`.
         """
         plans_by_name: dict[str, SectionPlan] = {}
         choices: list[str] = []

@@ -25,9 +25,10 @@ _MOST_COMPARED = 200_000  # the most names that a run of the assembler compares
 
 
 class _Guesses:
-    """The number of names that a run may still compare with wrong words, and the hints made so far.
+    """What `did_you_mean` stores during a run of the assembler: a limit, and the hints so far.
 
-    `hints` has the hint for each wrong word, so that no word is compared twice.
+    `names_left` is the number of names that the run may still compare with wrong words. `hints` has
+    the hint for each (wrong word, hash of the candidates), so that nothing is compared twice.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class AssemblyError(MacawError):
     """The error for a source that could not be assembled.
 
     `diagnostics` are all errors and warnings of the source. The message has one line for each of
-    them, but for at most `MOST_ERRORS` errors and as many warnings.
+    these, but shows at most `MOST_ERRORS` errors and at most `MOST_ERRORS` warnings.
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:

@@ -11,7 +11,11 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Directive:
-    """A row of the table of directives. `run` carries out a statement of this directive."""
+    """A row of the table of directives. `run` carries out a statement of this directive.
+
+    If `defines`, the directive defines the symbol in its first operand. `example` has lines of
+    source that can be assembled.
+    """
 
     name: str
     syntax: str

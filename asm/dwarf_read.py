@@ -270,7 +270,13 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
 
 @dataclass(slots=True)
 class _Machine:
-    """The numbers in a unit's header that say what the line-number opcodes mean."""
+    """The numbers in a unit's header that say what the line-number opcodes mean.
+
+    `step` is the number of bytes by which an address advance of 1 increases the address. The line
+    advances of special opcodes are `line_base` to `line_base` + `line_range` - 1. `operands` has
+    the number of operands of each standard opcode. `files` has, for each file of the unit, its
+    index in the reader's list of files.
+    """
 
     step: int  # bytes for each unit of an address advance
     line_base: int

@@ -45,7 +45,11 @@ _MAX_DIMENSIONS = 32  # the limit of NumPy 1; NumPy 2 has 64
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The contents of the note. `parts` gives (core, index) by section name."""
+    """The contents of the note: the members that the module's description lists.
+
+    `config_toml` is the member `config`. `parts` gives (core, index) by section name. `placed` is
+    None if the note has no such member.
+    """
 
     version: int
     device: str

@@ -15,7 +15,10 @@ class FloatError(ValueError):
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """The parameters of an IEEE 754 binary format."""
+    """The parameters of an IEEE 754 binary format.
+
+    `size` is in bytes; `fraction` and `exponent` are the widths of these fields in bits.
+    """
 
     name: str
     size: int  # bytes

@@ -29,7 +29,9 @@ class Area:
     """A piece of a section, to which statements append bytes.
 
     If `zeros` is true, all bytes are zero and the area stores only their number, `reserved`. `name`
-    and `number` are the section and subsection of a source that the area contains.
+    and `number` are the section and subsection of a source that the area contains. After the
+    layout, `base` is the address that the core uses, and `load_base` the address that the loader
+    uses. If `discarded`, the program does not contain the bytes.
     """
 
     section: str
@@ -86,7 +88,9 @@ class SectionPlan:
 
     `limit` is the size of its memory in bytes, and `bound` names the setting of this size. `step`,
     `element` and `direction` restrict the tensors in the section: their size must be a multiple of
-    `step`, and their type and direction must be those given, if any.
+    `step`; their type must be `element` and their direction `direction`, unless these are empty.
+    `flags` are the flags of a `Section`. For a section of tensors, `part_section` is the section of
+    the part that works with them.
     """
 
     name: str
@@ -196,9 +200,9 @@ class Layout:
         """Place the sections of one memory after each other, beginning at `position`.
 
         Return the end of the last section. In external memory, the images of PE rows get their load
-        addresses between the other sections and those of zeros. Sections of zeros come last, in the
-        order of their names. A disassembly declares all tensors at the top of the source; because
-        of the order by name, the tensors get the same addresses again.
+        addresses after the sections with data and before the sections of zeros. Sections of zeros
+        come last, in the order of their names. A disassembly declares all tensors at the top of the
+        source; because of the order by name, the tensors get the same addresses again.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)

@@ -49,7 +49,10 @@ class LineTableBuilder:
     def add_rows(
         self, area: Area, offsets: Sequence[int], source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map each of the `offsets` in `area` to an offset in `source`, the one in `places`."""
+        """Map each offset of `area` in `offsets` to an offset of `source`.
+
+        The offsets of `source` are in `places`, in the same order.
+        """
         if places:
             self._run(area, source)
             self._offsets.extend(offsets)
@@ -60,7 +63,7 @@ class LineTableBuilder:
         return self._offsets[first:]
 
     def rows_from(self, first: int) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the offsets in areas, and those in sources, of row `first` and all later rows."""
+        """Return (area offsets, source offsets) of row `first` and of all later rows."""
         return self._offsets[first:], self._places[first:]
 
     def repeat(self, first: int, rounds: int, size: int) -> None:

@@ -34,8 +34,8 @@ _NOTHING = (0, 43, 51)  # R_RISCV_NONE, R_RISCV_ALIGN, R_RISCV_RELAX
 class RelocatedValue:
     """A relocation at the byte with offset `address` in a debug section.
 
-    The relocation inserts the address that is `offset` bytes after the start of the section with
-    the number `section`.
+    `kind` is the ELF type R_RISCV_*. The relocation inserts the address that is `offset` bytes
+    after the start of the section with the number `section`.
     """
 
     address: int

@@ -112,11 +112,11 @@ class WordPlace:
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field, in a pseudo-instruction's expansion, that depends on one of the pseudo's operands.
+    """A field that depends on an operand of a pseudo-instruction.
 
-    `word` is the index of the field's word in the expansion. `operand` is the operand to which the
-    field belongs in that word's instruction. `node` is the expression for the field's value; it
-    contains one operand of the pseudo-instruction.
+    The field is in a word of the pseudo-instruction's expansion. `word` is the index of this word.
+    `operand` is the operand of the word's instruction that the field stores. `node` is the
+    expression for the field's value; it contains one operand of the pseudo-instruction.
     """
 
     word: int

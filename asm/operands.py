@@ -35,7 +35,7 @@ AnyOperand = Operand | PseudoOperand
 class BoundOperands:
     """The operands of a statement: `nodes` has the expression for each operand of `row` by name.
 
-    `extra` has those that the row does not have, such as `data=` of an exe.
+    `extra` has the operands that the row does not have, such as `data=` of an exe.
     """
 
     row: Row

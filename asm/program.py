@@ -46,7 +46,11 @@ MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A contiguous piece of memory of `size` bytes. `data` is the contents; empty for zeros."""
+    """A contiguous piece of memory of `size` bytes. `data` is the contents; empty for zeros.
+
+    `core` and `index` are the core and the row or island of the part to which it belongs. `flags`
+    are "ax" for instructions, "aw" for data, and "a" for what cp neither fetches nor writes.
+    """
 
     name: str
     core: str | None  # name of the part's core; None: data of no core

@@ -91,8 +91,8 @@ class Segment(NamedTuple):
 class RecordedText:
     """The segments of a text by their source offsets.
 
-    With each edit, the text gets more and smaller segments. If it has more than `limit`, the text
-    after the next edit starts without segments. A `limit` of 0 means that the next edit sets it.
+    With each edit, the text gets more and smaller segments. If there are more than
+    `limit` segments, the next edit discards them all. If `limit` is 0, the next edit chooses it.
     """
 
     text: str

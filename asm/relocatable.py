@@ -39,7 +39,8 @@ class Relocation:
 class Linkage:
     """The symbols and relocations that a run has left to the linker so far.
 
-    While `is_relocating` is true, the run looks for words that need a relocation, and treats a weak
+    `externals` has the symbols by name, `relocations` the relocations by address. While
+    `is_relocating` is true, the run looks for words that need a relocation, and treats a weak
     symbol as a symbol of another object. While it is false, the run uses the weak symbol's own
     definition, for example in `. - symbol`.
     """

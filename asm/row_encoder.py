@@ -385,10 +385,11 @@ Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
 
 
 class Entry(NamedTuple):
-    """The encoders of a mnemonic, except the one in `EncoderTable.first`, if it is there.
+    """The encoders of a mnemonic.
 
-    `others` are for lines without symbols, `with_symbol` for lines with one symbol. `jump` is for a
-    mnemonic that is a branch or a jump, `choice` for one whose encoding a number selects.
+    `others` are for lines without symbols; they do not include the encoder in `EncoderTable.first`.
+    `with_symbol` are for lines with one symbol. `jump` is for a mnemonic that is a branch or a
+    jump, `choice` for a mnemonic whose encoding a number selects.
     """
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`

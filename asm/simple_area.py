@@ -27,8 +27,8 @@ from macaw.asm.symbols import Definition, Scope
 class SimpleArea:
     """Appends what simple lines of one source define, to the current area of the run.
 
-    `words` are the collected words that are not in the area yet, `places` the source offsets of
-    their mnemonics, and `base` the offset in the area of the first of them. `macros` are the words
+    `words` are the collected words that are not in the area yet, and `places` the source offsets of
+    their mnemonics. The first word will be at offset `base` of the area. `macros` are the words
     that begin macro calls. If `recorded` is not None, the object stores segments there.
     """
 
@@ -251,7 +251,8 @@ class SimpleArea:
     def keep(self, segment: Segment | None, ending: Ending | None = None) -> None:
         """Store the segment that `end_segment` has returned, unless it is None.
 
-        If the next line is a directive, `ending`, the segment gets this line, too.
+        `ending` is the directive in the next line, if there is one; the segment then ends with the
+        line of the directive.
         """
         if segment is None or self.recorded is None:
             return

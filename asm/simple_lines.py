@@ -53,9 +53,10 @@ class SimpleLines:
     splits such lines at blanks and commas, and looks up each operand by its text. A regular
     expression splits the other lines.
 
-    The caller passes `enter_section`, a function that executes `.text`, `.data` and `.bss` from the
-    directive's source offset and name. It returns the encoders of the new area, or None if another
-    object has to read the next line; then `is_open` becomes False. It raises `Mistake`.
+    The function `enter_section` executes `.text`, `.data` or `.bss`; its arguments are the source
+    offset and the name of the directive. It returns the encoders of the new area. If it returns
+    None, `is_open` becomes False, and another object has to read the next line. The function may
+    raise `Mistake`.
     """
 
     def __init__(
@@ -272,15 +273,17 @@ class SimpleLines:
     def _end_segment(self, place: int) -> Segment | None:
         """Return what the recorded lines before the directive at source offset `place` did.
 
-        Return None if `take` does not record lines, or if they may do something else elsewhere.
+        Return None if `take` records no lines, or if the same lines could do something else
+        elsewhere.
         """
         self._out.flush()
         return self._out.end_segment(self._line_start(place)) if self._records else None
 
     def _begin_segment(self, before: Segment | None, ending: Ending) -> None:
-        """Store the effects of recorded lines, `before`, with the directive after them, `ending`.
+        """Store the recorded effects `before`, and begin to record the lines after `ending`.
 
-        Then begin to record the lines after the directive. Do nothing if `take` records no lines.
+        `ending` is the directive directly after the recorded lines, and is stored with their
+        effects. Do nothing if `take` records no lines.
         """
         if self._records:
             self._out.keep(before, ending)

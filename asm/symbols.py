@@ -49,8 +49,12 @@ PRIVATE = ".L"  # begins the names that the symbol table of the object file omit
 class Definition:
     """One definition of a symbol.
 
-    `value` is None until the symbol has an address. `is_bad` is true if the line that defines the
-    symbol is wrong.
+    The name is in the text of `line`, from offset `start` up to `end`. `value` is None until the
+    symbol has an address. A symbol that is no label (`is_label`) may be set again. `is_bad` is true
+    if the line that defines the symbol is wrong. `size` is in bytes; if it is None, the symbol
+    extends to the next one. `kind` is "func", "object" or "notype", or empty if it follows from the
+    section. If `is_weak`, a definition of the name in another file replaces this one. `formula` is
+    the expression of an `.eqv`, which each use evaluates again.
     """
 
     name: str
@@ -118,11 +122,11 @@ class TensorSymbol:
 class Scope:
     """The symbols of one file.
 
-    `symbols` has the latest definition of each name, `first` the first one of symbols that are set
-    several times. `numbered` has the local labels such as `1:`, as (ordinal of the statement,
-    definition). `exports` are the file's `.global` names with their positions, `local` its `.local`
-    names, and `weak` its `.weak` names. A weak name needs no definition, and a definition in
-    another file has priority over one in this file.
+    `symbols` has the latest definition of each name; for symbols that are set several times,
+    `first` has the first definition. `numbered` has the local labels such as `1:`, as (ordinal of
+    the statement, definition). `exports` are the file's `.global` names with their positions,
+    `local` its `.local` names, and `weak` its `.weak` names. A weak name needs no definition, and a
+    definition in another file has priority over one in this file.
     """
 
     table: SymbolTable
@@ -187,9 +191,10 @@ class Scope:
             self.table.shared[definition.name] = definition
 
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
-        """Share `name` among all files, as the `.global` in `line` at `start` up to `end` requests.
+        """Share `name` among all files, as a `.global` or `.weak` requests.
 
-        Return the definition of another file that already shares the name, else None.
+        The directive names it in the text of `line`, from offset `start` up to `end`. Return the
+        definition of another file that already shares the name, else None.
         """
         self.exports.setdefault(name, (line, start, end))
         own, shared = self.symbols.get(name), self.table.shared.get(name)
@@ -218,7 +223,10 @@ class Scope:
         return labels[-1][1] if labels else None
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
-        """Return the label that `1b` or (`forward`) `1f` means in the statement `ordinal`."""
+        """Return the local label to which a use in the statement `ordinal` refers.
+
+        If `number` is 1, the use is `1f` if `forward`, else `1b`.
+        """
         labels = self.numbered.get(number, [])
         place = bisect_right(labels, ordinal, key=lambda item: item[0])
         if not forward:

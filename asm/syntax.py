@@ -220,7 +220,8 @@ class Checked(Node):
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a copy of the node in which `change(child)` replaces each child.
 
-    If no member of the node is a node or a tuple with elements, return the node itself.
+    The children are the nodes that are members of the node, also those in tuples. If there are no
+    children, return the node itself.
     """
     changes: dict[str, Any] = {}
     node_class: type = type(node)

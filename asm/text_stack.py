@@ -66,9 +66,9 @@ class Command:
         return self.line.text[self.name.end :]
 
     def caller(self, what: str) -> Caller:
-        """Return this line as the `Caller` of a text, to which messages about the text refer.
+        """Return this line as the `Caller` of a text. Messages about the text show the line, too.
 
-        `what` describes it in messages, for example "included from here".
+        `what` describes the line in messages, for example "included from here".
         """
         return Caller(what, self.line, 0, len(self.line.text))
 

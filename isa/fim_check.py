@@ -64,7 +64,7 @@ class AbilityError(CheckError):
 class _Use:
     """An ALU operation in a loop: its mode depends on registers that the loop's body sets.
 
-    `registers` has those that the body set before the operation, with their values. `mark`
+    `registers` has the values of the registers that the body set before the operation. `mark`
     identifies the statement in errors. `expected` is the ALU function that the source names; None
     if it names none.
     """
@@ -78,8 +78,8 @@ class _Use:
 class _Loop:
     """A loop whose body is being checked, with its number of passes, `count`.
 
-    `mark` identifies the statement `loop` in errors. `registers` are those that the body has set so
-    far, with their values; `uses` are its ALU operations so far.
+    `mark` identifies the statement `loop` in errors. `registers` has the values of the registers
+    that the body has set so far; `uses` are its ALU operations so far.
     """
 
     count: int  # the number of passes
@@ -264,7 +264,9 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Set the warning `caution` if the instruction `what` copies a slice of Rz without results.
+        """Set the warning `caution` if an instruction copies a slice of Rz that has no results.
+
+        `what` is the instruction's name in the warning.
 
         Rz is the circuit's register of results. A slice of it has one result for each lane; dot
         products are only in the first slices. If `moves` is false, the instruction copies no slice.

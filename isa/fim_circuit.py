@@ -72,7 +72,13 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the ALU (set by `mmr op`). If `operands` is 1, it takes only the left one."""
+    """A function of the ALU (set by `mmr op`). If `operands` is 1, it takes only the left one.
+
+    In a source, `symbol` is between or before the operands; if it is empty, a source writes
+    `name(operand)`. `cycles` is the default of the setting with the latency. `arithmetic` is the
+    kind of work as rooflines and energies count it. If `is_real`, most results are no integers,
+    even if the operands are integers.
+    """
 
     name: str
     symbol: str  # written between or before operands; empty: a source writes `name(operand)`
@@ -108,10 +114,12 @@ MUL = FUNCTION_NAMES.index("mul")
 class NumberFormat:
     """A number type of the ALU's lanes (set by `mmr format`).
 
-    `numbers` is the NumPy type of arrays with such numbers. NumPy has no bfloat16, so an array with
-    bfloat16 numbers has the type float32. `sums` is the NumPy type of the results in Rz, the
-    circuit's register of results. For floating point it is the same as `numbers`. Results of int8
-    are sums of 32 bits; each becomes an int8 when it leaves Rz.
+    `dtype` is the name that sources use for the type of the elements in memory. `numbers` is the
+    NumPy type of arrays with such numbers. NumPy has no bfloat16, so an array with bfloat16 numbers
+    has the type float32. `sums` is the NumPy type of the results in Rz, the circuit's register of
+    results. For floating point it is the same as `numbers`. Results of int8 are sums of 32 bits;
+    each becomes an int8 when it leaves Rz. `size` is the number of bytes of an element, `sum_size`
+    the number of bytes of a result in Rz.
     """
 
     name: str
@@ -245,7 +253,8 @@ class MappedRegister:
     """A memory-mapped register that the instruction `mmr` writes.
 
     It belongs to a circuit, to a buffer or to a block of the program. A source may write the names
-    in `words` for the values 0, 1, ...
+    in `words` for the values 0, 1, ... Without such names, `high` is the greatest value. If
+    `address`, the value is a column of an island, which a source writes as an address.
     """
 
     name: str

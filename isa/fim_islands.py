@@ -102,7 +102,10 @@ CONSTRAINTS = (
 
 @dataclass(frozen=True)
 class Kind:
-    """The default values of the settings of one island."""
+    """The default values of the settings of one island.
+
+    A field has the name of its setting: `lanes` is the default of `fim.island.N.lanes`.
+    """
 
     arrangements: str
     functions: str
@@ -184,6 +187,11 @@ class Place:
 @dataclass(frozen=True)
 class Geometry:
     """How the memory of an island is divided into ranks, banks, rows and columns.
+
+    An island has `ranks` ranks of `groups` bank groups, with `group_banks` banks of `rows` rows in
+    each group. `chips` chips store a column together, and each transfers `chip_bits` bits in a
+    cycle. If `one_bus`, all ranks share one command bus. An activation command opens `act_banks`
+    banks. If `refreshes_banks`, each bank has refreshes of its own.
 
     A byte's offset in the island is counted in the order: byte in column, column in row, row in
     bank, bank. The first of these varies fastest.
@@ -306,7 +314,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The table row for the memory of an island, which has the bytes of all the island's banks."""
+    """The table row for an island's memory: the bytes of all banks of the island."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size
@@ -332,7 +340,11 @@ def island_address(island: int) -> int:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What the circuits of an island can do, by the island's settings."""
+    """What the circuits of an island can do, by the island's settings.
+
+    `island` is the number of the island. Any other field has the value of the island's setting with
+    the same name, for example `lanes` the value of `fim.island.N.lanes`.
+    """
 
     island: int  # the number of the island
     divider: int  # device cycles in one cycle of the island's clock

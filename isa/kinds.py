@@ -265,7 +265,7 @@ class Letters(Kind):
 class Named(Immediate):
     """The operand kind for a number that may have a name, such as the number of a CSR.
 
-    A source writes the name or an expression.
+    A source writes the name or an expression. `noun` says for messages what the names name.
     """
 
     names: tuple[tuple[str, int], ...] = field(default=())

@@ -80,7 +80,8 @@ class Structure:
 class RegisterFile:
     """Registers of one kind. `names[i]` contains the printed name of register i, then its aliases.
 
-    The field of the core's state that contains the registers has the same `name`.
+    The field of the core's state that contains the registers has the same `name`. If `about` is not
+    empty, it says what each register contains. A debugger shows `signed` registers with a sign.
     """
 
     name: str
@@ -93,7 +94,7 @@ class RegisterFile:
 
 @dataclass(frozen=True)
 class SpecialRegister:
-    """A register with an address: a CSR or a memory-mapped register."""
+    """A register with an address: a CSR or a memory-mapped register. `access` is "rw" or "ro"."""
 
     name: str
     address: int
@@ -246,7 +247,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive that only the parts of this core accept. Its code is in `asm/forms`."""
+    """A directive that only the parts of this core accept. Its code is in `asm/forms`.
+
+    If a body of instructions follows the directive, `end` is the directive that ends the body. The
+    operands `name=` set members of `structures`.
+    """
 
     name: str
     syntax: str
@@ -271,11 +276,13 @@ class AddressUnit:
 
 @dataclass(frozen=True, eq=False)
 class CoreDescriptor:
-    """The identity and the settings of a core, which every program needs.
+    """The data about a core that every program needs: names, numbers and settings.
 
     The core's table extends the descriptor. A program without a part for the core needs only the
     descriptor. `base` is the module of `isa` with rows that the core shares with others. `index` is
-    what a part's number means: "row", "island", or empty if the core has only one part.
+    what a part's number means: "row", "island", or empty if the core has only one part. `number` is
+    the core number of the first instance. `section` is the ELF section of a part, with `{}` for the
+    row or island. Each of `agreements` checks settings against each other.
     """
 
     name: str
@@ -299,7 +306,9 @@ class Core(CoreDescriptor):
     A running core reports events by announcements (`macaw.emu.core`): `begins` are the kinds at
     which a breakpoint can stop, `piece` is the kind at the end of a piece of work. `levels` names
     the units inside of the core, the outermost first. `carried` has the legal words for operands
-    that are not in the instruction word.
+    that are not in the instruction word. If `called`, a source may write instructions as calls.
+    `unit` says what a compute unit is and what counts as a use of it. `row` orders the rows of a
+    timeline, and `order` has the families of instructions in the manual's order.
     """
 
     instructions: tuple[Instruction, ...] = ()

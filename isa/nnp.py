@@ -50,8 +50,10 @@ from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 class Scalar:
     """A register that the instruction s_wr sets. It keeps its value until the next s_wr to it.
 
-    An s_wr to it gives the same value to the register `vertical`, if there is one, and resets the
-    registers in `resets`.
+    `code` is the register's number in the word of s_wr, and `alias` the pseudo-instruction that
+    sets only this register. `reset` is the value after reset, `low` the least legal value. An s_wr
+    to it gives the same value to the register `vertical`, if there is one, and resets the registers
+    in `resets`.
     """
 
     name: str
@@ -142,7 +144,10 @@ class Step:
 
     `role` says where it may be: it begins a chain (BEGIN), writes the chain's results (WRITE), is a
     step between these (STAGE), or is outside of chains (BETWEEN, FINISH). A STAGE uses the block
-    `block` of one of the compute units `units`.
+    `block` of one of the compute units `units`. `does` is the mnemonic without `_inc`. `elements`
+    says whether the chain consists of vectors or of tiles; empty: either. `memory` is the memory
+    that the instruction uses if no operand names one. `scalars` are the registers of s_wr that
+    affect its result.
     """
 
     does: str  # the mnemonic of the form without _inc

@@ -135,6 +135,8 @@ class Volume:
 class Access:
     """The entries of a memory that one instruction of a chain reads or writes in each iteration.
 
+    `at` is the index of the instruction in the chain; `writes` is true if it writes the entries.
+
     Normally, iteration i accesses `count` entries, beginning at address `base` + `inc` * i. Here
     `inc` is the operand times the register `unit`.
 

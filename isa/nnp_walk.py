@@ -84,7 +84,7 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """Yield the rules that are broken at the end of a program, which is before word `place`.
+        """Yield the rules that are broken at the end of a program, directly before word `place`.
 
         The program's last chain must be complete. `ended` is false if the program's last
         instruction is not end_chain; this breaks a rule, too.

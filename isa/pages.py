@@ -308,7 +308,7 @@ def fault(owner: str, item: Fault) -> Page:
 
 
 def stop(item: Fault) -> Page:
-    """Return the page of a reason, other than a fault, for the end of a run, such as a deadlock."""
+    """Return the page of a reason, such as a deadlock, for which a run ends without a fault."""
     return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
 
 

@@ -278,7 +278,10 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """Which segments, pieces of data, may follow the header in a packet with a certain command."""
+    """Which segments (data) may follow a packet's header. With `out`, an out record is last.
+
+    Each has one of `types`; the first has the type `first`. With `once`, no type occurs twice.
+    """
 
     types: tuple[str, ...] = ()  # the types that its segments may have
     first: str = ""  # the type that the first segment must have; empty: any, or no segment

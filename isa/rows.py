@@ -127,8 +127,9 @@ class Format:
 class Operand:
     """An operand of an instruction: its name, the field that stores it, and its kind.
 
-    If a source writes it in brackets, as rs1 in `imm(rs1)`, `inside` is the name of the operand
-    before them.
+    `default` is the value if a source omits the operand; None if it must not. A disassembly prints
+    a `named` operand as `name=value`. If a source writes the operand in brackets, as rs1 in
+    `imm(rs1)`, `inside` is the name of the operand before the brackets.
     """
 
     name: str
@@ -188,7 +189,10 @@ class Instruction:
     operands in source order, for example `rd, imm(rs1)`. In the syntax, `base=0` is an operand that
     is written with its name and has the default 0; `[balance]` is a flag. `reads` and `writes` name
     operands or other state, separated by spaces. `carries` has (form, meaning) of operands that a
-    source writes with the instruction, but that the word does not contain.
+    source writes with the instruction, but that the word does not contain. `source` says where the
+    row comes from: a paragraph of a seed, or Macaw. `flow` is "branch", "jump", "call", "return",
+    "stop" or empty. `arithmetic` is what the instruction computes, one of
+    `macaw.isa.activities.ARITHMETIC`.
     """
 
     mnemonic: str
@@ -278,7 +282,10 @@ class Alternative:
 
 @dataclass(frozen=True)
 class PseudoOperand:
-    """An operand of a pseudo-instruction; it has no field, because no word stores it directly."""
+    """An operand of a pseudo-instruction; it has no field, because no word stores it directly.
+
+    The fields have the same meanings as in `Operand`.
+    """
 
     name: str
     kind: Kind

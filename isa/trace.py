@@ -45,7 +45,11 @@ class GroupRegister:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A configuration register of the trace block. `index` is the register's number."""
+    """A configuration register of the trace block. `index` is the register's number.
+
+    `access` is "rw" or "ro". A value that is written must be a multiple of `step` and at most
+    `high`.
+    """
 
     name: str
     index: int

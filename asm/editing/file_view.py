@@ -78,7 +78,10 @@ class FileView:
         return next(filter(None, (scope.find(name) for scope in self.scopes)), None)
 
     def local_label(self, number: int, forward: bool, line: int) -> Span | None:
-        """Return the span of the local label that `1b`, or with `forward` `1f`, means in a line."""
+        """Return the span of the local label to which a use in a line refers.
+
+        If `number` is 1, the use is `1f` if `forward`, else `1b`.
+        """
         spans = [explanations.place(item) for _x, item in self.scopes[0].numbered.get(number, [])]
         here = [span for span in spans if span.file == self.file.name]
         if forward:

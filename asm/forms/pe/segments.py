@@ -117,7 +117,10 @@ def _segment(item: Node, mnemonic: str) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
-    """Return the error for the segment `item`, which names no symbol or several, `parts`."""
+    """Return the error for a segment `item` that does not name exactly one symbol.
+
+    `parts` are the symbols, or parts of symbols, that it names.
+    """
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [word for group in _WORDS[mnemonic].values() for word in group]

@@ -69,7 +69,7 @@ _HEADER = tuple(
 
 @dataclass(slots=True)
 class _Item:
-    """An instruction of the sequence, and the labels before it."""
+    """An instruction (`row`) of the sequence, its operands (`bound`), and the labels before it."""
 
     context: StatementContext
     row: Instruction

@@ -28,10 +28,10 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return the effect on the output queue of an instruction `row` with the operands `values`.
+    """Return how an instruction of a sequence uses the output queue; None if it does not use it.
 
-    `reduction` is the number of the reduction that the sequence's header selects. Return None if
-    the instruction does not use the output queue.
+    `row` is the instruction's table row, `values` are its operands by name. `reduction` is the
+    number of the reduction that the sequence's header selects.
     """
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
