@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Output:
-    """The output of a program, in pieces; each piece has the position at which it was written."""
+    """The output of a program, in pieces: (position in the run, stream, bytes).
 
-    on_write: Callable[[str, bytes], object] | None  # called with each new piece
-    # position, stream, bytes
+    Each new piece is passed to `on_write`, except while `replaying` is true: the run is then a
+    repetition, whose output `on_write` has already got.
+    """
+
+    on_write: Callable[[str, bytes], object] | None
     pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)
-    # whether the run is a repetition, whose output `on_write` has already got
     replaying: bool = False
 
     def write(self, position: Position, stream: str, data: bytes) -> None:

@@ -80,8 +80,8 @@ class ExpressionError(ValueError):
 class _Code:
     """A node of an expression as Python text, with facts about its value.
 
-    `live` is a text for the code to which a fast engine translates the core's program; it is empty
-    if there is none.
+    If `whole`, the value is always a whole number of at most `bits` bits. `live` is a text for the
+    code to which a fast engine translates the core's program; empty if there is none.
     """
 
     text: str

@@ -58,7 +58,10 @@ class Code:
 
 @dataclass(frozen=True)
 class Register:
-    """A register and its value as text, for the registers panel."""
+    """A register and its value as text, for the registers panel.
+
+    `age` is how many stops ago the value changed, at most `OLD`.
+    """
 
     name: str
     text: str
@@ -69,7 +72,8 @@ class Register:
 class Queue:
     """A queue; `level` and `capacity` are numbers of items, and `past` has earlier levels.
 
-    `high` is the greatest level so far; None if the core does not record it.
+    `high` is the greatest level so far; None if the core does not record it. `age` is how many
+    stops ago the level changed, at most `OLD`.
     """
 
     name: str
@@ -105,7 +109,10 @@ class Output:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A row of the memory panel: bytes from `address` on; None where there is no memory."""
+    """A row of the memory panel: bytes from `address` on; None where there is no memory.
+
+    `ages` says for each byte how many stops ago it changed, at most `OLD`.
+    """
 
     address: int
     name: str
@@ -173,7 +180,10 @@ class Timeline:
 
 @dataclass(frozen=True)
 class WatchRow:
-    """A row of the watches panel: a display with its value, or a breakpoint, watch or event."""
+    """A row of the watches panel: a display with its value, or a breakpoint, watch or event.
+
+    `age` is how many stops ago `value` changed, at most `OLD`.
+    """
 
     name: str
     text: str

@@ -50,7 +50,10 @@ def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, B
 
 
 def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
-    """Record the start of layer `number`; return whether the other break there stops the core."""
+    """Record the start of layer `number`. Return whether `other` stops the core.
+
+    `other` is another break at the same address, or None.
+    """
     debuggee.layer_starts[number] = debuggee.device.cycle
     test: Callable[[], bool] | None = None if other is None else other.test
     return other is not None and (test is None or test())

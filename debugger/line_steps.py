@@ -169,7 +169,7 @@ class LineStepper:
     def _search_back(
         self, find: Callable[[list[InstructionEnd]], int | None]
     ) -> tuple[Position, int]:
-        """Return the position of an earlier instruction, which `find` finds; results as in `back`.
+        """Return the position of the earlier instruction that `find` finds; results as in `back`.
 
         The method calls `find(ends)` with the ends of the core's last instructions. `find` returns
         the index of the instruction in `ends`, or None if the instruction is earlier. After None

@@ -22,7 +22,10 @@ class Point:
     """A breakpoint, watch or caught event.
 
     `text` is the location, expression or event as the user wrote it; when a breakpoint is set, its
-    location becomes independent of the focus (`Location.text`).
+    location becomes independent of the focus (`Location.text`). `by` has the places whose accesses
+    count for a watch, `place` the places where a breakpoint or event counts. `form` and `values`
+    are the format of a dprintf and the expressions for it. `focus` is the focus of a watch that
+    names a member of the focus.
     """
 
     number: int
@@ -33,12 +36,12 @@ class Point:
     hits: int = 0
     enabled: bool = True
     temporary: bool = False
-    by: str = ""  # of a watch: the places whose accesses count
-    place: str = ""  # of an event or a breakpoint: the places where it counts
+    by: str = ""
+    place: str = ""
     commands: tuple[str, ...] = ()
-    form: str = ""  # of a dprintf: the format of its text
-    values: tuple[str, ...] = ()  # of a dprintf: the expressions for the format
-    focus: tuple[Place, ...] = ()  # the focus of a watch that names a member of the focus
+    form: str = ""
+    values: tuple[str, ...] = ()
+    focus: tuple[Place, ...] = ()
     # of a breakpoint, or of the event `layer`
     addresses: tuple[int, ...] = field(default=(), compare=False)
 

@@ -32,7 +32,7 @@ PIECE = ""  # pieces, counted by the announcement of their end, which the core's
 
 
 def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
-    """Return the focused cores; if `only`, the first of them; if `every`, all cores that run."""
+    """Return the focused cores; if `only`, just the first one; if `every`, all cores that run."""
     device = debuggee.device
     if every:
         return [core for core in device.order if core.running]

@@ -28,6 +28,6 @@ class StopPositions:
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:
-        """Return the last stop position from `low` to before `end`; `low` if there is none."""
+        """Return the last stop position that is not before `low`, but before `end`; else `low`."""
         inside = [item for item in self._positions if low <= item < end]
         return max(inside, default=max(low, START))

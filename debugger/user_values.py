@@ -24,13 +24,18 @@ _PRINTED = re.compile(r"(\$?)(\d{0,9})")  # what may follow the first `$` of a n
 
 @dataclass
 class UserValues:
-    """The printed values and convenience variables of one session."""
+    """The printed values and convenience variables of one session.
 
-    printed: list[Any] = field(default_factory=list)  # the oldest first
-    dropped: int = 0  # number of printed values that are no longer in `printed`
-    printed_types: list[ElementType] = field(default_factory=list)  # of the values in `printed`
+    `printed` begins with the oldest value that is still stored; `dropped` older ones are not.
+    `printed_types` and `variable_types` have the types of the elements that these values have in
+    the device, if known.
+    """
+
+    printed: list[Any] = field(default_factory=list)
+    dropped: int = 0
+    printed_types: list[ElementType] = field(default_factory=list)
     variables: dict[str, Any] = field(default_factory=dict)  # by name, without its `$`
-    variable_types: dict[str, ElementType] = field(default_factory=dict)  # of those in `variables`
+    variable_types: dict[str, ElementType] = field(default_factory=dict)
 
 
 def add_printed(values: UserValues, value: Any, dtype: ElementType) -> None:

@@ -147,9 +147,11 @@ class WatchTarget:
         return not same(self.cell[0], self.value())
 
     def _keep(self, value: int) -> bool:
-        """Store `value` as the old value, after a change for which the point's condition is false.
+        """Make `value` the old value with which the next test compares. Return False.
 
-        The result is always False, because the probe calls this method within its test.
+        The test from `_change_text` calls this method if the value has changed, but the condition
+        of the watch is false. The result makes the test false, so the probe does not report the
+        change.
         """
         self.cell[0] = value
         return False

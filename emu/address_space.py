@@ -250,7 +250,7 @@ class AddressSpace:
         return "the device has none" if not count else f"units are 0 to {count - 1}"
 
     def half_address(self, index: int) -> int:
-        """Return the first address of the half with this index, which is 2 * unit + half."""
+        """Return the first address of the half with the index `index`, which is 2 * unit + half."""
         return UNITS + (index << HALF_SHIFT)
 
     def feeding_address(self, unit: int) -> int:

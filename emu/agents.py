@@ -93,7 +93,7 @@ class Agent(ABC):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
-        """Report `count` accesses of one of the core's ports to the trace block, which counts them.
+        """Let the trace block count `count` accesses by one of the core's ports.
 
         Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes all
         arguments.

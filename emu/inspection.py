@@ -25,7 +25,10 @@ class Stall(NamedTuple):
     an instruction sequence. `part` is its name, empty for the core as a whole. `on` is a phrase for
     what would end its wait, which began in cycle `since`; it is empty if the part does not wait.
     `cores` is the mask of the cores that could end the wait. `parts` are the parts of the same core
-    that could end it, each with the address of the word that would.
+    that could end it, each with the address of the word that would. `whom` names these parts, or
+    the unit of the core for which the part waits. In cycle `until` the part continues by itself.
+    `note` is a phrase for what it does or tries to do, `cause` a leaf of `macaw.isa.causes` for its
+    present cycles. `ended` says whether it is idle.
     """
 
     part: str = ""
@@ -34,11 +37,11 @@ class Stall(NamedTuple):
     address: int | None = None  # of the instruction that works or waits
     cores: int = 0
     parts: tuple[tuple[str, int | None], ...] = ()
-    until: int = NEVER  # the cycle in which it continues by itself; NEVER: unknown
-    ended: bool = False  # whether the part is idle
-    note: str = ""  # a phrase for what the part does, or tries to do
-    cause: str = ""  # a leaf of `macaw.isa.causes` for its present cycles; empty if none is known
-    whom: str = ""  # the unit of the core, or the parts, for which it waits
+    until: int = NEVER  # NEVER: unknown
+    ended: bool = False
+    note: str = ""
+    cause: str = ""  # empty if none is known
+    whom: str = ""
 
 
 class Caution(NamedTuple):

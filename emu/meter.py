@@ -90,7 +90,7 @@ class Meter:
     def row_use(self) -> tuple[int, int] | None:
         """The number of accessed columns of the core's DRAM, and the number of opened rows.
 
-        None if the core has no DRAM.
+        The value is None if the core has no DRAM.
         """
         return None
 

@@ -23,7 +23,7 @@ _ARRAYS = TAKEN["array"][0]  # the array has no times of its own
 
 
 def single_counters(begin: int, until: int, units: int) -> list[int]:
-    """Return the counters of a group with one instruction, from `begin` to `until`.
+    """Return the counters of a group with one instruction, which lasts from `begin` to `until`.
 
     Both count from the timer's start. The instruction uses `units` compute units, one after the
     other, for as long as it takes.
@@ -37,7 +37,7 @@ def single_counters(begin: int, until: int, units: int) -> list[int]:
 
 
 class Use(NamedTuple):
-    """Occurrences of one kind in a pass through a loop of the program, such as granted reads.
+    """Occurrences of one kind, such as granted reads, in a pass through a loop of the program.
 
     `what` is the index of the kind in `TAKEN`. In one pass there are `number` of them; each further
     pass adds `more`. The first one begins in cycle `begin`, and `until` is the cycle after the last

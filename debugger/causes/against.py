@@ -30,22 +30,26 @@ class Step:
     """An instruction or transfer that helped to make the value of a stage, and its settings.
 
     A stage (`Stage`) is a wrong value that the search has found. A setting is a value that says how
-    the step computes, such as a shift.
+    the step computes, such as a shift. The search has visited `count` values that this step made.
     """
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
-    count: int = 1  # number of causes with this step
+    count: int = 1
 
 
 @dataclass
 class Agreement:
-    """Values that the search has compared and that are equal to the values of one reference."""
+    """Values that the search has compared and that are equal to the values of one reference.
+
+    They have `count` elements; `elements` has the names of the first few. `last` is the latest of
+    the values.
+    """
 
     reference: Reference
-    elements: list[str] = field(default_factory=list)  # the names of the first elements
+    elements: list[str] = field(default_factory=list)
     count: int = 0
-    last: Cause | None = None  # the latest of these values
+    last: Cause | None = None
 
 
 @dataclass
@@ -94,7 +98,7 @@ class Walk:
 
 
 def walk_back(search: Causes, text: str, references: Sequence[Reference], within: float) -> Walk:
-    """Return the stages from the value of `text`, an expression, back to the first wrong value.
+    """Return the stages from the value of the expression `text` back to the first wrong value.
 
     `search` finds causes in the session. `references` are the arrays with right values; one of them
     must contain the value of the expression. Two numbers that differ by at most `within` count as

@@ -149,11 +149,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values before and after `place`, which no step made.
+        """Yield the causes of the nearest values around `place`, whose own value no step made.
 
         `place` is a piece of an array in the state of `core`; programs fill this array by several
         writes (`Origins.array_size`). The results, at most two, are of elements that a step made
-        before announcement `before`.
+        before the announcement with the number `before`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None
@@ -179,7 +179,7 @@ class CauseFinder:
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of the `length` bytes at address `begin`, which `write` has written.
+        """Yield the causes of the `length` bytes at `begin` that the access `write` has written.
 
         `role`, `name` and `value` are the role, the name and the value of these bytes.
         """
@@ -264,7 +264,7 @@ class CauseFinder:
     def _of_window_output(
         self, role: str, read: Access, address: int, size: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of `size` bytes at `address`, which `read` took from a window.
+        """Yield the causes of the `size` bytes at `address` that `read` took from a window.
 
         The causes are the steps that made the bytes, as the window's core has recorded them. If it
         recorded none, the only cause is the window itself, and the search ends there.

@@ -235,9 +235,9 @@ class RunRecord:
     # Questions
 
     def writer(self, address: int, before: int) -> Access | None:
-        """Return the last write of the byte at `address` before announcement `before`, or None.
+        """Return the last write of the byte at `address` with a number below `before`, or None.
 
-        Announcements, the reports of cores on what they do, are numbered from the run's start.
+        The numbers are those of announcements, the reports of cores on what they do.
         """
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
@@ -271,10 +271,10 @@ class RunRecord:
         return [x for _, x in sorted(known.items()) if x.core == core]
 
     def read(self, core: str, address: int, before: int) -> Access | None:
-        """Return a core's last read of the byte at `address` up to announcement `before`.
+        """Return the last read of the byte at `address` by `core`, or None if there is none.
 
-        Announcements, the reports of cores on what they do, are numbered from the run's start.
-        Return None if there is no such read.
+        A read with a number greater than `before` does not count. The numbers are those of
+        announcements, the reports of cores on what they do.
         """
         found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
         if found is None:
@@ -282,10 +282,10 @@ class RunRecord:
         return found
 
     def data(self, address: int, size: int, before: int) -> bytes | None:
-        """Return `size` bytes of memory as they were before announcement number `before`.
+        """Return the `size` bytes at `address` as the writes with numbers below `before` left them.
 
-        The result is None if some of the bytes have passed through a window, which does not store
-        them.
+        The result is None if some of the bytes have passed through a window, because a window does
+        not store bytes.
         """
         result = b""
         for begin, length, write in self.pieces(address, size, before):
@@ -302,7 +302,7 @@ class RunRecord:
         return result
 
     def window_position(self, number: int) -> tuple[str, int] | None:
-        """Return the window of an access, and how many bytes had passed it before this access.
+        """Return the name of the window of an access, and how many bytes had passed it earlier.
 
         `number` is the announcement number of the access. The result is None if the access was not
         to a window.
@@ -321,7 +321,7 @@ class RunRecord:
         return window.name, before
 
     def window_access(self, number: int) -> Access | None:
-        """Return the access to a window whose announcement has the number `number`, or None."""
+        """Return the access with announcement number `number` if it was to a window, else None."""
         access = self._window_accesses.get(number)
         if access is not None:
             self.require_whole()
@@ -367,7 +367,7 @@ class RunRecord:
                 raise UnrecordedError
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the steps that made `size` bytes at `address`, which `access` read from a window.
+        """Return the steps that made the `size` bytes that `access` read at `address`, in a window.
 
         The core to which the window belongs has recorded them.
         """
@@ -381,7 +381,7 @@ class RunRecord:
         return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the steps that made `size` bytes at `address`, which `access` has written."""
+        """Return the steps that made the `size` bytes that `access` has written at `address`."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins

@@ -59,15 +59,15 @@ class Reference:
 class Verdict:
     """The result of the comparison of a value with a reference.
 
-    `count` elements were compared; `wrong` of them differ. `first` is the number of the first
-    element that differs, or of the first element if none differs; `found` and `expected` are its
-    value and the value in the reference.
+    `count` elements were compared; `wrong` of them differ. `first` is the index in the reference of
+    the first element that differs; if none differs, of the first element that was compared. `found`
+    and `expected` are the value of this element and its value in the reference.
     """
 
     reference: Reference
     equal: bool
-    count: int  # number of elements that were compared
-    wrong: int  # number of them that differ
+    count: int
+    wrong: int
     first: int
     found: Any  # the value of element `first`; None if not all of its bytes were compared
     expected: Any

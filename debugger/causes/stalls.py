@@ -38,8 +38,8 @@ class StallNode:
 
     `who` is the name of the core or part; it is empty if no core could end the wait of the node
     above. `on` is a phrase for what would end the node's own wait, `causes` are the nodes that
-    could end it; `more` further ones are left out. `by` is the place of the instruction with which
-    `who` would end the wait of the node above.
+    could end it; `more` is the number of such nodes that are left out. `by` is the place of the
+    instruction with which `who` would end the wait of the node above.
     """
 
     who: str  # `cp`, `fim[0] block 1`

@@ -65,7 +65,7 @@ class Causes:
         return self.causes_of(text)
 
     def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
-        """Return the causes of the value of `text`, an expression, as `why` does.
+        """Return the causes of the value of the expression `text`, as `why` does.
 
         If `finder` is given, it makes the search, and the caller can continue with it from the
         causes.

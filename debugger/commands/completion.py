@@ -82,7 +82,7 @@ def _quoted(names: Sequence[str], prefix: str) -> list[str]:
 def _members(session: Session, prefix: str) -> list[str]:
     """Return the names of registers, queues and the like that may complete `prefix`.
 
-    They are those of the place with which `prefix` begins, or else of the focus.
+    They are names of the place with which `prefix` begins or, if it begins with none, of the focus.
     """
     place, dot, _ = prefix.rpartition(".")
     try:

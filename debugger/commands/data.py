@@ -59,7 +59,7 @@ def _numbers(context: Context, line: Line) -> NDArray[Any]:
 
 
 def _as_array(line: Line, value: Any) -> NDArray[Any]:
-    """Return `value`, that of the operand `E`, as an array.
+    """Return `value`, the value of the operand `E`, as an array.
 
     Raises `CommandError` if it is a list whose rows have different lengths.
     """

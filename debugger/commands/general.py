@@ -110,8 +110,8 @@ def _source(context: Context, line: Line) -> Answer:
 def _failure(before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
     """Return the error of a script of which a line has failed.
 
-    `place` is the position of the failed line, `answer` its error. The result has the answers
-    `before` of the script's earlier lines. It marks no part of the line that runs the script,
+    `place` is the position of the failed line, `answer` its error. The result also has `before`,
+    the answers to the script's earlier lines. It marks no part of the line that runs the script,
     because the fault is in the script.
     """
     failure = answers.error(f"{place}: {answer.message}", hint=answer.hint)

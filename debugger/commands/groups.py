@@ -26,11 +26,15 @@ WAITS = "waits for "
 
 @dataclass
 class Group:
-    """Units that are at the same instruction and in the same state."""
+    """Units that are at the same instruction and in the same state.
 
-    at: str  # the mnemonic; the address if it cannot be decoded; without an address, the state
+    `at` is the mnemonic of the instruction, or its address if it cannot be decoded. If the units
+    are at no instruction, `at` is the state. `where` is the place of the first unit.
+    """
+
+    at: str
     state: str  # "idle", "runs", "waits for ..."
-    where: Where | None = None  # where the first unit is
+    where: Where | None = None
     units: list[Place] = field(default_factory=list)
 
     @property

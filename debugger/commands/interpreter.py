@@ -319,9 +319,10 @@ class Interpreter:
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
         """Execute the commands of the points that caused a stop, and return their answers.
 
-        If a command leads to another stop, the remaining commands are dropped, and those of the
-        points that caused the new stop are executed; for at most `MOST_STOPS` stops. An error ends
-        the execution. The result has the last `answers.MOST_ANSWERS` answers, with the error.
+        If a command leads to another stop, the remaining commands are dropped, and the commands of
+        the points that caused the new stop are executed. This is repeated for at most `MOST_STOPS`
+        stops. An error ends the execution. The result has the last `answers.MOST_ANSWERS` answers,
+        with the error.
         """
         replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
         for _ in range(MOST_STOPS):

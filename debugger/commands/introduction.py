@@ -78,8 +78,8 @@ def _first_core(session: Session) -> str | None:
 def _other_core(session: Session) -> str:
     """Return the name of a core that has code or data in the program, other than the first core.
 
-    Cores of the same kind as the core at which the program starts do not count. Of the others the
-    result is the one with the lowest number. The text is empty if there is none.
+    Cores of the same kind as the core at which the program starts do not count. If several cores
+    remain, the result is the one with the lowest number. The text is empty if there is none.
     """
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))

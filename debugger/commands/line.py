@@ -18,14 +18,19 @@ class CommandError(ValueError):
 
 @dataclass(frozen=True)
 class Line:
-    """A command line that matches the usage of its command: its operands and words, in order."""
+    """A command line that matches the usage of its command: its operands and words, in order.
+
+    `text` has the arguments as the user typed them; they start at `offset` in the line. `suffix` is
+    the text after a slash: `4xw` in `x/4xw`. For a command with a body, `body` has the lines up to
+    `end`.
+    """
 
     command: str  # the command's whole name
     arguments: tuple[Argument, ...]
-    suffix: str = ""  # the text after a slash: `4xw` in `x/4xw`
-    text: str = ""  # the arguments as the user typed them
-    offset: int = 0  # where they start in the line
-    body: tuple[str, ...] = ()  # for a command with a body, the lines up to `end`
+    suffix: str = ""
+    text: str = ""
+    offset: int = 0
+    body: tuple[str, ...] = ()
 
     def get(self, operand: str) -> str | None:
         """Return the text of the operand with this name, or None if the line does not have it."""

@@ -43,9 +43,9 @@ Check = Callable[["Context", Line], object]  # checks a line; raises `CommandErr
 class Command:
     """A row of the table: a command's names, grammar, help and function (`act`).
 
-    If `repeats` is true, an empty line repeats the command; with `alone`, it does so without the
-    operands, and the command continues where it ended. If `body` is true, lines up to `end` follow
-    the command; `check` then refuses a wrong line before its body is read.
+    If `repeats` is true, an empty line repeats the command. If `alone` is true, too, it repeats the
+    command without the operands, so that the command continues where it ended. If `body` is true,
+    lines up to `end` follow the command; `check` then refuses a wrong line before its body is read.
     """
 
     name: str

@@ -340,7 +340,7 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece in the list to which a usage line is flattened: without groups, only their pieces.
+    """A piece in the flat list of a usage line, in which each group is replaced by its pieces.
 
     So `A [if B] C` becomes the four steps `A`, `if`, `B`, `C`. Where an optional piece or group
     begins, `beyond` is the number of steps to the next piece if the option is left out: 2 for `if`

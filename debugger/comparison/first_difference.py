@@ -46,12 +46,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Equal:
-    """The result if two runs do not differ: `count` items were equal up to the runs' ends."""
+    """The result if two runs do not differ: `count` items were equal up to the runs' ends.
+
+    `ends` says how each run ended, `cycles` in which cycle.
+    """
 
     subject: Subject
-    count: int  # number of items that were compared
-    ends: tuple[str, str]  # how each run ended
-    cycles: tuple[int, int]  # the cycle in which each run ended
+    count: int
+    ends: tuple[str, str]
+    cycles: tuple[int, int]
 
 
 class Matcher:

@@ -43,12 +43,12 @@ class PairedWalk:
     - "origin": the search cannot continue, for example at an input;
     - "long": there are too many steps.
 
-    Without steps the values are equal.
+    `detail` is the setting or source that differs, if any. Without steps the values are equal.
     """
 
     steps: list[PairedStep] = field(default_factory=list)
     reason: str = ""
-    detail: PairedStep | None = None  # the setting or source that differs
+    detail: PairedStep | None = None
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,13 @@ class CompareError(ValueError):
 
 @dataclass(frozen=True)
 class Area:
-    """A range of memory to compare, which both runs have under the same name."""
+    """A range of memory in one run, to compare with the range of the same name in the other run.
 
-    name: str  # empty: all memory, by address
+    `dtype` and `shape` are the type and shape of its elements. An empty `name` means all memory;
+    its bytes are then compared by address.
+    """
+
+    name: str
     address: int
     size: int
     dtype: str = "uint8"  # the type of an element (`macaw.emu.bfloat16.element_type`)

@@ -30,15 +30,19 @@ _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 
 
 class Spec(NamedTuple):
-    """A point as an editor has requested it; if it cannot be set, `error` says why."""
+    """A point as an editor has requested it; if it cannot be set, `error` says why.
+
+    Its first `ignore` hits do not stop a run. For a dprintf, `form` is the format and `values` has
+    the expressions. `focus` is the focus of a watch.
+    """
 
     kind: str  # an item of `macaw.debugger.point.KINDS`
     text: str
     condition: str = ""
     ignore: int = 0
-    form: str = ""  # the format of a dprintf
+    form: str = ""
     values: tuple[str, ...] = ()
-    focus: str = ""  # the focus of a watch
+    focus: str = ""
     error: str = ""
 
 

@@ -23,7 +23,7 @@ MOST_ROWS = 400  # the greatest number of lines of causes in one response
 
 
 def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the queues of the `places` in a request; without `places`, those of `place`."""
+    """Return the queues of the `places` in a request; without `places`, the queues of `place`."""
     names = text(arguments, "places", "")
     rows: list[dict[str, Any]] = []
     for chosen in places(session.device, names) if names else (place,):

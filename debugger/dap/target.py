@@ -45,12 +45,16 @@ Notify = Callable[[str, Mapping[str, Any]], object]
 
 
 class Run(NamedTuple):
-    """A run that a request has planned; if `can_resume`, it can continue after an interruption."""
+    """A run that a request has planned; if `can_resume`, it can continue after an interruption.
+
+    `act` does the run. If `reason` is not empty, it replaces the stop's own reason in the `stopped`
+    event. `is_printed` says whether the user already has the text of the stop.
+    """
 
     act: Callable[[], StopRecord]
     can_resume: bool = False
-    reason: str = ""  # replaces the stop's own reason in the `stopped` event
-    is_printed: bool = False  # whether the user already has the text of the stop
+    reason: str = ""
+    is_printed: bool = False
 
 
 class Target:

@@ -78,7 +78,7 @@ def parse_pair(text: str) -> tuple[int, int]:
 
 
 def parse_bytes(text: str) -> bytes:
-    """Return the bytes in `text`, which has them as hexadecimal digits. Raises `SessionError`."""
+    """Return the bytes that the hexadecimal digits in `text` stand for. Raises `SessionError`."""
     try:
         return bytes.fromhex(text)
     except ValueError:

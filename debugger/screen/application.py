@@ -287,7 +287,7 @@ class Screen:
         return [] if area is None else area.pages
 
     def _has_pages(self) -> bool:
-        """Return whether the output panel shows a page of an answer of which more pages follow."""
+        """Return whether the output panel shows a page of an answer that has further pages."""
         return bool(self._pages())
 
     def _page(self, way: int, event: KeyPressEvent | None = None) -> None:

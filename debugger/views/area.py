@@ -63,9 +63,9 @@ class Area:
     """The inside of a panel, in cells.
 
     `scroll` is the number of rows by which the user has scrolled down. The functions that draw the
-    panel fill the lists: `offset` has the part of `scroll` that was possible, `hidden` the numbers
-    of hidden rows above and below, `pages` for an answer in pages the rows of a page and whether an
-    earlier page exists.
+    panel fill the lists. `offset` gets the part of `scroll` that was possible, `hidden` the numbers
+    of hidden rows above and below. If an answer is shown in pages, `pages` gets the number of rows
+    of a page, and whether the answer has an earlier page.
     """
 
     width: int
@@ -103,8 +103,9 @@ class Area:
     def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
         """Record which of `rows` rows the panel shows, and return their range.
 
-        It shows `count` rows from row `first` on; None means as many as fit into the area. `offset`
-        is the number of rows by which the user has scrolled down from the default first row.
+        It shows `count` rows from row `first` on, or all that fit into the area if `count` is None.
+        `offset` is the number of rows by which the user has scrolled down from the default first
+        row.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]

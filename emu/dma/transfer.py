@@ -35,10 +35,14 @@ def described(description: bytes) -> Shape:
 
 
 class Layout(NamedTuple):
-    """Where all transfers of one shape write copies, and whether their rows depend on others."""
+    """Where all transfers of one shape write their copies, and whether the order of rows matters.
 
-    offsets: tuple[int, ...]  # how far each of its copies is from the first one, in bytes
-    ordered: bool  # whether a row may read what another row writes
+    `offsets` has the distance in bytes of each copy from the first copy; only a multicast has
+    several copies. `ordered` says whether a row may read what another row writes.
+    """
+
+    offsets: tuple[int, ...]
+    ordered: bool
 
 
 class Transfer(NamedTuple):

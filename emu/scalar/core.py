@@ -111,8 +111,9 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Replace all probes, which are tests for the debugger after instructions with certain
-        registers.
+        """Replace all probes.
+
+        A probe is a test for the debugger, made after instructions that access certain registers.
         """
         super().set_probes(probes)
         self.probe_set = Probes(self.table, self.probes)

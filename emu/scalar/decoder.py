@@ -48,7 +48,7 @@ class Decoder:
         return pages, offset
 
     def decode(self, address: int, word: int) -> Decoded:
-        """Return the instruction that `word` encodes, which was fetched from `address`.
+        """Decode `word`, which was fetched from `address`, and return the instruction.
 
         Raises `Fault` if the word is no instruction of the core.
         """

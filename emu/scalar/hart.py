@@ -47,7 +47,7 @@ class Hart(ScalarCore):
         self._services = services.bind(rows, modules)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access to on-chip memory, which is now granted."""
+        """Finish the access to on-chip memory that is granted now: write a loaded register."""
         assert self.pending is not None
         place, size, is_signed = self.pending
         if place is not None:

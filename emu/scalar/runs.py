@@ -24,16 +24,24 @@ ENDS = frozenset(("branch", "jump"))
 class Uses(NamedTuple):
     """The uses of compute units by the instructions of a run, for the trace.
 
-    Times are relative to the start of the run.
+    For each instruction and for the end of the run, `counts` has the number of uses before it, and
+    `until` the end of the last use before it. `first` is the start of the first use. Times are
+    relative to the start of the run.
     """
 
-    counts: tuple[int, ...]  # number of uses before each instruction, and at the end
-    until: tuple[int, ...]  # end of the last use before each instruction, and at the end
-    first: int  # start of the first use
+    counts: tuple[int, ...]
+    until: tuple[int, ...]
+    first: int
 
 
 class Run(NamedTuple):
-    """Consecutive instructions in memory; the last one may be a branch or jump."""
+    """Consecutive instructions in memory; the last one may be a branch or jump.
+
+    `acts` execute the instructions; `end` returns the next address and the cost of the whole run.
+    `costs` has the device cycles from the start of the run to the start of each instruction, `lead`
+    those to the start of the last one. `length` is the number of instructions, `code` has their
+    words.
+    """
 
     acts: tuple[Act, ...]
     end: Decision  # an act that returns the next address and the cost of the whole run

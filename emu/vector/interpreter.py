@@ -37,17 +37,23 @@ from macaw.isa.vector import OPERATIONS
 
 
 class Bound(NamedTuple):
-    """An instruction bound to its address and to the registers of the core."""
+    """An instruction bound to its address and to the registers of the core.
+
+    `waits` has the places on the scoreboard that must be ready before it issues, `writes` the
+    places that it writes; they are ready after `latency` device cycles. `act` executes an
+    instruction that waits only for registers and does not branch, `decide` a branch or jump.
+    `products` is the number of products of a pmac, `uses` the number of uses of compute units.
+    """
 
     word: int  # the instruction word
     found: Decoded
-    waits: tuple[int, ...]  # places on the scoreboard that must be ready before it issues
-    writes: tuple[int, ...]  # places on the scoreboard that it writes
-    latency: int  # in device cycles
-    act: Act | None  # the act of an instruction that waits only for registers and does not branch
-    decide: Decision | None  # the act of a branch or jump
-    products: int  # products of a pmac
-    uses: int  # uses of compute units
+    waits: tuple[int, ...]
+    writes: tuple[int, ...]
+    latency: int
+    act: Act | None
+    decide: Decision | None
+    products: int
+    uses: int
 
 
 class VectorInterpreter(VectorCore):
@@ -68,7 +74,7 @@ class VectorInterpreter(VectorCore):
         self._types = {}
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access to on-chip memory, which is now granted."""
+        """Finish the access to on-chip memory that is granted now: write a loaded register."""
         assert self.pending is not None
         assert self.waiting is not None
         self.time = self.waiting.since

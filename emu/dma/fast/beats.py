@@ -15,14 +15,16 @@ Position = tuple[int, int]  # row number in the transfer, byte number in the row
 
 
 class _RowBeats(NamedTuple):
-    """The division of one row into beats: the number of beats, and the size of the first and last
-    one.
+    """The division of one row into beats.
+
+    `first` and `last` are the numbers of bytes in the first and the last beat. `skew` is the number
+    of bytes from the last multiple of the width to the first byte of the row.
     """
 
-    skew: int  # bytes from the last multiple of the width to the row's first byte
+    skew: int
     beats: int
-    first: int  # bytes of the first beat
-    last: int  # bytes of the last beat
+    first: int
+    last: int
 
 
 class BeatMap:

@@ -14,7 +14,10 @@ class Burst:
 
     It reads `reads` beats, in the cycles `read`, `read` + `step`, and so on. It writes `writes`
     beats, in the cycles `write`, `write` + `step`, and so on: first the beats that are in the
-    buffer now, then the beats that it reads.
+    buffer now, then the beats that it reads. `after` is the number of cycles from a read until the
+    dma can write its beat. From cycle `limit` on, the channel may not be free. `free` is the value
+    that `free` of the channel had when the burst was planned; it shows whether the channel has been
+    used since.
     """
 
     dma: DmaCore
@@ -24,9 +27,9 @@ class Burst:
     reads: int
     write: int
     writes: int
-    after: int  # cycles from a read until the dma can write its beat
-    limit: int  # the first cycle in which the channel may not be free
-    free: int  # `free` of the channel when the burst was planned, to find out whether it changed
+    after: int
+    limit: int
+    free: int
 
     @property
     def last_write(self) -> int:

@@ -133,7 +133,7 @@ class FastDma(DmaCore):
     def load_transfer(self) -> None:
         """Set the attributes for the queue's first transfer; decide whether bursts can move it.
 
-        A burst moves many beats at once, which follow each other without a gap.
+        A burst is a sequence of many beats without gaps, which the dma moves at once.
         """
         transfers = self.state.transfers
         self._retry = 0

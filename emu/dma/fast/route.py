@@ -67,7 +67,7 @@ class Side:
 
 
 class Route:
-    """The memories of a transfer for which both reads and writes take one cycle for each beat.
+    """The memories of a transfer whose reads and writes take one cycle for each beat.
 
     While no other core uses these memories, such a transfer moves one beat in each cycle.
     """

@@ -31,13 +31,18 @@ Leave = Callable[[], list[str]]  # returns the lines that end the function
 
 
 class Access(NamedTuple):
-    """A load or store of a block."""
+    """A load or store of a block.
 
-    place: int  # index of the instruction
-    register: int  # the base of the address
-    immediate: int  # the distance from the base to the first byte
-    size: int  # bytes
-    stores: bool  # whether it is a store
+    `place` is the index of its instruction in the block, `register` the number of the base
+    register. The first byte is `immediate` bytes after the base. `stores` says whether it is a
+    store.
+    """
+
+    place: int
+    register: int
+    immediate: int
+    size: int
+    stores: bool
 
     @property
     def is_odd(self) -> bool:
@@ -116,7 +121,7 @@ def find_groups(
 
 
 def find_window(pages: Pages, group: Group, least: int, most: int, at: int) -> tuple[int, int]:
-    """Return the window around `at`, which is the distance from the memory's start to the base.
+    """Return the window around `at`, a distance from the start of the memory to the base.
 
     The result is (first distance, distance after the last one). For all distances in between, the
     group's accesses pass all tests. `least` and `most` are the limits within which the accesses are
@@ -188,11 +193,11 @@ class AccessWriter:
         return walks
 
     def head(self, leave: Leave) -> list[str]:
-        """Return the lines before each pass, which test for the limit and test accesses.
+        """Return the lines before each pass: they test for the limit, and test accesses.
 
-        The lines end the function with those of `leave` if the block's time `t` has reached the
-        variable `bound`, the limit for the start of a pass. If `t` has reached `near`, they test
-        the accesses of further passes, and set `near` to the time up to which these accesses are
+        If the block's time `t` has reached the variable `bound`, the limit for the start of a pass,
+        the lines of `leave` end the function. If `t` has reached `near`, the lines test the
+        accesses of further passes, and set `near` to the time up to which these accesses are
         tested.
         """
         bound = ["if t >= bound:", *indent_lines(leave())]

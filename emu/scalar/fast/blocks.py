@@ -23,18 +23,22 @@ FEW = 8  # a call of a block that executes fewer instructions costs more than it
 
 
 class Block(NamedTuple):
-    """The translated code that begins at an address, as a Python function."""
+    """The translated code that begins at an address, as a Python function.
 
-    # Its arguments are the core and the limit; a block that counts also gets the number of
-    # instructions up to the next border. It returns True if the interpreter must execute the
-    # instruction at `pc`.
+    The arguments of `function` are the core and the limit; a block that counts also gets the number
+    of instructions up to the next border, where the trace begins or ends to record. The function
+    returns True if the interpreter must execute the instruction at `pc`. It does nothing if only
+    `lead` device cycles are left before the limit. `crosses` says whether it can continue across
+    borders. `times` has the times of a block that reports its passes to the core, which counts
+    them.
+    """
+
     function: Callable[..., bool]
-    lead: int  # the function does nothing if only so many device cycles are left before the limit
+    lead: int
     code: bytes  # the words that were translated
     source: str  # the function's text, for readers
     length: int  # number of instructions
-    crosses: bool  # whether it can continue across borders of the trace
-    # the times of a block that reports its passes to the core, which counts them; else None
+    crosses: bool
     times: PassTimes | None = None
 
 

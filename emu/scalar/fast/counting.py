@@ -29,11 +29,15 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Round(NamedTuple):
-    """One pass through a block in which only one branch or jump goes back to the start."""
+    """One pass through a block in which only one branch or jump goes back to the start.
 
-    length: int  # number of instructions
-    uses: int  # uses of compute units
-    last: int  # the end of the last use, in device cycles relative to the start of the next pass
+    It has `length` instructions, which use compute units `uses` times. `last` is the end of the
+    last use, in device cycles relative to the start of the next pass.
+    """
+
+    length: int
+    uses: int
+    last: int
 
 
 class Counting:

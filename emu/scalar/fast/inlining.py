@@ -129,7 +129,7 @@ def inline(
 ) -> Inlined:
     """Return the text of `act`, which the function `make` of `module` has made.
 
-    The function adds the names that the text uses to `names`, with their values. `spans` has the
+    The function adds to `names` the names that the text uses, with their values. `spans` has the
     known ranges of registers before the act. The function adds the range of a register that the act
     writes. Raises `OSError` if the module has no source.
     """

@@ -48,7 +48,7 @@ class Steps:
 
 
 class Value(NamedTuple):
-    """A register's value: that of some register at the start of the block, plus a constant."""
+    """The value of a register: a register's value at the start of the block, plus a constant."""
 
     register: int  # the number of the register; 0: the value is the constant
     constant: int

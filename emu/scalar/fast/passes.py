@@ -28,11 +28,15 @@ class Timed(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A group of accesses to external memory, whose addresses each pass moves by a constant."""
+    """A group of accesses to external memory whose addresses each pass moves by a constant.
 
-    register: int  # their base
-    span: Span  # their bytes in the first pass, from the value of the register before the pass
-    by: int  # what each pass adds
+    The constant is `by`; the addresses are relative to `register`. `span` has the bytes of the
+    first pass, relative to the value of the register before the pass.
+    """
+
+    register: int
+    span: Span
+    by: int
 
 
 def any_meets(walks: Iterable[Walk], span: Span, x: Sequence[int], passes: int) -> bool:
@@ -184,9 +188,9 @@ class PassTimes:
     def _make_start(self, first: int) -> Timed:
         """Return when the instructions from `first` on begin, and when each kind of use begins.
 
-        The result has a use for each kind, ordered by kind. Its `number` counts the uses by the
-        instructions before `first` in a pass, which the caller subtracts from the number of
-        `_make_end`. Its `more` counts those by all instructions of a pass.
+        The result has a use for each kind, ordered by kind. `number` of a use counts the uses by
+        the instructions before `first` in a pass; the caller subtracts it from the number in the
+        result of `_make_end`. `more` of a use counts the uses by all instructions of a pass.
         """
         timed = [self._passed(number) for number in range(first, first + self.length)]
         uses = _merge(use for item in timed for use in item.uses)

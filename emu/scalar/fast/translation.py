@@ -86,14 +86,14 @@ class Translator(Counting):
         return self.core.device.memory.local, LOCAL
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Return the lines before an instruction, which test its access to memory if it has one.
+        """Return the lines before an instruction. They test its access to memory if it has one.
 
         A core with a scoreboard adds lines for the waits of the instruction.
         """
         return self.accesses.test(self.place, self.spans, self.leave)
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return the lines after an instruction, which keep the variables of the tests up to date.
+        """Return the lines after an instruction. They keep the variables of the tests up to date.
 
         A core with a scoreboard adds lines for the results of the instruction.
         """

@@ -38,7 +38,7 @@ Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one 
 
 
 class Series(NamedTuple):
-    """A number in each pass of a loop, which grows by a constant from pass to pass (or by 0).
+    """A number that grows by a constant (perhaps 0) from each pass of a loop to the next.
 
     In pass p, from 0, it is the register's value before pass 0, plus `distance`, plus p times `by`.
     """
@@ -56,13 +56,17 @@ class Load(NamedTuple):
 
 
 class Product(NamedTuple):
-    """A pmac that adds to a vector register."""
+    """A pmac that adds to the vector register `result`.
 
-    name: str  # of its format
-    result: int  # the number of the vector register to which it adds
-    first: int  # the number of the first source, a vector register
-    second: int  # the number of the second source
-    order: Callable[[], pmac.Order]  # returns the order of the lanes of the second source
+    `name` is the name of its format. The sources are the vector register `first` and the register
+    `second`; `order` returns the order of the lanes of the second source.
+    """
+
+    name: str
+    result: int
+    first: int
+    second: int
+    order: Callable[[], pmac.Order]
 
 
 class _Uses:

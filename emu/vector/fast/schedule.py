@@ -16,21 +16,32 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Issue(NamedTuple):
-    """What an instruction waits for, and when its results are ready; times are device cycles."""
+    """What an instruction waits for, and when its results are ready; times are device cycles.
 
-    waits: tuple[int, ...]  # the places of the scoreboard that must be ready
-    late: tuple[int, ...]  # places of its results that are not ready for the next instruction
-    latency: int  # time until they are ready
-    cost: int  # time until the next instruction begins
-    back: int | None = None  # for a branch to the block's start: time until the next pass begins
+    It waits until the places `waits` of the scoreboard are ready. Its results are ready after
+    `latency`; `late` has the places of those that are not ready for the next instruction. The next
+    instruction begins after `cost`. If the instruction is a branch to the start of the block, the
+    next pass begins after `back`.
+    """
+
+    waits: tuple[int, ...]
+    late: tuple[int, ...]
+    latency: int
+    cost: int
+    back: int | None = None
 
 
 class Schedule(NamedTuple):
-    """How each instruction of a block waits for results: by a test, or for a known time."""
+    """How each instruction of a block waits for results: by a test, or for a known time.
 
-    demanded: tuple[int, ...]  # the places that must be ready when the function of the block begins
-    tested: tuple[tuple[int, ...], ...]  # by instruction: the places of which the cycle is unknown
-    stalls: tuple[int, ...]  # by instruction: how many cycles it waits for other places
+    `demanded` has the places of the scoreboard that must be ready when the function of the block
+    begins. For each instruction, `tested` has the places for which the cycle is unknown, `stalls`
+    the number of cycles that it waits for other places.
+    """
+
+    demanded: tuple[int, ...]
+    tested: tuple[tuple[int, ...], ...]
+    stalls: tuple[int, ...]
 
 
 def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:

@@ -28,12 +28,12 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
     ) -> None:
         """Add to the tally a block's time, its uses of compute units and its external accesses.
 
-        `begin` and `until` are the first cycle of the block and the cycle after it; `first` and
-        `last` are the first cycle of its uses and the cycle after them. `lanes` and `arrays` are
-        the numbers of uses of lanes and of the whole vector unit. `reads` and `writes` are the
-        numbers of accesses. `first_read` and `last_read` are the cycles in which the first and the
-        last read begin; those of writes are analogous. The block lasts at least until the last
-        beats of the accesses. `partial` is the number of partial writes.
+        The block lasts from cycle `begin` to `until` - 1, its uses from `first` to `last` - 1.
+        `lanes` and `arrays` are the numbers of uses of lanes and of the whole vector unit. `reads`
+        and `writes` are the numbers of accesses. `first_read` and `last_read` are the cycles in
+        which the first and the last read begin, `first_write` and `last_write` those in which the
+        first and the last write begin. The block lasts at least until the last beats of the
+        accesses. `partial` is the number of partial writes.
         """
         tally = self.tally
         if tally.begin < 0:
