@@ -27,7 +27,7 @@ class Repeats(NamedTuple):
     """Repeats of an operation in the same mode.
 
     `columns` has the column of the open row that each repeat uses, `slots` the value of RZ_SLOT in
-    each repeat. `shift` is the value of the register rz_shift.
+    each repeat. `address` is the address of the word, `shift` the value of the register rz_shift.
     """
 
     operation: Operation

@@ -121,10 +121,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute operation `number` of the circuits, which the host sent in cycle `time`.
 
-        Return the cycle of the operation's command. The host sent the operation to the
-        column with the byte `offset` of `memory`, which must be the banks. `mask` selects the
-        banks; 0 selects the bank of the column. Raises `Fault`, and `WindowNotReady` while a block
-        uses one of the banks.
+        Return the cycle in which the banks get the operation's command; this may be later than
+        `time`. The host names a column: the one with the byte at `offset` of `memory`. `mask`
+        selects the banks; 0 selects the bank of the column. Raises `Fault`, for example if `memory`
+        is not the memory of the banks, and `WindowNotReady` while a block uses one of the banks.
         """
         if memory != _BANKS:
             text = f"operation {number} sent to {memory} of {self.name}, which takes none"

@@ -42,7 +42,13 @@ def _kind(repeats: Repeats) -> _Kind:
 
 @dataclass
 class _Group:
-    """The deferred work of a block: words whose products are computed together."""
+    """The deferred work of a block: words whose products are computed together.
+
+    `places` are the indices of the block's banks. `kind` has what the words have in common. The
+    lists have one item for each word: its open row, its columns, its slots of Rz, whether it
+    accumulates, its address, and its operand in a register. While the open row or Rop is only
+    recorded, `row` is the row, or `rop` the row and the column from which Rop was filled.
+    """
 
     places: NDArray[np.intp]
     row: int = _UNKNOWN  # the open row, if the sense amplifiers were not loaded

@@ -228,9 +228,9 @@ class Dram:
         """Return the first cycle for an activation of banks, and the constraint that delays it.
 
         `groups` is the mask of the banks' groups. The cycle is one of `time`, `time` + `step`, ...
-        in which the DRAM is not made busy by the random noise that a configuration can set. With
-        `bus`, the command bus is also free in this cycle. The constraint is empty if none delays
-        the activation.
+        A configuration can make the DRAM busy at random times; the cycle is outside of these times.
+        With `bus`, the command bus is also free in this cycle. The name of the constraint is empty
+        if none delays the activation.
         """
         while True:
             at, reason = activation_start(

@@ -33,8 +33,9 @@ _REGISTERS = {
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
     """Do operation `number` at `place` in the banks of `mask`; return the cycle of its command.
 
-    Mask 0 selects the bank of `place`. If the banks need several commands, return the cycle of the
-    last command. Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
+    The host sent the operation in cycle `time`; its command may come later. If the banks need
+    several commands, return the cycle of the last one. Mask 0 selects the bank of `place`. Raises
+    `Fault`, and `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(

@@ -53,7 +53,14 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Record:
-    """One push, pull or repeat of a `fim` that a block has done, with its operands and results."""
+    """One push, pull or repeat of a `fim` that a block has done, with its operands and results.
+
+    `number` is the number of announcements before it. `registers` are the values of the circuits'
+    registers before the word, and `setters` says what set them. A push stores the register `file`,
+    and a pull fills it, from the columns at the addresses `columns`. A `fim` uses column `column`
+    of the open row `row`, and `slot` as the value of RZ_SLOT. If it computes, `left` and `right`
+    are its operands; its results are `size` bytes of Rz from `first` on, before and after it.
+    """
 
     number: int  # the number of announcements before it
     time: int
@@ -266,8 +273,9 @@ class IslandOrigins(Origins):
     ) -> Iterator[Origin]:
         """Yield the origins of bytes `low` to `high` - 1 of the register `name` of a bank.
 
-        Only steps that came before `before` events had been announced to listeners count. The
-        `part` of such an origin counts bytes from the start of the register.
+        Steps from announcement number `before` on are ignored. Announcements are events for
+        listeners, numbered from the start of the record. The `part` of an origin counts bytes from
+        the start of the register.
         """
         if name == IOSA:
             row = self.dram.rows[bank]
@@ -469,7 +477,8 @@ def _value(one: Host) -> float:
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:
     """Return whether the step in `record` filled byte `byte` of the register `name`.
 
-    The result is False if the step came after `before` events had been announced to listeners.
+    The result is False for steps from announcement number `before` on. Announcements are events for
+    listeners, numbered from the start of the record.
     """
     if record.number >= before:
         return False

@@ -19,7 +19,8 @@ class Batch:
     """Repeats of a `fim` that the engine has done at once.
 
     The first repeat was done in cycle `at`, each further repeat `period` cycles after the previous
-    one.
+    one. Each repeat after the first waited `waits` cycles for constraints of the memory. `latency`
+    has the latencies of one repeat.
     """
 
     at: int
@@ -38,7 +39,8 @@ class PendingRepeats:
     was done `period` cycles after the previous one, and was requested for the cycle `step` cycles
     after the previous one was done. All repeats have the same numbers of reads, writes, products
     and passes of the ALUs. The result of a repeat is ready `result` cycles after the repeat was
-    done.
+    done. The first repeat waited `first_waits` cycles, each further one `waits` cycles. The word is
+    done in cycle `until`; this is 0 if more repeats follow.
     """
 
     requested: int

@@ -123,7 +123,8 @@ class Buffer:
 class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
-    Words `mmr` of blocks, and stores of the host, set these registers.
+    Words `mmr` of blocks, and stores of the host, set these registers. The next host operation can
+    begin in cycle `time` at the earliest. The other times have the same meaning as in `Block`.
     """
 
     time: int = 0  # the first cycle in which the next host operation can begin

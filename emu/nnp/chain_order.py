@@ -35,7 +35,10 @@ _LATE = 1 << 40  # a cycle after all others
 class _Piece:
     """Iterations of a chain, `count` from number `first` on.
 
-    Each vector or tile that a piece writes has a number; `results` are these numbers.
+    Each vector or tile that a piece writes has a number; `results` are these numbers. `before` has
+    the numbers of the pieces whose results this piece reads, `follows` the pieces that used the
+    same queue just before it, and `behind` the pieces that must come after it. `_find_paths`
+    explains `cycles`, `path` and the values of `before`.
     """
 
     chain: Chain

@@ -328,10 +328,10 @@ class ChainCore(WindowCore, PortlessMover):
             self.announce("used", **use._asdict())
 
     def _continue(self, chain: Chain, last: int) -> None:
-        """Continue with the next iteration, or end the chain after its last iteration.
+        """Go on to the next iteration of a chain, or end the chain if there is none.
 
-        `last` is the cycle of the act of the iteration that was just executed, or the cycle in
-        which its last vectors were pushed if these had to wait for room in NetOutQ.
+        `last` is the cycle in which the present iteration acted. But if vectors of the iteration
+        had to wait for room in NetOutQ, it is the cycle in which the last vectors were pushed.
         """
         state = self.state
         if state.iteration < chain.iterations:

@@ -36,9 +36,13 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Iteration:
-    """The record of one executed iteration of a chain.
+    """The record of iteration number `index` of a chain, which was executed in cycle `time`.
 
-    In the dictionaries, the key is the index of an instruction in the chain.
+    `number` is the number of announcements before it, `base` is the base address of Dram. `setters`
+    has the origin of the value of each register. `results` and `operands` have the results and
+    second operands of instructions; the key is the index of the instruction in the chain. `vectors`
+    are the vectors that the product multiplies, `tiles` the tiles written to MatrixRf, and `popped`
+    says where the vectors from NetInQ came from.
     """
 
     number: int  # the number of announcements before it
@@ -215,7 +219,10 @@ class Elements:
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """Return row `row` of a MatrixRf tile before announcement `before`, of shape (N,)."""
+        """Return row `row` of a tile of MatrixRf, as it was before announcement number `before`.
+
+        The result has shape (N,).
+        """
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)

@@ -160,9 +160,10 @@ class Execution:
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """Return the fault for a NaN that reaches a quantiser, which has raised `error`.
+    """Return the fault for a NaN that reaches a quantiser.
 
-    The message names the vector and the element.
+    `error` is the exception that the quantiser has raised. The message names the vector and the
+    element.
     """
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside

@@ -106,10 +106,10 @@ class NnpMeter(Meter):
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)
 
     def _access(self, chain: Chain, access: Access, first: int, count: int, vectors: int) -> None:
-        """Count the bytes that `access` moves, which is the chain's source or one of its writes.
+        """Count the bytes that an access of a chain moves in `count` iterations from `first` on.
 
-        The bytes are those of `count` iterations from number `first` on. In each iteration the
-        access moves `vectors` vectors.
+        `access` is the chain's source or one of its writes. In each iteration it moves `vectors`
+        vectors.
         """
         if access.memory.setting:
             each = self.native if chain.is_tiles and access.memory.queue else 1

@@ -38,10 +38,10 @@ def _sizes(codes: NDArray[np.int16], quantiser: Quantiser) -> Ints:
 
 
 def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
-    """Return exponents relative to the least exponent in a sum.
+    """Return the exponent of each block minus the least exponent of the blocks in the same sum.
 
     The products of blocks along the second axis are added to one sum. Blocks with the size 0 (only
-    zeros) do not count for the least exponent, so their relative exponents may be negative.
+    zeros) do not count for the least exponent, so their results may be negative.
     """
     wide = exponents.astype(np.int64)
     least = np.where(sizes > 0, wide, wide.max(initial=-128)).min(axis=1)
@@ -49,9 +49,10 @@ def _relative(exponents: NDArray[np.int8], sizes: Ints) -> Ints:
 
 
 def _in_units(sizes: Ints, relative: Ints) -> NDArray[np.float64]:
-    """Return `sizes` · 2**`relative`: the sizes of blocks in units of the least exponent.
+    """Return `sizes` · 2**`relative`: sizes of blocks, on one scale for all blocks of a sum.
 
-    `relative` is a result of `_relative`.
+    In `sizes` the exponents of the blocks are left out (`_sizes`). `relative` has these exponents,
+    minus the least exponent of the blocks in the same sum (`_relative`).
     """
     # Sizes are only compared with numbers of 24 digits, so greater powers have no effect.
     return np.asarray(
@@ -166,7 +167,7 @@ class Tiles:
         """Return the greatest sum of magnitudes along a row of the matrix, over all rows.
 
         `codes` are the codes of the matrix by block, `relative` the relative exponents of the
-        blocks (`_relative`). A row's sum is in units of the least exponent of the row's blocks.
+        blocks (`_relative`). A row's sum is divided by 2**(least exponent of the row's blocks).
         """
         sums = np.abs(integers(codes, self._matrix).astype(np.int32)).sum(axis=-1, dtype=np.int64)
         return float(_in_units(sums, relative).sum(axis=1).max(initial=0))

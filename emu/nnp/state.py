@@ -93,7 +93,7 @@ class NnpState(State):
     """The declared state of nnp; `tile_codes` and `tile_exponents` are MatrixRf as arrays.
 
     The codes have shape (tiles, N, N), the exponents (tiles, N), or (tiles, N, blocks) if a row has
-    several blocks.
+    several blocks. `fields` says what each of the other attributes means.
     """
 
     pc: int

@@ -59,7 +59,7 @@ class Cluster:
     def run_for(self, packet: Packet) -> Run:
         """Return the run that an exe packet started. Raises `LookupError` if there is none here.
 
-        The run may be in another buffer by now, which the buffer of the exe triggered.
+        By now the run may be in another buffer, one that the buffer of the exe has triggered.
         """
         order = packet["order"]
         for run in self.runs:

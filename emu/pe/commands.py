@@ -10,7 +10,12 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 @dataclass(frozen=True)
 class Command:
-    """The rule for packets with a command, and the units of a cluster that these packets need."""
+    """The rule for packets with a command, and the units of a cluster that these packets need.
+
+    `rule` describes the segments of such a packet, for messages. The packet reserves its
+    instruction buffer if `takes_buffer`. Its payload goes to the parser if `parses`, and to the
+    data loading units if `loads`.
+    """
 
     # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"

@@ -72,7 +72,7 @@ class ConfigDelivery(Delivery):
 
 
 class ExeDelivery(Delivery):
-    """Delivers the segments of an exe to a run in each cluster, whose lds take the segments."""
+    """Delivers the segments of an exe: in each cluster, lds of one run take the segments."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         self.units.trace.begin(packet, now)

@@ -128,10 +128,10 @@ class Distribution:
     def _bytes(self, packet: Packet, number: int) -> int:
         """Return the number of bytes that the bus carries for segment `number` of a packet.
 
-        A segment with the form `compress` is sent as pairs of index + value. The number is then
-        that of the pairs' bytes, although the segment may occupy the bus for longer. In each cycle
-        the compressor reads at most one bus width of dense bytes, and sends at most one bus width.
-        So the caller computes the cycles from the longer of the two forms.
+        A segment with the form `compress` is sent as pairs of index + value. The result is then the
+        number of bytes of the pairs, although the segment may occupy the bus for longer: in each
+        cycle the compressor reads at most one bus width of dense bytes, and sends at most one bus
+        width. So the caller computes the cycles from the longer of the two forms.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if segment["form"] != COMPRESS:

@@ -324,11 +324,11 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add moves of the accumulators that macs use to the output queue: number a to block a.
+        """Add steps that move each accumulator that macs use to the output queue.
 
-        docs/timing-pe.md, Results, has this rule. The moves count as steps of instruction number
-        `place`, the last mac. The sum of a mac with `sfu` passes the activation function, unless
-        the flags ask for raw sums.
+        Accumulator a goes to block a. docs/timing-pe.md, Results, has this rule. The moves count as
+        steps of instruction number `place`, the last mac. The sum of a mac with `sfu` passes the
+        activation function, unless the flags ask for raw sums.
         """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):

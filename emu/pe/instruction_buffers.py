@@ -34,7 +34,10 @@ Pairs = list[list[int]]  # for each instruction, its two operands
 class InstructionBuffer:
     """The configured contents of one instruction buffer, as they are before a run.
 
-    Buffers with equal contents are usually one object (`buffer_of`).
+    `words` are the instructions. For each instruction and operand, `steps` has the increments of
+    the inner and the outer loop, and `strides` the growth from a PE to the next PE. `types` are the
+    types of weights and of activations. Buffers with equal contents are usually one object
+    (`buffer_of`).
     """
 
     header: dict[str, int]

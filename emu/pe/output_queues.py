@@ -27,8 +27,8 @@ class OutputQueues:
     ) -> None:
         """Mark `count` entries of each PE in `pes` of a cluster as written.
 
-        `starts` has the first entry of each of these PEs. In the block that contains the last of
-        the `count` entries, the later entries are marked as not written.
+        `starts` has the first entry of each of these PEs. Entries after the `count` entries, up to
+        the end of the block in which these end, are marked as not written.
         """
         size = self.shape.output_block
         written = self.state.output_written[cluster]

@@ -27,7 +27,12 @@ Key = tuple[int, int, int]
 
 
 class TakenSegment(NamedTuple):
-    """A segment that an ld has taken."""
+    """A segment that an ld has taken.
+
+    `address` and `size` say where the segment is in memory; its elements have `item` bytes. `ld` is
+    the address of the ld, `time` the cycle in which it took the segment. `choice` is the
+    description of the segment in the packet, as the setting that chose these bytes.
+    """
 
     address: int  # address of its first byte in memory
     size: int  # number of bytes

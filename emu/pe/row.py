@@ -44,9 +44,9 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the first cycle in which a mac ends, of the macs whose cycles the engine skips.
+        """Return the earliest end of the macs whose cycles the engine skips.
 
-        The result is NEVER if there is no such mac.
+        The result is a cycle, or NEVER if there is no such mac.
         """
 
 

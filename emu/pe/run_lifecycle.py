@@ -173,7 +173,7 @@ class RunLifecycle:
         The other arguments are those of `Expansion`: the operands of the iteration, the number of
         the first segment that no earlier iteration takes (`taken`), and whether the iteration must
         take all remaining segments (`last`). The second result is the number of the first segment
-        that this iteration does not take either. Raises `Fault`.
+        that is left after this iteration. Raises `Fault`.
         """
         return self.units.expansions.expand(
             self.cluster.buffer(number),
@@ -200,8 +200,8 @@ class RunLifecycle:
     def steps_of(self, run: Run, iteration: int, taken: int) -> tuple[list[Op], int]:
         """Return the steps of an iteration of the run's buffer, and a segment number.
 
-        `taken` is the number of the first segment that no earlier iteration takes. The result has
-        the number of the first segment that this iteration does not take either. Raises `Fault`.
+        `taken` is the number of the first segment that no earlier iteration takes. The second
+        result is the number of the first segment that is left after this iteration. Raises `Fault`.
         """
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = self._is_last(run, iteration)

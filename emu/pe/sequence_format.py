@@ -39,7 +39,12 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Records(NamedTuple):
-    """The contents of the records of a sequence."""
+    """The contents of the records of a sequence.
+
+    `steps` has the increments of each operand in the inner and the outer loop, `strides` the
+    difference of each operand from a PE to the next PE. `scaled` says whether requantise multiplies
+    by scales. `types` are the types of weights and of activations.
+    """
 
     # (instructions, operands, 2): increments of the inner and the outer loop
     steps: NDArray[np.int32]

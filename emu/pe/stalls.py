@@ -45,9 +45,8 @@ class StallReport:
         """Return the present work or wait of cluster `number`, or of PE `pe` of this cluster.
 
         The result is for the cluster's oldest run that executes a step. If no run executes a step,
-        it is for the oldest run that has steps to do. If there is none either, the result has
-        `ended` set. A PE that has finished its part of the current mac waits for the
-        other PEs.
+        it is for the oldest run that has steps to do. If no run has steps to do, the result has
+        `ended` set. A PE that has finished its part of the current mac waits for the other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
         first = None  # the oldest run that works, else the oldest one that is not done

@@ -176,7 +176,11 @@ class Packet(TypedDict):
 
 
 class Beat(TypedDict):
-    """One beat of the bus: pieces of segments, and the command byte if `command` is set."""
+    """One beat of the bus: pieces of segments, and the command byte if `command` is set.
+
+    The beat has `carried` bytes, including the command byte. `data` has the bytes that were read
+    from the half, or is None until memory has granted the beat.
+    """
 
     cycle: int  # cycle of its request; after the grant, cycle of the grant
     command: bool
@@ -252,8 +256,10 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """What a run and its triggered buffers may still use, in order to find conflicts with other
-    runs.
+    """What a run and its triggered buffers may still use: data to find conflicts with other runs.
+
+    `sums` and `blocks` are masks of accumulators and of output-queue blocks. The base addresses of
+    the macs are from `low` to `high`. `stores` says whether there are stores.
     """
 
     sums: int  # mask of accumulators

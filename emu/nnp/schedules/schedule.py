@@ -16,7 +16,16 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Schedule(NamedTuple):
-    """The times of some iterations of a chain, in device cycles."""
+    """The times of some iterations of a chain, in device cycles.
+
+    For each iteration, `starts` has the cycle in which its first vector is read, and `product_ends`
+    the cycle from which the multiplier no longer needs the tiles. For each vector or tile of an
+    iteration, `reads` has the cycle in which it is read, `read_rates` how long this takes, `writes`
+    the cycle in which it enters the writing unit, and `readable` the cycle from which the result
+    can be read. `free` has, for each unit, the cycle from which it is free again; `stored` is the
+    cycle from which all writes to Dram can be read. `read_waits` and `write_waits` are sums of
+    waits.
+    """
 
     starts: Times  # (iterations): when the first vector is read
     free: dict[int, int]  # by unit: the cycle from which it is free again
@@ -33,7 +42,13 @@ class Schedule(NamedTuple):
 
 
 class Progress(Protocol):
-    """What a scheduler needs of nnp's state after earlier chains; all times are device cycles."""
+    """What a scheduler needs of nnp's state after earlier chains; all times are device cycles.
+
+    Dram begins at the address `base`. The chain could start in cycle `asked` if its entries were
+    ready. Earlier writes to Dram can be read from cycle `stored_before` on. `free` has, for each
+    unit, the first cycle in which it can take another vector. `used_matrix` has, for each tile of
+    MatrixRf, the cycle from which no earlier product needs it.
+    """
 
     base: int  # address at which Dram begins
     asked: int  # first cycle in which the chain could start if its entries were ready

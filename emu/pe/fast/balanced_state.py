@@ -27,9 +27,11 @@ Ints = NDArray[np.int64]
 class BalancedMacs:
     """The state of the macs of whole clusters, in the cycle in which their plan starts.
 
-    Arrays have shape (PEs,) unless a comment says otherwise. The loads of a PE are in the order in
-    which they reach its MAC or its left neighbour: first the loads in queue 2, then the loads in
-    queue 1, then the loads that its comparator will find.
+    Arrays have shape (PEs,) unless a comment says otherwise. `loads` has the loads of all PEs,
+    `total` the number of loads of each PE. The loads of a PE are in the order in which they reach
+    its MAC or its left neighbour: first the loads in queue 2, then the loads in queue 1, then the
+    loads that its comparator will find. `hit` says which weight entries become loads, because their
+    activation is not zero. `handing` says which clusters hand sums over to their owners now.
     """
 
     shape: Shape
@@ -86,12 +88,12 @@ class RunningSums:
 class BalancedState:
     """The state of several macs in any cycle up to their ends, or up to cycle `cycles`.
 
-    `loads` has the loads of all PEs. Those of a PE begin at its index in `first`: its own loads,
-    and the loads that its neighbour gave it. `mac_loads` has the loads that the MACs take; those of
-    a PE begin at its index in `mac_first`. If `cycles` is None, there are also two arrays with an
-    element for each cluster: `ends` has the last cycle of its mac, and `handing` the cycle in which
-    it hands sums over to their owners, or -1 if it hands none over. Cycles are counted from the
-    start of the macs.
+    `loads` has the loads of all PEs. The loads of PE p begin at index `first[p]`: its own loads,
+    and the loads that its neighbour gave it. `mac_loads` has the loads that the MACs take; the
+    loads for the MAC of PE p begin at index `mac_first[p]`. If `cycles` is None, there are also two
+    arrays with an element for each cluster: `ends` has the last cycle of its mac, and `handing` the
+    cycle in which it hands sums over to their owners, or -1 if it hands none over. Cycles are
+    counted from the start of the macs.
     """
 
     def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:

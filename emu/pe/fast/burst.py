@@ -18,5 +18,5 @@ class Burst:
         return min(now, self.end) - 1
 
     def reached(self, now: int) -> int:
-        """Return the cycle after the last of the beats before `now`; there must be such a beat."""
+        """Return the cycle after the last beat before cycle `now`. There must be such a beat."""
         return self.last_beat(now) + 1

@@ -31,6 +31,11 @@ class Tables:
     how many of its two weights are effectual, that is, have an activation other than zero. The
     first pair is the most significant digit. The row of the tables for a block and a state is block
     * states + state.
+
+    For each row, `length` has the cycles of the block, `following` the state after it, and `most`
+    the greatest number of loads in queue 1. `offset` has the cycle of each pair, counted from the
+    start of the block, and `after` the state after this cycle. `drain` has, for each state, the
+    cycles until both queues are empty. Loads move to queue 2 at least `gap` cycles apart.
     """
 
     pairs: int  # the number of pairs of a block

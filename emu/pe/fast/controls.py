@@ -23,9 +23,10 @@ from macaw.emu.waits import NEVER
 
 
 class LockstepControls(ClusterControls):
-    """The control units of a row; those of `group` are simulated together.
+    """The control units of a row; those of the lockstep group `group` are simulated together.
 
-    `group` is None if no clusters form a lockstep group.
+    `group` is None if no clusters form a group. `next_packet` returns the packet on the bus if a
+    group may take its segments in advance (`lockstep_iterations.repetition`).
     """
 
     macs: PlannedMacs  # the row sets `macs` and `next_packet`
@@ -92,7 +93,7 @@ class LockstepControls(ClusterControls):
         """Split the group at the start of cycle `now`.
 
         Without `now` the split is in the middle of the current cycle: the control units before the
-        one that acts now have done this cycle, the others have not.
+        one that acts now have done this cycle, that one and the later ones have not.
         """
         group, self.group = self.group, None
         assert group is not None  # the caller has checked that there is a group

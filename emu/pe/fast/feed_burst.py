@@ -22,8 +22,8 @@ _FEWEST = 2  # the least number of beats for which a burst saves time
 class FeedBurst(Burst):
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
-    When the burst starts, the previous beat is on the bus. From cycle `end` on the bus sends single
-    beats again.
+    The bytes of the first beat are at offset `at` of the half `half`. When the burst starts, the
+    previous beat is on the bus. From cycle `end` on the bus sends single beats again.
     """
 
     half: int
@@ -35,9 +35,9 @@ class FeedBurst(Burst):
     def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
         """Return the burst that follows the beat granted in `cycle`; None if no burst can follow.
 
-        The burst is that of the row of `context`. It has all beats that are left of an uncompressed
-        segment but the last one: these must be at least two. No other core may have a request for
-        the half.
+        The burst is on the bus of the row of `context`. It has all remaining beats of an
+        uncompressed segment except the last one. It is possible only if there are at least two such
+        beats, and if no other core has a request for the half.
         """
         state, memory, width = context.state, context.memory.memory, context.shape.bus_bytes
         packet, beat, banks = state.packet, state.beat, memory.banks

@@ -28,7 +28,9 @@ Ints = NDArray[np.int64]
 class LockstepMac(NamedTuple):
     """One mac of all clusters of the group: mac number `at` of `batch`.
 
-    The macs of `batch` were computed together.
+    The macs of `batch` were computed together. `base` is the first element that the mac reads,
+    `limit` (clusters,) the element at which the loaded activations end. The mac adds to accumulator
+    number `accumulator`.
     """
 
     batch: ResidentMacs
@@ -40,7 +42,11 @@ class LockstepMac(NamedTuple):
 
 @dataclass(frozen=True)
 class SumsStep:
-    """A step of every iteration of a loop: a mac, a load from the output queues, or a move."""
+    """A step of every iteration of a loop: a mac, a load from the output queues, or a move.
+
+    A mac or a move uses `accumulator`. A load reads the output queues from entry `source` on. A
+    move writes in each iteration to another entry: `targets` has one entry for each iteration.
+    """
 
     name: str  # "mac", "load" or "move"
     accumulator: int = 0  # the accumulator of a mac or a move

@@ -118,9 +118,9 @@ def _ends(op: Op, now: int) -> bool:
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """Return a copy of a run, to be compared with those of other clusters in a group.
+    """Return a copy of a run, so that the runs of several clusters can be compared.
 
-    The fields that may differ between clusters have the same values in all copies.
+    Fields that may differ between the clusters of a group have fixed values in the copy.
     """
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}

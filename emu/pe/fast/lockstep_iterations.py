@@ -38,7 +38,12 @@ _MOST = 128  # the greatest number of iterations whose segments the bus has yet 
 
 @dataclass(frozen=True)
 class Loop:
-    """The loop that the clusters of a group execute."""
+    """The loop that the clusters of a group execute.
+
+    `run` and `lifecycle` are those of the first cluster; the runs of all clusters are alike.
+    `conflicts` finds the steps that conflict. `long_pipeline` says whether the sequence has four
+    stages.
+    """
 
     shape: Shape
     run: Run  # the run of the first cluster
@@ -50,7 +55,12 @@ class Loop:
 
 @dataclass(frozen=True)
 class Start:
-    """The times of a group at the start of an iteration, in cycles of the row, for each cluster."""
+    """When the clusters of a group can begin the steps of an iteration, in cycles of the row.
+
+    `known` has the first cycle of the iteration in each cluster, and `issue` the earliest cycle in
+    which each cluster can start its next step. `ends` maps the number of an instruction to the last
+    cycle of its latest execution in each cluster. All arrays have shape (clusters,).
+    """
 
     known: Ints  # (clusters,): the first cycle of the iteration
     issue: Ints  # (clusters,): the earliest cycle of the next issue
@@ -79,7 +89,11 @@ class Stream:
 
 @dataclass(frozen=True)
 class Repetition:
-    """Iterations that a group computes at once: their steps, times and sums, and their segments."""
+    """`count` iterations that a group computes at once.
+
+    `steps` are the steps of one of them. `times`, `sums` and `stream` are the times, the sums and
+    the segments of all of them; `stream` is None if they take no segments from the bus.
+    """
 
     steps: Sequence[LockstepStep]
     count: int
@@ -165,7 +179,7 @@ def _streamed(
 
 
 def _are_alike(segments: Sequence[Segment]) -> bool:
-    """Return whether all are segments of activations that differ only in their offset.
+    """Return whether all `segments` have activations and differ only in their offset.
 
     The result is also False if they are compressed or have no bytes.
     """
@@ -217,8 +231,8 @@ def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
     """Return what must be equal in the steps of all iterations that are computed at once.
 
-    `ops` are the steps of one iteration. The result is to be compared with those of other
-    iterations. None means that a group cannot compute iterations with these steps at once.
+    `ops` are the steps of one iteration. The caller compares the results for several iterations.
+    None means that a group cannot compute iterations with these steps at once.
     """
     if not {op["name"] for op in ops} <= STEPS:
         return None

@@ -41,7 +41,7 @@ class PatternStep:
     """One step of every iteration. `after` has the indices of the steps for which it waits.
 
     `opens_after` has the indices of the steps for which the bus waits before it sends the step's
-    segment.
+    segment. The step is an instruction if `explicit`; otherwise it follows from flags of the exe.
     """
 
     op: Op
@@ -95,9 +95,9 @@ class Pattern:
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
         """Return the times of the iterations whose macs take `cycles` (n, macs, clusters).
 
-        `known` (clusters,) is the first cycle of the first of these iterations, and `issue`
-        (clusters,) the earliest cycle of the next issue. `ends` has, by instruction, the ends of
-        its last execution in each cluster.
+        The first of these iterations begins in cycle `known` (clusters,), and the next step can
+        start in cycle `issue` (clusters,) at the earliest. `ends` maps the number of an instruction
+        to the last cycle of its latest execution in each cluster.
         """
         ready = [
             self._ready(ends[step.op["place"]])

@@ -163,7 +163,7 @@ class LockstepMacs:
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return the first cycle of all macs that execute in cycle `now`; `now` without a mac."""
+        """Return the earliest start of the macs that execute in cycle `now`; `now` if none do."""
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 

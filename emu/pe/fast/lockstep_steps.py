@@ -19,10 +19,10 @@ STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # the names of steps that a g
 
 @dataclass(eq=False)
 class LockstepStep:
-    """A step of all clusters of a group.
+    """A step of all clusters of a group, with its times in each cluster (clusters,).
 
-    `start` and `end` (clusters,) are its first and last cycle in each cluster, or None while they
-    are unknown.
+    `known` is the first cycle of the step's iteration. `start` and `end` are the first and last
+    cycle of the step, or None while they are unknown.
     """
 
     op: Op
@@ -94,8 +94,8 @@ class StepConflicts:
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
     """Return the first cycle in which a step may start after a step that it may have to wait for.
 
-    `waits` says in which clusters it must wait: there the result is the cycle after `end`. In the
-    others it is 0, which means no restriction.
+    `waits` says in which clusters it must wait: there the result is the cycle after `end`. In all
+    other clusters it is 0, which means no restriction.
     """
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
@@ -115,8 +115,8 @@ def ended_steps(
     """Return the steps that a run contains when it has ended.
 
     They come from its last two iterations: `steps` has the steps of the last iteration, `before`
-    those of the one before it. A step of `before` remains in a cluster if it ended after the last
-    loopback.
+    the steps of the iteration before it. A step of `before` remains in a cluster if it ended after
+    the last loopback.
     """
     last = steps[0].known
     ended = []

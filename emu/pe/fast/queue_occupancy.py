@@ -28,9 +28,14 @@ Numbers = NDArray[Any]
 
 @dataclass
 class LoadCounts:
-    """The loads that PEs moved in some cycles.
+    """The loads that PEs found, moved and gave away in some cycles.
 
-    The arrays have shape (cycles, PEs) unless a comment says otherwise.
+    The arrays have shape (cycles, PEs) unless a comment says otherwise. `q1_loads` has the numbers
+    of loads in queue 1. `effectual` and `queue_moves` count from the first of the cycles on:
+    `effectual` the loads that the comparator has found, `queue_moves` the loads that have moved
+    from queue 1 to queue 2. The masks say where the comparator has weights to examine (`examines`),
+    where queue 1 has room for the loads that it finds (`has_room`), where a load moves to queue 2
+    (`moves`), and where a PE gives a load to its left neighbour (`gives`).
     """
 
     # loads in queue 1 at the start of the cycle; one more row has those at the end
@@ -72,7 +77,7 @@ class LoadCounts:
 
 
 def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return `pairs` (PEs, pairs) with zeros appended, which `QueueOccupancy` may read."""
+    """Return `pairs` (PEs, pairs) with zeros appended; `QueueOccupancy` may read these zeros."""
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 

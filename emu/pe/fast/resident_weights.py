@@ -27,7 +27,11 @@ _NEAR = 8  # in this many rows of counts, nearly every column has a count that i
 
 @dataclass(frozen=True)
 class ResidentMacs:
-    """Whole macs over the same weights, one for each of several base addresses."""
+    """Whole macs over the same weights, one for each of several base addresses.
+
+    `cycles` has the number of cycles of each mac in each cluster. `balances` says whether these are
+    macs with `balance`.
+    """
 
     cycles: Ints  # (bases, clusters): the cycles of each mac
     sums: NDArray[Any]  # (bases, clusters, PEs): what each mac adds to the accumulators

@@ -64,7 +64,7 @@ class ReturnBurst(Burst):
         return cls(half, stores, beats, first, first + len(beats)) if beats else None
 
     def count_by_cluster(self, now: int) -> dict[int, int]:
-        """Return the number of beats before cycle `now`, by the cluster whose store has them."""
+        """Return, for each cluster, how many beats of its store come before cycle `now`."""
         count, turns = min(now, self.end) - self.first, len(self.stores)
         return {
             cluster: (count - turn + turns - 1) // turns

@@ -150,9 +150,9 @@ class FastRow(Row):
             self._holds = True
 
     def _begin_return_burst(self, now: int) -> None:
-        """Begin a burst in cycle `now` with the chosen beat, which was held back until now.
+        """Begin a burst in cycle `now` with the chosen beat, if a burst is possible.
 
-        If no burst is possible, request the beat.
+        Otherwise request the beat. Until now the beat was held back.
         """
         self._holds = False
         limit, burst = min(self.time, NEVER) // self.divider, None
@@ -166,7 +166,7 @@ class FastRow(Row):
         self.time = min(self.time, burst.end * self.divider)
 
     def _request_return_beat(self, now: int) -> None:
-        """Request the chosen beat in cycle `now`, which the row has simulated."""
+        """Request the chosen beat in cycle `now`. The row has already simulated this cycle."""
         scheduled, self.time = self.time, now * self.divider
         self.return_bus.request()
         self.time = scheduled
@@ -266,9 +266,9 @@ class FastRow(Row):
         self.time = due * self.divider
 
     def _count_by_exe(self, burst: ReturnBurst, now: int) -> dict[int, int]:
-        """Return how many beats of a burst before cycle `now` each exe has stored, by its number.
+        """Return, for each exe, how many beats of a burst it has stored before cycle `now`.
 
-        The numbers are those of the trace.
+        The keys are the numbers of the exes in the trace.
         """
         found: dict[int, int] = {}
         for cluster, count in burst.count_by_cluster(now).items():

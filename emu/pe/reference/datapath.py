@@ -221,7 +221,7 @@ class Datapath:
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
         """Return a fault of PE `pe`, counted through the row. The caller adds the fault's address.
 
-        `kind`, `message` and `values` are those of `Fault`.
+        `kind`, `message` and `values` are arguments of `Fault`.
         """
         cluster, place = divmod(pe, self.shape.pes)
         return Fault(
