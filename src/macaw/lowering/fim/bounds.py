@@ -121,9 +121,9 @@ def _least_work(
     `names` has all of them or none. With `constants`, the copies of constants count, too.
 
     Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
-    the largest of these numbers, which is at least each weighted mean of them. A task adds at least
-    the least weighted mean of its options. So the sum of these least means over all tasks is a
-    lower bound. A search finds weights for which the bound is large.
+    the largest of these numbers, and so no earlier than any weighted mean of the numbers. A task
+    adds at least the least weighted mean of its options. So the sum of these least means over all
+    tasks is a lower bound. A search finds weights for which the bound is large.
     """
     users = _users(table) if constants else {}
     costs, first = _costs(table, names, islands, users)

@@ -256,8 +256,8 @@ class Track:
         """Copy constants of the next steps if the dma would wait until cycle `until`.
 
         `needed` says whether the next step needs what the dma waits for. If so, the constants of
-        the next step are copied even if this ends after `until`. The constants of any other step
-        are copied only if their copies end by cycle `until`.
+        the next step are copied even if the copies end after `until`. The constants of any other
+        step are copied only if their copies end by cycle `until`.
         """
         clock, first = self.clock, len(self.options)
         if clock.cp >= until or clock.dma >= until:

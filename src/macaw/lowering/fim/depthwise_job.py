@@ -1,9 +1,9 @@
 """Computes a depthwise convolution on an island (seed 004, Fig. 3E).
 
-A bank computes one column of channels for some rows of the result, its share. Its rows of memory
-have the weights of all taps, then distinct pixels of the image; each pixel is copied to the bank
-once. The block takes a chunk of results at a time. Their sums stay in Rz, the accumulator, one sum
-in each of its slices. The block opens the rows with their pixels one after the other, and adds the
+A bank computes one column of channels for its share of the result's rows. Its rows of memory have
+the weights of all taps, then distinct pixels of the image; each pixel is copied to the bank once.
+The block takes a chunk of results at a time. Their sums stay in the accumulator Rz, one sum in each
+of its slices. The block opens the rows with their pixels one after the other, and adds the
 products of each result in the order of the taps. The rows after the pixels have the second operands
 of functions, then the results.
 

@@ -3,7 +3,7 @@
 cp has a table of tasks, each with one variant for every island that can do the task, except for
 variants that are much slower than the fastest. cp looks at up to `WINDOW` tasks, from the first one
 that has not started. It starts the first of these whose inputs are ready and whose best island is
-free. The best island is that of the variant with the earliest predicted end. For this prediction,
+free. The best island is the one whose variant has the earliest predicted end. For this prediction,
 cp assumes that a busy island becomes free at the predicted end of its blocks. If the island is
 already n cycles late, cp assumes that it becomes free n cycles from now. A block signals its end by
 setting the pointer of a buffer, which cp polls.

@@ -180,8 +180,9 @@ class DmaTiming:
     def _room(self, runs: list[tuple[int, int]], number: int, pitch: int) -> int:
         """Return the first cycle in which the dma's buffer has room for beat `number`.
 
-        Each element of `runs` is a sequence of beats read from a bank row: the number of its first
-        beat, and the cycle in which the dma writes that beat. The beats are `pitch` cycles apart.
+        Each element of `runs` stands for the beats from one row of a bank: it has the number of the
+        first beat, and the cycle in which the dma writes this beat. The writes of further beats
+        follow, `pitch` cycles apart.
         """
         leaving = number - self._depth
         if leaving < 0:

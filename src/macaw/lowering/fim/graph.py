@@ -391,7 +391,7 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Return the shape of an input or result on the host, which may not be a matrix there."""
+        """Return the shape of an input or result on the host, where it need not be a matrix."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:

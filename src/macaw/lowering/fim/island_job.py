@@ -300,7 +300,7 @@ class ProductJob:
 def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
     """Return which part of B each bank stores, as pairs (number of the bank, index).
 
-    The index is that of the part along the first axis of the array that `b_image` returns. All
+    The index counts the parts along the first axis of the array that `b_image` returns. All
     blocks store the same parts.
     """
     return tuple(

@@ -14,7 +14,7 @@ from macaw.isa.fim_circuit import NumberFormat
 def rounded(values: ArrayLike | None, form: NumberFormat) -> NDArray[Any]:
     """Return numbers rounded once to a format, half to even; `form.numbers` is the array's type.
 
-    `values` are those of a constant, so they are not None.
+    `values` are the numbers of a constant, so they are not None.
     """
     assert values is not None
     if form.dtype == bfloat16.NAME:

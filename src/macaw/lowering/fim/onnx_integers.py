@@ -121,7 +121,7 @@ class _Reader:
         return False
 
     def _input(self, name: str, tensor: str) -> None:
-        """Add the input `name`, whose numbers are those of the tensor `tensor`."""
+        """Add the input `name`, which supplies the numbers of the tensor `tensor`."""
         shape = self.network.tensors[tensor].shape
         if self.name(name) in self.graph.tensors:
             raise LowerError(f"the input {name} is quantised twice")
@@ -161,8 +161,8 @@ class _Reader:
         """Return the name for the tensor with the result of a layer.
 
         Element i of the result is number `order[i]` of the tensor. If the result is an output of
-        the network and the tensor has its numbers in the same order, the name is that of the
-        output.
+        the network and the tensor has its numbers in the same order, the tensor gets the
+        name of the output.
         """
         result = layer.outputs[0]
         outputs = [name for name, source in self.outputs.items() if source == result]
@@ -273,8 +273,8 @@ class _Reader:
         """Return `count` operands of a layer as matrices in one order, and the result's order.
 
         Element i of the layer's result is number `order[i]` of the matrices. If the first operand
-        has each number of its tensor exactly once, the order is that of this tensor, so that this
-        operand needs no gather. Otherwise the numbers have the order of the result.
+        has each number of its tensor exactly once, the matrices have the order of this tensor, so
+        that this operand needs no gather. Otherwise they have the order of the result.
         """
         shape = self.network.tensors[layer.outputs[0]].shape
         values = [self._value(name) for name in layer.inputs[:count]]

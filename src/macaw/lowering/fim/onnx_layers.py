@@ -53,7 +53,7 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def matrix_products(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
-    """Add the products of two stacks of matrices, such as those of the heads of an attention.
+    """Add the products of two stacks of matrices, such as the heads of an attention.
 
     The dimensions of `a` and `b` before the last two broadcast. Each product writes its part of one
     tensor, which is the result. If `a` has one dimension, it is a row.

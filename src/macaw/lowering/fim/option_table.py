@@ -116,8 +116,8 @@ def option_table(
     """Return the options of each single task; with `together`, also of all other units.
 
     `ask` returns the options and refusals of a unit. In a chain, a sum or a depthwise convolution,
-    the output of each task but the last is read by a single task, which is in the same unit, and is
-    not a result of the graph. Any task may read the results of a group. Raises `LowerError` if a
+    the output of each task but the last is no result of the graph, and only one task reads it, a
+    task of the same unit. Any task may read the results of a group. Raises `LowerError` if a
     task has no option.
     """
     readers = _readers(graph)

@@ -24,9 +24,8 @@ def groups(
     """Yield groups of at least two functions, each in the order of the graph.
 
     The groups are as large as possible. For each set of functions that some island has, the groups
-    are formed first from all tasks with these functions. Then, for each item of `others`, they are
-    formed again from these tasks without the tasks of the item, which can instead share a start
-    with products.
+    are formed first from all tasks with these functions. Then they are formed again for each item
+    of `others`, without the tasks of the item: these tasks can instead share a start with products.
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()

@@ -139,7 +139,7 @@ def _copied_too_early(plan: GraphPlan) -> set[int]:
 
 
 def _with_ends(plan: GraphPlan) -> Iterator[tuple[Action, dict[int | None, int]]]:
-    """Yield (action, ends): by island, the end of the blocks that were started before the action.
+    """Yield each action, with the end of the blocks that were started before it, by island.
 
     All items have the same dictionary, which changes from item to item.
     """

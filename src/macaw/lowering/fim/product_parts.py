@@ -80,7 +80,7 @@ def sum_products(a: NDArray[Any], b: NDArray[Any], layout: int) -> NDArray[Any]:
     A number of the result is a sum of k terms. The island takes as many terms at once as a tile
     has along k. It adds neighbouring terms, then neighbouring sums, and so on, and adds the tile's
     sum to the sum of the earlier tiles. The last tile is padded with zero terms. Each term and each
-    sum is rounded to the type of the operands, which is float16 (fp16) or float32 (fp32). The
+    sum is rounded to the type of the operands: float16 (fp16) or float32 (fp32). The
     function does not compute in bf16, although arrays with bf16 numbers are float32, too.
     """
     (lanes,) = (row.lanes for row in FORMATS if row.dtype == a.dtype.name)

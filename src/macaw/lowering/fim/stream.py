@@ -45,7 +45,7 @@ class Link:
 
     `bank` and `buffer` are the numbers of the first bank and buffer that the stream may use.
     `pushes` is the number of the buffer to which it pushes its results, or None. If `takes_pushed`,
-    the stream pulls the tiles of its A, which the other stream pushes.
+    the other stream pushes the tiles of A, and this stream pulls them.
     """
 
     bank: int = 0

@@ -72,7 +72,7 @@ class Router:
     # --- B ---
 
     def bring_b(self, *operands: Operand) -> Route:
-        """Return the copies of B, which consists of `operands`, into the banks of each block."""
+        """Return the copies that bring B (all `operands`) into the banks of each block."""
         stream, first = self.stream, operands[0]
         if first.tiles:
             return Route(tuple(self._spread(first.place)), {})

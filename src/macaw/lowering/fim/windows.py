@@ -20,7 +20,7 @@ from macaw.lowering.fim.graph import Places, Task
 
 @dataclass(frozen=True)
 class Windows:
-    """The segments of an image of which the rows of A consist.
+    """Says of which segments of an image the rows of A consist.
 
     Each segment has `width` consecutive numbers of the image.
 

@@ -87,7 +87,7 @@ def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
 
 
 def _image(x: NetTensor) -> NetTensor:
-    """Return tensor `x`, a batch, with the shape of one of its images."""
+    """Return tensor `x` of a batch with the shape of a single image."""
     return replace(x, shape=x.shape[1:])
 
 

@@ -144,7 +144,7 @@ def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
 
 
 def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool:
-    """Return whether the array itself makes the results, `tensor`, as `output` says.
+    """Return whether the array itself makes the results in `tensor`, as `output` says.
 
     For int8 a table can limit the results to any range.
     """
@@ -158,7 +158,7 @@ def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool
 
 
 def _shifted(tensor: Tensor, output: Requantisation) -> bool:
-    """Return whether a change of the bias can replace the zero point of the results, `tensor`.
+    """Return whether a change of the bias can replace the zero point of the results in `tensor`.
 
     Only an even zero point keeps the rounding, because ties go to even numbers.
     """

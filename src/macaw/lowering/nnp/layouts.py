@@ -53,7 +53,7 @@ class Value:
 
 
 def padded(size: int, native: int) -> int:
-    """Return a number of elements, `size`, rounded up to whole native vectors."""
+    """Return the number of elements `size`, rounded up to whole native vectors."""
     return -(-size // native) * native
 
 
@@ -72,8 +72,8 @@ def pattern(size: int, segment: int, native: int) -> Indices:
 def row_elements(shape: tuple[int, ...], native: int, segment: int) -> Indices:
     """Return the field `elements` of `Value` for a value whose last axis is a row, in segments.
 
-    `segment` is the number of elements of a segment, which divides the length of a row; 0 stands
-    for a whole row.
+    A segment has `segment` elements; this number divides the length of a row, and 0 stands for the
+    whole row.
     """
     size = shape[-1] if shape else 1
     rows = math.prod(shape[:-1]) if shape else 1
@@ -178,9 +178,9 @@ def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
 
 @dataclass(frozen=True)
 class VectorCopy:
-    """A copy of whole native vectors of a value, `source`, to the rows of a new tensor.
+    """A copy of the native vectors in `source` to the rows of a new tensor.
 
-    `column` is the index of the first vector of each new row that the copy writes.
+    In each new row, `column` is the index of the first vector that the copy writes.
     """
 
     source: Place

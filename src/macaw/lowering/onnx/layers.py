@@ -360,7 +360,7 @@ class _Builder:
         return True
 
     def _float_constant(self, name: str) -> NDArray[Any] | None:
-        """Return the real numbers of a constant, which may be quantised.
+        """Return the real numbers of a constant, even if the constant is quantised.
 
         Return None for another value, and for a constant with several scales.
         """

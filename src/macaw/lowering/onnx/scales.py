@@ -35,9 +35,9 @@ def choose_scales(
 ) -> NDArray[np.float32]:
     """Return the scale, in binary32, with which integers of `dtype` store each row of `rows`.
 
-    `rows` has shape (scales, numbers). `largest` has the largest magnitude of each row, which may
-    be of a number that is not in `rows`. MinMax takes the least scale that saturates no number. MSE
-    takes the scale with the least squared error of rounding and saturation together, which may
+    `rows` has shape (scales, numbers). `largest` has the largest magnitude of each row, even if
+    this number is not in `rows`. MinMax takes the least scale that saturates no number. MSE
+    takes the scale with the least squared error of rounding and saturation together; it may
     saturate a few numbers. With `function`, the error is that of the function's results.
     """
     top = float(np.iinfo(dtype).max)

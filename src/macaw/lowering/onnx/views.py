@@ -50,7 +50,7 @@ class QuantisedConstant:
 class Target:
     """The type and scale of the integers that QuantizeLinear nodes make of one value.
 
-    `dtype` is the type of the integers in the model, which may be unsigned. `quantisation` says
+    `dtype` is the type of the integers in the model; it may be unsigned. `quantisation` says
     which real numbers the integers stand for after they have been made signed. `nodes` are all
     QuantizeLinear nodes that make these integers.
     """

@@ -137,7 +137,7 @@ class _Maximum(Windows):
         spare: list[str],
         reload: bool,
     ) -> None:
-        """Write a pass of the loop, which computes several elements from columns in registers.
+        """Write a pass of the loop; it computes several elements from columns in registers.
 
         `loaded` has, for each element, the registers of each new column, and `offsets` the byte
         offsets of these columns. `shared` has the registers with the maxima of the columns that the
