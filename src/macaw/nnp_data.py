@@ -26,7 +26,7 @@ def quantised_vectors(
 
     `values` are numbers in the host format without NaN. The returned values are the quantised
     numbers, in the host format too. The device has one quantiser for matrices and another one for
-    vectors; `is_matrix` selects that of matrices.
+    vectors; `is_matrix` selects the one for matrices.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

@@ -98,9 +98,10 @@ def lower(
 ) -> int:
     """Write the source of a graph and print its plan. With `measure`, also run the program.
 
-    `graph` is the path of the ONNX file, `output` that of the source; the other arguments are those
-    of `macaw.lower_graph` and of the commands. With `makes_folder`, the folder of the source may be
-    missing; the function makes it after the graph has been lowered. Returns the exit status 0.
+    `graph` is the path of the ONNX file, `output` the path of the source. The other arguments are
+    those of `macaw.lower_graph` and of the commands. With `makes_folder`, the folder of the source
+    may be missing; the function makes it after the graph has been lowered. Returns the exit status
+    0.
     """
     from macaw import files
     from macaw.fim_lowering import lower_graph

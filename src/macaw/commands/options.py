@@ -243,7 +243,7 @@ def other_device_option(text: str) -> Callable[[Command], Command]:
 def dims_option(owner: str) -> Callable[[Command], Command]:
     """Return the option --dim, which sets the sizes of named dimensions.
 
-    `owner` is the word of the help for what has these dimensions, such as "the model".
+    The help says that `owner`, such as "the model", has these dimensions.
     """
     return click.option(
         "--dim",

@@ -39,8 +39,8 @@ NotificationHandler = tuple[type, Callable[[Any], None]]
 class Peer:
     """One session with a client: from `initialize` to `exit`, or to the end of the stream.
 
-    `initialize` handles the request of this name; `requests` and `notifications` have the handlers
-    of all others by method. `write` sends bytes to the client.
+    `initialize` handles the request of this name. `requests` and `notifications` have the handlers
+    of all other messages, by the name of the method. `write` sends bytes to the client.
     """
 
     def __init__(

@@ -15,7 +15,8 @@ class Published:
     def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
         """Create an empty store.
 
-        If the diagnostics of a URI change, the store calls `send` with the URI and all of them.
+        If the diagnostics of a URI change, the store calls `send` with the URI and all its
+        diagnostics.
         """
         self._send = send
         self._of_program: dict[Key, dict[str, list[types.Diagnostic]]] = {}

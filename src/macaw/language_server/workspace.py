@@ -119,7 +119,7 @@ def _text(files: Mapping[Path, OpenFile], path: Path) -> str | None:
 class Workspace:
     """The files that the editor has open, and the programs in memory.
 
-    `files` are the open files by URI, the one of the latest request last.
+    `files` are the open files by URI; the file of the latest request is the last one.
     """
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ _MOVE = "spu nonsf, src=0, dst=0"
 
 
 def cluster_summands(plan: ProductPlan) -> int:
-    """Return how many partial sums cluster 0 of a row adds to one total: those of all its clusters.
+    """Return how many partial sums cluster 0 adds to one total: one for each cluster of its row.
 
     If sums start with a bias or earlier partial sums, these count as one more. The result is 1 if
     clusters do not compute parts of the same sums.
@@ -47,7 +47,7 @@ def cluster_summands(plan: ProductPlan) -> int:
 
 
 def row_summands(plan: ProductPlan) -> int:
-    """Return how many partial sums row 0 adds to one total: those of all rows.
+    """Return how many partial sums row 0 adds to one total: one for each row.
 
     The result is 1 if rows do not compute parts of the same sums.
     """

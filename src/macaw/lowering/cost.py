@@ -57,7 +57,7 @@ CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes that a program moves, by purpose."""
+    """The bytes that a program moves, by purpose; `between` is for copies inside the chip."""
 
     program: int  # packets and sequences, copied into both halves
     copies: int  # copies of x into a frame of zeros, or of its necessary pixels; zeros of paddings
@@ -215,7 +215,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The dma transfers of activations and of results in one iteration, grouped by shape."""
+    """The dma transfers in one iteration, grouped by shape, and the bytes of all iterations."""
 
     activations: list[TransferShape]
     results: list[TransferShape]

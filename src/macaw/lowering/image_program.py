@@ -164,7 +164,8 @@ def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 def out_words(plan: ImagePlan, target: str) -> str:
     """Return the text of `out=`: where in the array `target` a packet writes sums or results.
 
-    It stores them position by position, or PE by PE if channels are the outermost dimension.
+    The packet stores these values position by position, or PE by PE if channels are the outermost
+    dimension.
     """
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:

@@ -45,8 +45,9 @@ class Linkage:
     `entry` is the name of the subroutine. `x` and `y` are the symbols of its activations and
     results. `memory` is the symbol of the space for tiles in each on-chip unit: all layers use the
     same space, one layer after the other. `weights` is the symbol of a tensor from which weights
-    are read, `second` that of the odd rows of an image of two tensors; they are empty if there is
-    none. `shapes` has the shapes of x and y, if they differ from the product's shapes.
+    are read. If two tensors form an image, `second` is the symbol of the tensor with the odd rows.
+    Both are empty if there is no such tensor. `shapes` has the shapes of x and y, if they differ
+    from the product's shapes.
     """
 
     entry: str

@@ -61,7 +61,7 @@ class Partition:
         return (self.rows if first == dim else 1) * (self.clusters if second == dim else 1)
 
     def length(self, dim: str) -> int:
-        """Return the number of elements of a part in a dimension; all parts have the same."""
+        """Return the number of elements that each part has in a dimension."""
         return self._lengths[dim]
 
     @cached_property

@@ -258,7 +258,7 @@ class ProductPlan:
 
     @property
     def by_columns(self) -> bool:
-        """Whether all results of a PE are stored together, instead of all those of a position."""
+        """Whether all results of a PE are stored together, instead of all results of a position."""
         return False
 
     @property
@@ -285,7 +285,7 @@ class ProductPlan:
     def start_rows(self) -> int:
         """The number of rows with separate biases or partial sums to start with.
 
-        It is 1 if a multicast brings the same ones to all rows.
+        It is 1 if a multicast brings the same values to all rows.
         """
         away = self.returns_sums and not self.keeps_sums_on_chip
         return self.partition.rows if self.partition.dims[0] != "M" or away else 1
@@ -408,7 +408,7 @@ class ProductPlan:
         """Yield one tuple for each tile of weights that a cluster loads.
 
         It has the row, cluster, n tile, first output, k tile, first input and first own input. Own
-        inputs are those that no earlier part or tile contains; the weights of the others are zero.
+        inputs are those that no earlier part or tile contains; weights of other inputs are zero.
         """
         rows, clusters = self.weight_owners
         part, tile = self.partition, self.tile

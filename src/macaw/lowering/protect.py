@@ -63,10 +63,11 @@ class Scope:
 class Layout:
     """Which order each node uses; this depends only on the shapes of the layers' weights.
 
-    The first axis of a shape counts nodes, the product of the others is the fan-in. `lanes` is the
-    number of weights in a block. With the scope `net`, all nodes of all layers share order 0. With
-    another scope, nodes of different layers never share an order, and orders are numbered layer by
-    layer, node by node. The last group of nodes of a layer may be smaller than the others.
+    The first axis of a shape counts nodes; the product of the other axes' lengths is the fan-in.
+    `lanes` is the number of weights in a block. With the scope `net`, all nodes of all layers share
+    order 0. With another scope, nodes of different layers never share an order, and orders are
+    numbered layer by layer, node by node. The last group of nodes of a layer may be smaller than
+    the others.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -125,7 +126,7 @@ class Layout:
     def most(self) -> NDArray[np.intp]:
         """The number of lanes with weights, for each order and block: shape (orders, blocks).
 
-        If several layers use an order, the number is that of the layer in which it is largest.
+        If several layers use an order, the number is the largest one of these layers.
         """
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:

@@ -228,7 +228,7 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def shifts_products(plan: ProductPlan) -> bool:
-    """Return whether packets that multiply have different offsets in the two `list_names`.
+    """Return whether packets that multiply have different offsets in the lists of `list_names`.
 
     They do if only the second list begins with the packet that loads factors of results. An offset
     counts from the start of the list.
@@ -296,8 +296,8 @@ def unit_bytes(plan: ProductPlan) -> int:
 def list_names(plan: ProductPlan) -> tuple[str, str]:
     """Return the names of two packet lists.
 
-    The first is for iterations before the last tile of k, the second for the others. The names are
-    the same if all iterations execute the same list.
+    The first is for iterations before the last tile of k, the second for iterations with the last
+    tile. The names are the same if all iterations execute the same list.
     """
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration is the same

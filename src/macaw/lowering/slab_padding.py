@@ -181,8 +181,8 @@ def _taps_inside(
     """Return for each tile the share of its windows' rows or columns that is in [0, `extent`).
 
     `first` has the row or column at which the first window of each tile begins. `outputs` has the
-    number of a tile's windows, the distance between them and their length (that of the kernel). The
-    result has the shape of `first`.
+    number of a tile's windows, the distance between them, and their length, which is the kernel's.
+    The result has the shape of `first`.
     """
     count, stride, taps = outputs
     places = first[..., None, None] + stride * np.arange(count)[:, None] + np.arange(taps)

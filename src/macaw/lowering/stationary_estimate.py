@@ -177,7 +177,7 @@ class _Estimate(TileEstimate):
     def product_cycles(self, row: Reals) -> Reals:
         """Return the cycles in which a PE multiplies one row of activations by its weights.
 
-        `row` are the cycles in which the row is loaded, at the same time.
+        The next row is loaded at the same time, which takes `row` cycles.
         """
         begins = np.where(self.several & self.adds, self.sum_bytes / self.width, 0.0)
         loading = np.where(self.grid.whole, 0, row)

@@ -57,7 +57,7 @@ class TransferGrid:
 
     There is one transfer for each of `rows` rows and each of `clusters` clusters in a row.
     Iteration yields the pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is
-    a multicast to the on-chip units of that many rows.
+    a multicast to the on-chip units of `of_rows` rows.
     """
 
     rows: int
@@ -228,8 +228,8 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
 
     This is for products whose weights are a tensor that the program computes; for others the result
     is empty. There is one transfer for each tile of outputs and each cluster with separate weights.
-    Such a product has one weight for each channel, and so for each PE. It is the last byte of the
-    weight data of this PE; the transfer writes one such byte for each PE.
+    Such a product has one weight for each channel, and so for each PE. The weight is the last byte
+    of its PE's weight data; the transfer writes one such byte for each PE.
     """
     if not plan.product.reads_weights:
         return []

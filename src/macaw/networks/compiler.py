@@ -197,8 +197,8 @@ def _compiled(
 def _symbol_of(network: Network, name: str) -> str:
     """Return the name of the tensor whose symbol in the program stands for the tensor `name`.
 
-    It is another tensor if `name` has the same bytes as that tensor, as after a reshape. Columns of
-    a tensor have their own symbol.
+    The result is the name of another tensor if `name` has the same bytes as that tensor, as after a
+    reshape. Tensors that are some columns of another tensor have their own symbols.
     """
     return name if name in network.columns else network.home(name)
 

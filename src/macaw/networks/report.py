@@ -80,9 +80,9 @@ def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, 
 def json_text(network: Reported, run: NetworkRun | None = None) -> str:
     """Return the report on a network as the text of a JSON object.
 
-    The report has the layers. That of a run also has the run's cycles and the busy share of each
-    core. That of an estimate also has the predicted cycles, whether the estimate is calibrated, and
-    the refused nodes.
+    Every report has the layers. The report of a run also has the run's cycles and the busy share of
+    each core. The report of an estimate also has the predicted cycles, whether the estimate is
+    calibrated, and the refused nodes.
     """
     report: dict[str, Any] = {"network": network.name, "device": network.config.name}
     if run is not None:

@@ -15,8 +15,8 @@ MOST_CORES = 8  # of a kind that have columns of their own
 def counter_tables(device: Device, counters: Mapping[str, Mapping[str, int]]) -> list[Markup]:
     """Return, for each kind of core of a device, a table of the counters that are not zero.
 
-    The table has one column of values for all cores of the kind together. If two or more of them
-    did some work, but at most `MOST_CORES`, it also has a column for each of these.
+    The table has one column of values for all cores of the kind together. It also has a column for
+    each core that did some work, if there are at least two such cores and at most `MOST_CORES`.
     """
     kinds: dict[str, list[str]] = {}
     for name, core in device.cores.items():

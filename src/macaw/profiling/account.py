@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 class CauseCycles:
     """A cause of `macaw.isa.causes` with its cycles, and the causes below it in the tree.
 
-    `cycles` includes the cycles of the causes below. For a wait, `whom` has the names of the cores
-    or units that the core waited for, or the instruction whose result it needed.
+    `cycles` includes the cycles of the causes below. For a wait, `whom` has the cycles by what the
+    core waited for: another core, a unit, or the instruction whose result it needed. `lines` has
+    the cycles by line of the source.
     """
 
     name: str
@@ -30,7 +31,7 @@ class LineCycles:
 
     `cycles` are device cycles times the units of the core; `causes` divides them by cause. `run`
     are the line's device cycles on the critical path of the run: each cycle of the run belongs to
-    one line of one core.
+    one line of one core. `whom` is as in `CauseCycles`.
 
     An instruction without a line of the source counts as a line without `file` and `number`.
     `place` is empty for the cycles that belong to no instruction.
@@ -51,7 +52,7 @@ class Account:
     """Where the cycles of one core went: its cycles by cause, and by line of the source.
 
     Causes and lines each add up to `cycles` times `units`. The numbers `run` of all lines of all
-    cores add up to `cycles`.
+    cores add up to `cycles`. `row` is the core's row of the timeline.
     """
 
     core: str

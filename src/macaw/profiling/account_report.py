@@ -55,7 +55,7 @@ def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
 
     A row has the core, the depth of the cause in the tree, the cause, its cycles, their share of
     all cycles of the core, what the core waited for, and the source lines of these cycles. The
-    first row is that of the whole core.
+    first row is for the whole core.
     """
     if account.idle == account.total:
         return

@@ -62,7 +62,7 @@ def print_annotation(
 
 
 def print_hottest(annotation: Annotation, screen: Console, most: int, *, plain: bool) -> None:
-    """Print the `most` lines with most cycles: a table without headings, or `plain` records."""
+    """Print the `most` costliest lines as a table without headings, or as records if `plain`."""
     choice = Choice("run", most)
     report = _Report(annotation, screen, choice, own=False, by_core=False, plain=plain)
     report.show_tables(with_headings=False)

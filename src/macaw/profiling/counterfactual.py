@@ -56,7 +56,10 @@ class _Transfer:
 
 
 class LoggedWait(NamedTuple):
-    """A wait of a core for other cores, from cycle `begin` to cycle `end`."""
+    """A wait of a core for other cores, from cycle `begin` to cycle `end`.
+
+    `charge` has the cause of the wait, and the cores that the core waited for.
+    """
 
     begin: int
     end: int
@@ -304,7 +307,10 @@ class RunGraph:
         return begin
 
     def _node_at(self, core: str, time: int) -> int:
-        """Return the interval of a core that `time` is in, or the last one before it."""
+        """Return the number of the last interval of a core that starts at or before `time`.
+
+        If none does, return the number of the core's first interval.
+        """
         place = bisect_right(self.work[core].begins, time) - 1
         return self._numbers[core, max(place, 0)]
 
@@ -322,7 +328,11 @@ class RunGraph:
         return found
 
     def _last_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
-        """Return by core when its last work before `time` ended; at the latest at `time`."""
+        """Return by core when its last work that began before `time` ended.
+
+        If that work lasts longer than to `time`, the result is `time`. Cores without such work are
+        left out.
+        """
         found = {}
         for core in cores:
             place = bisect_left(self.work[core].begins, time) - 1
@@ -343,8 +353,9 @@ class RunGraph:
         are waits that do not take place, as pairs (core, index of the wait). The work after such a
         wait may start earlier, but no earlier than the awaited cores could have done their work
         without any pause. If the wait was for transfers, the work after it may start at once, and
-        only the work that used the data waits for them. For that wait, the core that does transfers
-        never pauses, and each transfer begins as soon as the bytes that it reads have been made.
+        only the work that used the data waits for them. How long it waits is computed as if the
+        core that does transfers never paused: each transfer begins as soon as the bytes that it
+        reads have been made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)

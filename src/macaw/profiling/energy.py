@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class ActivityEnergy:
-    """The energy of an activity of `macaw.isa.activities`: its count times `each`."""
+    """The energy of an activity of `macaw.isa.activities`, which occurred `count` times.
+
+    `each` is the energy of one occurrence, `source` says where this number comes from.
+    """
 
     name: str
     count: int
@@ -26,7 +29,10 @@ class ActivityEnergy:
 
 @dataclass(frozen=True)
 class LineEnergy:
-    """The energy of a line of the source. `place` is empty for energy that belongs to no line."""
+    """The energy of a line of the source, in all (`energy`) and by activity.
+
+    `place` is empty for energy that belongs to no line.
+    """
 
     place: str  # "layer.s:12"
     text: str  # of the line, without labels and comment
@@ -36,7 +42,7 @@ class LineEnergy:
 
 @dataclass(frozen=True)
 class CoreEnergy:
-    """The energy of a core: by kind, by cause of its cycles, and by line of the source.
+    """The energy of a core: by kind of activity, by cause of its cycles, and by line of the source.
 
     Kinds and lines each add up to `energy`.
     """
@@ -54,7 +60,8 @@ class CoreEnergy:
 class Energy:
     """The energy of a run, by activity, core, tensor and layer.
 
-    The energies of the cores add up to `total`.
+    The energies of the cores add up to `total`. `static` is the part of `total` that belongs to
+    cycles and not to activities. `table` is the name of the table of energies.
     """
 
     table: str  # name of the table of energies

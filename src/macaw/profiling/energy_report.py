@@ -39,7 +39,7 @@ def energy_lines(energy: Energy, width: int | None) -> Iterator[str]:
 
 
 def energy_tables(energy: Energy, most: int) -> Iterator[Table]:
-    """Yield the tables of an estimate; those of lines and of tensors have at most `most` rows."""
+    """Yield the tables of an estimate. Tables of lines or tensors have at most `most` rows."""
     yield _cores(energy)
     if any(core.causes for core in energy.cores):
         yield _causes(energy)

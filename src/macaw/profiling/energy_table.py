@@ -65,10 +65,10 @@ def load_table(path: str) -> EnergyTable:
 def parse_table(text: str, source: str, base: EnergyTable | None = None) -> EnergyTable:
     """Return the table in a TOML text; activities that the text omits have the energies of `base`.
 
-    Without `base` they have those of the default table. The key `scale` of the text multiplies the
-    energies that come from `base`. The table has only the static energies of the text. Raises
-    `InputError` for a wrong text. The message begins with `source`, the name of the file, and with
-    the line if it is known.
+    Without `base` they have the energies of the default table. The key `scale` of the text
+    multiplies the energies that come from `base`. The table has only the static energies of the
+    text. Raises `InputError` for a wrong text. The message begins with `source`, the name of the
+    file, and with the line if it is known.
     """
     try:
         tree = tomllib.loads(text)
@@ -182,7 +182,7 @@ class _Parser:
 def _line_of(text: str, path: tuple[str, ...]) -> int:
     """Return the number of the line with the key `path`, or 0.
 
-    If the key has no line, the result is that of the item or section that contains the key.
+    If the key has no line, the result is the line of the item or section that contains the key.
     """
     for end in range(len(path), 0, -1):
         section, line_of_section = "", 0

@@ -40,8 +40,9 @@ class _Evidence:
     """The charges to one cause in one line of the source, over all cores of a row.
 
     `cycles_of` has the device cycles by core. `shares` has the share of each charge that can
-    vanish, `along` the shares of other charges that then vanish too. `waits` are the waits with
-    this cause, as pairs (core, index of the wait).
+    vanish, `along` the shares of other charges that then vanish too. `lengths` has the cycles of
+    each period that a core spent on a charge. `waits` are the waits with this cause, as pairs
+    (core, index of the wait), and `whom` has cycles by what the cores waited for.
     """
 
     line: SourceLine

@@ -181,7 +181,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
     """Return the metric `partial`: the share of external writes that are narrower than the memory.
 
-    A core whose widest write is narrower than the memory has no threshold; for others it is `most`.
+    The threshold is `most`; a core whose widest write is narrower than the memory has none.
     """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:

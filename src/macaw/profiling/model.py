@@ -109,8 +109,9 @@ class Track:
 class LayerSpan:
     """A layer of a compiled network: the cycles from its begin to the begin of the next layer.
 
-    `busy` has, by row, the cycles in which the row worked during the layer. The compiler's report
-    has the cycles that it `predicted`, and the least cycles that the layer can take (`bound`).
+    `busy` has, by row, the cycles in which the row worked during the layer. The other two numbers
+    are from the compiler's report: `predicted` are the cycles that it expected, `bound` the least
+    cycles that the layer can take.
     """
 
     name: str  # of the node in the model
@@ -159,7 +160,8 @@ class Finding:
     """A cause that makes the run longer, at one place of the source, with advice.
 
     The place is a line, or several lines near each other. Equal findings of the cores of a row form
-    one finding. `saved` is an estimate of the cycles that the run would save without the cause.
+    one finding. `where` is the line with most cycles of the cause, `others` are the other lines.
+    `saved` is an estimate of the cycles that the run would save without the cause.
     """
 
     core: str  # the row's name if it is for several cores of a row
@@ -176,8 +178,10 @@ class Finding:
 class MissedThreshold:
     """A metric that misses its threshold at a source position.
 
-    It stands for all slices of this position. If other positions of the same row of the timeline
-    give the same sentence, they are in `others`.
+    It stands for all slices of this position: `slices` is their number, `cycles` are their busy
+    cycles. For the metric `late`, these are the number of starts and the cycles by which they were
+    late. If other positions of the same row of the timeline give the same sentence, they are in
+    `others`.
     """
 
     core: str
@@ -194,7 +198,7 @@ class MissedThreshold:
 class Series:
     """A quantity over time, such as the fill level of a queue or a bandwidth.
 
-    Each value is valid until the next point.
+    Each value is valid until the next point. `most` is the limit, such as the depth of a queue.
     """
 
     name: str  # "external reads", "transfers of dma"
@@ -208,9 +212,9 @@ class Series:
 class Bottleneck:
     """The row whose work costs the run most cycles, and its instruction that takes longest.
 
-    `saved` has, by row, the cycles that the run would save without the row's work, `sooner` those
-    that it would save without the row's late starts. `between` has, by other row, those that it
-    would save without the other row's work between the first and last work of the bottleneck.
+    Three mappings have, by row, cycles that the run would save: `saved` without the row's work,
+    `sooner` without the row's late starts, and `between` without the part of the row's work that
+    lies between the first and the last work of the bottleneck (for all other rows).
     """
 
     core: str  # the row's name
@@ -227,9 +231,10 @@ class Bottleneck:
 class Merge:
     """How segments of several runs were merged into one timeline (seed 001, Fig. 6), and how well.
 
-    `total` is the length of the merged timeline, `mean` that of the runs, and `true` that of the
-    run that recorded all instructions, in cycles. `offsets` are the cycles that were added to the
-    times of each segment of `core`. `shift` is the mean distance of slices from the true timeline.
+    `total` is the length of the merged timeline in cycles, `mean` the mean length of the runs, and
+    `true` the length of the run that recorded all instructions. `offsets` are the cycles that were
+    added to the times of each segment of `core`. `shift` is the mean distance of slices from the
+    true timeline.
     """
 
     total: int  # cycles from the first start to the last end
@@ -244,7 +249,10 @@ class Merge:
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal of the optimisation (seed 001, step 430), and whether the profile meets it."""
+    """A goal of the optimisation (seed 001, step 430), and whether the profile meets it.
+
+    `wanted` is the limit that the user gave, `got` the worst value of all rows.
+    """
 
     key: str  # "cycles", or the key of a metric
     wanted: float  # the limit that the user gave
@@ -290,7 +298,12 @@ class Subject:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """The profile of a program's run, with all data that reports show."""
+    """The profile of a program's run, with all data that reports show.
+
+    `against` is the file of the earlier profile with which this one was compared, `earlier` has its
+    timeline. `ratios` has the metrics of each row, from all its records. `runs` has the cycles of
+    each run.
+    """
 
     program: str
     device: str

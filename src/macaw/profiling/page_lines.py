@@ -15,7 +15,7 @@ def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[s
     """Return the cycles of each line of the accounts, added up over cores.
 
     An item has the line's place, its cycles on the critical path, its cycles on all cores (times
-    their units), and the latter by cause.
+    the units of each core), and its cycles on all cores by cause.
     """
     runs: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {}

@@ -300,7 +300,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return a job with its own seed for each repetition of `job`, the job number `number`."""
+        """Return `job` once for each repetition, with other seeds; the job has number `number`."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -459,7 +459,7 @@ class _Profiler:
         return self.options.findings and self.options.mode == "auto"
 
     def _annotation(self) -> Annotation | None:
-        """Return the costs of the lines, of one run, if the options request them, else None."""
+        """Return the costs of the lines in one run; None if the options do not request them."""
         if not self.options.lines:
             return None
         self.watch("annotating lines", 0, 1)

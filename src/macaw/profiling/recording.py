@@ -48,7 +48,12 @@ class ProfileError(MacawError):
 
 
 class Record(NamedTuple):
-    """A record that a register group of a trace block wrote to memory (the spill area)."""
+    """A record that a register group of a trace block wrote to memory (the spill area).
+
+    `group` is the number of the register group, `loop` the number of the loop over all groups, from
+    0 on (0 in mark mode). The record is for `instructions` instructions; `first` is the number of
+    the first one in the order of execution.
+    """
 
     group: int  # number of the register group
     loop: int  # number of the loop over the register groups, from 0 on; 0 in mark mode
@@ -107,10 +112,10 @@ class Recording:
     """What `run_job` has recorded of the run of a job.
 
     The mappings except `layers` are by core. `begun` has the number of started instructions, `lost`
-    that of records for which the memory (spill area) had no room. `failure` says why the program
-    did not exit; it is empty if the program exited. `layers` has the cycle in which each layer of a
-    network begins, by the layer's number; the number after the last layer has the cycle in which
-    all layers are done.
+    the number of records for which the memory (spill area) had no room. `failure` says why the
+    program did not exit; it is empty if the program exited. `layers` has the cycle in which each
+    layer of a network begins, by the layer's number; the number after the last layer has the cycle
+    in which all layers are done.
     """
 
     cycles: int  # of the run

@@ -67,7 +67,7 @@ def parameters_of_segments(
 
 
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
-    """Return records whose counters are the means of those of several runs, rounded.
+    """Return records with the rounded means of the counters that several runs recorded.
 
     The runs recorded the same segment. Records that one of the runs does not have are left out,
     because loops that wait may have different numbers of iterations.

@@ -23,6 +23,8 @@ class CoreTraits:
     processes in one use. `commands` is true for the core that starts the others. `beat` is the
     number of bytes that the core reads in a bus cycle (beat), `store` the number of bytes of its
     widest write to external memory. If one of these two is 0, it is the width of external memory.
+    `spacing` is the number of cycles of an access that count as blocked even if accesses follow
+    each other as closely as possible.
     """
 
     name: str
@@ -178,8 +180,8 @@ def track(
 class Start:
     """The start of a core's work after a pause, in cycle `begin`.
 
-    `earliest` is the first cycle in which it could have started, after all work that it may have
-    waited for.
+    `earliest` is the first cycle in which the core could have started, after all work that it may
+    have waited for. `row` is the core's row of the timeline.
     """
 
     core: str

@@ -24,7 +24,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Roof:
-    """The roofline of a core: the operations that the core did, its peak, and its memories."""
+    """The roofline of a core: the operations that the core did, its peak, and its memories.
+
+    `row` is the core's row of the timeline, `cycles` is the length of the run.
+    """
 
     core: str
     row: str  # of the timeline

@@ -138,12 +138,12 @@ def after_results() -> Iterator[None]:
 
 
 def write_stdout(data: bytes) -> None:
-    """Write bytes of the emulated program's standard output to that of Macaw."""
+    """Write bytes from the emulated program's standard output to Macaw's standard output."""
     _write(sys.stdout, data)
 
 
 def write_stderr(data: bytes) -> None:
-    """Write bytes of the emulated program's standard error to that of Macaw."""
+    """Write bytes from the emulated program's standard error to Macaw's standard error."""
     _write(sys.stderr, data)
 
 

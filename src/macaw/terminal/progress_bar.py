@@ -55,7 +55,10 @@ class ProgressBar:
         return self
 
     def _open_later(self) -> None:
-        """If standard error is a terminal, show the bar or the first line after `DELAY` seconds."""
+        """If standard error is a terminal, show the bar after `DELAY` seconds.
+
+        Plain output has no bar: its first line about the progress is printed at that time instead.
+        """
         if sys.stderr.isatty() and not self._has_ended:
             self._open = True
             self._start_timer(DELAY, self._print_line if is_plain() else self._show)

@@ -256,7 +256,7 @@ _DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
 
 
 def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
-    """Return the definitions, but of several functions or classes with one name only the first."""
+    """Return the definitions; if functions or classes have the same name, only the first one."""
     names: set[str] = set()
     kept = []
     for piece in every:
@@ -280,9 +280,9 @@ def requirements(
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
     """Return the definitions that a generated file needs: (imports, constants, functions).
 
-    They are those that the names in `roots` need, directly or through other definitions, and those
-    that each file for the target has. Each of the three lists has the order of the templates.
-    `columns` is the number of elements in a matrix row.
+    The names in `roots` need some of them, directly or through other definitions. Each file for the
+    target has the others. Each of the three lists has the order of the templates. `columns` is the
+    number of elements in a matrix row.
     """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     if target in _DECORATORS:

@@ -36,8 +36,9 @@ SHARED = (
 class Node:
     """An operation on the values of the nodes `inputs`; `values` are its parameters by name.
 
-    Its own value has `rows` rows of `blocks` native vectors or tiles. `chain` is the index of the
-    chain that it comes from. `name` is that of its tensor in a hint, or empty.
+    The node's value has `rows` rows of `blocks` native vectors or tiles. The node computes the
+    instruction `place` of the chain with index `chain`. `name` is the name that a hint gives to the
+    node's tensor; it is empty without a hint.
     """
 
     number: int
@@ -116,7 +117,8 @@ class Graph:
 
     `native` is the number of elements of a native vector. `early` has the numbers of the nodes that
     depend on inputs through moves and quantisation alone. `regroups` and `as_vectors` store nodes
-    that `cells` has made, so that it makes each only once.
+    that the module `cells` has made, so that it makes each only once. `chain` is the index of the
+    chain whose nodes are added now.
     """
 
     native: int  # elements of a native vector
@@ -140,7 +142,7 @@ class Graph:
         place: SourceInstruction | None = None,
         **values: Any,
     ) -> Node:
-        """Append a node for an operation, whose value is `rows` × `blocks`, and return the node."""
+        """Append a node with a value of `rows` × `blocks` for an operation, and return the node."""
         number, numbers = len(self.nodes), tuple(values.items())
         node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
         self.nodes.append(node)

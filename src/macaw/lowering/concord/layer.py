@@ -19,10 +19,11 @@ class Loop:
     """A loop of `count` rounds, each of which executes the operations `body`.
 
     The body uses `states` and `items`. A state is a value that the previous round computed:
-    `starts` has the states of the first round, `updates` the nodes that compute those of the next
-    round. An item is a part of a value in `sources`: each round uses the next part. `results` are
-    nodes of the body whose values in all rounds are needed, and `finals` the indices of states that
-    are needed after the loop. `chains` has, for each node of the body, its chain in each round.
+    `starts` has the states of the first round, `updates` the nodes that compute the states of the
+    next round. An item is a part of a value in `sources`: each round uses the next part. `results`
+    are nodes of the body whose values in all rounds are needed, and `finals` the indices of states
+    that are needed after the loop. `chains` has, for each node of the body, its chain in each
+    round.
     """
 
     count: int

@@ -13,9 +13,9 @@ WIDTH = 88
 class Group:
     """A comma-separated list of texts in brackets.
 
-    If all of it fits on one line, it stays there. Otherwise the brackets are on separate lines, and
-    the items on lines between them: the arguments of a call (`call`) on one line if they fit, other
-    items on a line each.
+    If the whole list fits on one line, it stays there. Otherwise the brackets are on separate
+    lines, and the items are between them, each on a line of its own. If `call` is true, the items
+    are the arguments of a call; they share one line if they fit.
     """
 
     items: tuple[str | Group, ...]
@@ -33,7 +33,7 @@ def arguments(*items: str | Group) -> Group:
 
 
 def lay_out(start: str, group: Group, end: str, indent: int = 0) -> list[str]:
-    """Return the lines of `start`, a group and `end`: one line if all fit, else those of `Group`.
+    """Return the lines of `start`, a group and `end`: one line if they fit, else as in `Group`.
 
     `start` includes its own indentation; `indent` is the indentation of the closing bracket.
     """
@@ -79,7 +79,7 @@ def numbers(rows: Sequence[int]) -> str | Group:
     """Return a Python expression for a list of row numbers, as short as possible.
 
     An example is `range(0, 8, 2)` for 0, 2, 4, 6. If no short form fits, the result is a list of
-    all.
+    all numbers.
     """
     steps = {after - before for before, after in pairwise(rows)}
     first, count = rows[0], len(rows)

@@ -180,7 +180,7 @@ def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
     """Return whether an operand's origin in a later round agrees with that in the first round.
 
     Both are results of `_origin`. They agree if they are equal, or if the later round uses a value
-    of the previous round where the first round uses one from before the loop.
+    of the previous round where the first round uses a value from before the loop.
     """
     if later[0] == "previous":
         return first[0] == "before"
@@ -188,7 +188,7 @@ def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
 
 
 class _LoopMaker:
-    """Builds the nodes of a layer from those of the graph, with loops in place of repetitions.
+    """Builds a layer's nodes from the nodes of the graph, with loops in place of repetitions.
 
     The new nodes are numbered after all nodes of the graph.
     """
@@ -215,7 +215,8 @@ class _LoopMaker:
         """Return a new node like `like`, but with another number, operation and inputs.
 
         `changes` has the new node's parameters, and may have its number of `rows` or `blocks`. If
-        it has no parameters and `operation` is that of `like`, the parameters are those of `like`.
+        `changes` has no parameters, and `like` has the same operation, the new node gets the
+        parameters of `like`.
         """
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
@@ -268,8 +269,7 @@ class _LoopMaker:
     def every(self, node: Node) -> Node:
         """Return a node with the values that all rounds of a loop compute for an operation.
 
-        `node` is this operation in any round. The values are stacked, those of the first round
-        first.
+        `node` is this operation in any round. The values are stacked in the order of the rounds.
         """
         loop, head, _, at = self.inside[node.number]
         key = (head.number, at)
@@ -322,7 +322,8 @@ class _LoopMaker:
         """Return a node to replace `node`, a stack of a loop's results, or None.
 
         The result is None unless the stack has the results of all rounds of one loop, and from each
-        round those of the same operations. Results of several operations must have a single row.
+        round the results of the same operations. Results of several operations must have a single
+        row.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):

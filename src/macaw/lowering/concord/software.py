@@ -74,7 +74,7 @@ def software(graph: Graph, config: Configuration, target: str, title: str) -> So
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the number of time steps of each input that has one part for each step, by its name.
+    """Return the number of time steps, by name of the input, for inputs with a part for each step.
 
     Only inputs of several vectors in the queue NetInQ can have steps. In a layer with loops, a step
     is a round, and each round takes the next rows of such an input. If the loops have different

@@ -27,7 +27,9 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
-    """Return the graph of a program of nnp, which executes `chains`; `hints` name its tensors.
+    """Return the graph of a program of nnp.
+
+    `chains` are the chains that the program executes; `hints` name its tensors.
 
     Raises `LowerError` if concordant software cannot express the program.
     """
@@ -192,7 +194,7 @@ class Tracer:
     # --- operations of a chain ---
 
     def _product(self, chain: Chain, access: Access, value: Node, place: SourceInstruction) -> Node:
-        """Return the node of a product of a matrix, which `access` reads, and the vectors `value`.
+        """Return the node of the product of the matrix that `access` reads and the vectors `value`.
 
         If the address of the matrix changes with the iterations, the node stacks one product for
         each iteration.
@@ -385,7 +387,7 @@ class Tracer:
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """Trace a chain that copies a matrix from MatrixRf to Dram, which requantises it."""
+        """Trace a chain that copies a matrix from MatrixRf to Dram; the copy is requantised."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
         matrix = self._unquantised_matrix(read.base, rows, columns)
@@ -470,7 +472,7 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Return whether an iteration reads external memory to which an earlier one in `turns` wrote.
+    """Return whether an iteration in `turns` reads external memory that an earlier one has written.
 
     `accesses` and `window` are those of the chain.
     """

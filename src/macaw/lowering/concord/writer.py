@@ -201,9 +201,9 @@ class LayerWriter:
     def _name(self, node: Node) -> str:
         """Return a variable name for a node.
 
-        If the node's first operand is used nowhere else, the node can take over its variable.
-        Otherwise the name is that of the node's tensor, or of the value that its chain makes in the
-        end, or of its operation.
+        If the node's first operand is used nowhere else, the node can take over the operand's
+        variable. Otherwise the name is that of the node's tensor, or of the value that its chain
+        makes in the end, or of its operation.
         """
         first = node.inputs[0] if node.inputs else None
         base_name = self.names.get(first.number, "") if first is not None else ""
@@ -236,9 +236,10 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the name of the nearest earlier value that has one, or "x" if none has.
+        """Return the variable of the nearest earlier value with a variable, or "x" if none has one.
 
-        The search goes from the node to its first operand, to the first operand of that, and so on.
+        The search goes from the node to its first operand, then to that operand's first operand,
+        and so on.
         """
         while node.inputs:
             node = node.inputs[0]
