@@ -177,7 +177,7 @@ class Assembly:
         self._parts.leave()
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
-        """Define the symbol `name` of the option `-D` for the file `text`, which the run reads."""
+        """Define the symbol `name` of the option `-D` in `text`, the file that the run reads."""
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:

@@ -79,10 +79,10 @@ class DeviceChoice:
     ) -> None:
         """Carry out a `.device` line: choose the device that `node` names.
 
-        If the caller has chosen the device, the line has no effect. Report an unknown name, and
-        mistakes in the device's file, which is looked for in `folders`. Raises `Mistake` if there
-        is no such file, if another device is chosen already, or if earlier lines depend on the
-        device.
+        If the caller has chosen the device, the line has no effect. If `node` names a device's
+        file, look for the file in `folders`. Report an unknown name, and mistakes in the file.
+        Raises `Mistake` if there is no such file, if another device is chosen already, or if
+        earlier lines depend on the device.
         """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
@@ -158,7 +158,7 @@ def _mistake(message: str, node: Name | Text) -> Mistake:
 
 
 class SourceFolders:
-    """The folders of `-I`, in which a run looks for files, and the files that the run has read.
+    """The `-I` folders where a run looks for files, and the files that the run has read.
 
     If a file is open in an editor, `text_of` returns the editor's text, which replaces the contents
     of the file. For any other file `text_of` returns None. `read` has the names of all files that

@@ -37,10 +37,10 @@ class AssemblyState:
     Otherwise such a symbol is an error. `recordings` has the effects of lines that earlier runs
     over the same files have stored; it is None if the caller makes only one run.
 
-    The current position is `scope`, the symbols of the file, `area`, which gets the bytes, and
-    `ordinal`, the number of the statement. `effects` counts what statements do besides adding
-    bytes. `trace` has the uses of symbols in a round of a repetition; it is None if no round is
-    traced.
+    The current position consists of `scope` (the symbols of the file), `area` (the area that gets
+    the bytes) and `ordinal` (the number of the statement). `effects` counts what statements do
+    besides adding bytes. `trace` has the uses of symbols in a round of a repetition; it is None if
+    no round is traced.
     """
 
     device: DeviceChoice

@@ -93,9 +93,9 @@ class _Reader:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
 
     def number(self, layout: str) -> int:
-        """Read a number of fixed size, which `layout` gives as a format letter of `struct`.
+        """Read a number of fixed size.
 
-        Raises `ElfError`.
+        `layout` is the format letter that `struct` has for the number. Raises `ElfError`.
         """
         size = struct.calcsize(f"<{layout}")
         if self.place + size > self.limit:

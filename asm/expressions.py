@@ -66,7 +66,7 @@ _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 
 class Address(NamedTuple):
-    """An address before the layout: a byte offset in an area, whose address is not known yet."""
+    """An address before the layout: a byte offset in an area without an address so far."""
 
     area: object  # compared by identity
     offset: int
@@ -77,7 +77,7 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """The symbol `name` of another object, whose address is not known before a linker runs.
+    """The symbol `name` of another object. Only a linker gives the symbol its address.
 
     An `Address` relative to the symbol has this object as its `area`.
     """
@@ -106,7 +106,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """The position of a statement, which determines the values of the names in its expressions."""
+    """The position of a statement. It determines what names in the statement's expressions mean."""
 
     def name(self, node: Name) -> Value:
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""

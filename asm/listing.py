@@ -54,7 +54,7 @@ class Record:
         self.files.append(text)
 
     def add_statement(self, number: int, line: LogicalLine) -> None:
-        """Add the statement in `line`, which has the number `number` in the run."""
+        """Add the statement in `line`; `number` is the number of the statement in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
     def add_bytes(self, number: int, line: LogicalLine, area: Area, start: int) -> None:

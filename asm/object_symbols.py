@@ -98,8 +98,8 @@ def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
 def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[int, int]]:
     """Return the natural sizes of symbols in bytes: {section name: {address: size}}.
 
-    A symbol's natural size is the distance to the next symbol or to the section's end. Copies of
-    tensors, which the assembler adds at the end of a section, do not count.
+    A symbol's natural size is the distance to the next symbol or to the section's end. The
+    assembler adds copies of tensors at the end of a section; these do not count.
     """
     values = defaultdict[str | None, list[int]](list)
     for _name, value, _size, where, _kind, _is_global, _is_weak in entries:

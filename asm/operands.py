@@ -124,9 +124,9 @@ def bind(
 ) -> BoundOperands:
     """Assign each operand of a statement to an operand of `row`. Raises `Mistake`.
 
-    `row` is the table row of the statement's instruction. `extra` are the names of further
-    operands, which the row does not have and the core's part evaluates. For those in `positional`,
-    a source may omit the name and write the values after the operands of the row.
+    `row` is the table row of the statement's instruction. `extra` are the names of operands that
+    the row does not have and that the core's part evaluates. If such a name is in `positional`, a
+    source may omit the name and write the value after the operands of the row.
     """
     head = statement.head
     assert head is not None
@@ -246,7 +246,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """Return the error for `node`, the operand `name`, which should be a fixed word of `kind`."""
+    """Return the error for the operand `name` if its value `node` is no fixed word of `kind`."""
     text = _word(node)
     # For a number, no similar word is suggested.
     hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))

@@ -49,7 +49,7 @@ def program(
 
 
 def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Relocatable:
-    """Return the object of a run without errors, whose program is `program`.
+    """Return the object of a run without errors. `program` is the program of the run.
 
     Other objects can use the tensors and the global symbols of this object.
     """

@@ -160,6 +160,10 @@ class Program:
 
     Symbols are sorted: local ones first, then by section, value and name. So the order of the
     definitions does not decide whether two programs are equal.
+
+    `arrays` are the arrays of parts, `copies` the copies of tensors in parts, and `typed` the data
+    of each `.npy` and `.array`. `note_version` is 0 for an executable without Macaw's note. If
+    `is_linked`, the program also contains objects of other tools.
     """
 
     sections: tuple[Section, ...] = ()

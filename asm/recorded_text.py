@@ -140,7 +140,7 @@ class Recordings:
         self._texts: dict[str, RecordedText] = {}
 
     def of(self, name: str, text: str) -> RecordedText:
-        """Return what is recorded of the file `name`, which has the text `text` now."""
+        """Return what is recorded of the file `name` and is valid for its current text `text`."""
         known = self._texts.get(name)
         if known is None:
             known = RecordedText(text, {}, 0)

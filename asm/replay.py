@@ -56,7 +56,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The effects of an expansion: its bytes, its rows of the line table, and its cost, `spent`.
+    """The effects of an expansion: its bytes, its rows of the line table, and its cost (`spent`).
 
     `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
     `spent` is the greatest depth of nested texts, counted from the depth at the start. The
@@ -216,9 +216,10 @@ class Replay:
         return self._counted.most(rounds, self.state.watch)
 
     def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
-        """Add the effects of the recorded round, which began at `mark`, `rounds` times.
+        """Add the effects of the recorded round `rounds` times.
 
-        `rounds` is at most the number that `rounds_again` has returned.
+        The recorded round began at `mark`. `rounds` is at most the number that `rounds_again` has
+        returned.
         """
         state, data = self.state, recording.data
         if not recording.trace:

@@ -55,7 +55,7 @@ class SimpleArea:
         self.places: list[int] = []
 
     def enter(self, table: EncoderTable) -> None:
-        """Continue at the end of the current area of the run, whose encoders are in `table`."""
+        """Continue at the end of the run's current area; `table` has the encoders of the area."""
         state = self._state
         self.area = area = state.area
         self.base = area.size
@@ -71,7 +71,7 @@ class SimpleArea:
 
     @property
     def here(self) -> int:
-        """The offset in the area of the next byte."""
+        """The offset of the next byte in the area."""
         return self.base + WORD_BYTES * len(self.words)
 
     # --- what lines do ---

@@ -52,7 +52,7 @@ class SimpleSymbols:
         return symbol
 
     def is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether `name`, which means `symbol` so far, is a label of this file.
+        """Return whether `name` is a label of this file. `symbol` is what it means so far.
 
         A name that is not defined yet counts as a label, unless another file shares it.
         """

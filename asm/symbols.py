@@ -20,6 +20,8 @@ from macaw.isa.lazy_dataclass import dataclass
 class Datum:
     """The type of the data at an address, as the data's directive declares it.
 
+    `what` is "array", "tensor", "sparse", "dense", "tiles", "sequence" or "list".
+
     An array or tensor has an element type and a shape. A matrix of weights (`.sparse`, `.dense`)
     also has `rounds`, the (offset, length) in bytes of each round, and `records`, the number of
     matrix rows in each round.

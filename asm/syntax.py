@@ -206,7 +206,7 @@ class FixedName(Name):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuotedName(Name):
-    """A quoted string in an expression, which means the symbol of that name."""
+    """A quoted string in an expression. It means the symbol of that name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,7 +73,7 @@ def _home(
 
 
 def _declare(context: StatementContext, name: Name, datum: Datum, plan: SectionPlan) -> Definition:
-    """Return the new symbol of a tensor, which all files share. Raises `Mistake`."""
+    """Create and return the symbol of a tensor; all files share the symbol. Raises `Mistake`."""
     area = context.state.layout.area(plan)
     other = context.scope.export(name.text, context.line, name.start, name.end)
     if other is not None:

@@ -53,7 +53,7 @@ def check_name(name: str) -> None:
 
 
 def choice_of(words: Iterable[str]) -> WarningChoice:
-    """Return the choice of warnings that the values of -W options, `words`, describe.
+    """Return the choice of warnings that `words`, the values of -W options, describe.
 
     Of `NAME` and `no-NAME`, the later one counts. `no-NAME` has priority over `error` and
     `error=NAME`. Raises `WarningNameError`.

@@ -76,7 +76,7 @@ class _Use:
 
 @dataclass
 class _Loop:
-    """A loop whose body is being checked, with its number of passes, `count`.
+    """A loop whose body is being checked. `count` is its number of passes.
 
     `mark` identifies the statement `loop` in errors. `registers` has the values of the registers
     that the body has set so far; `uses` are its ALU operations so far.

@@ -254,7 +254,7 @@ class MappedRegister:
 
     It belongs to a circuit, to a buffer or to a block of the program. A source may write the names
     in `words` for the values 0, 1, ... Without such names, `high` is the greatest value. If
-    `address`, the value is a column of an island, which a source writes as an address.
+    `address`, the value is a column of an island; a source writes it as an address.
     """
 
     name: str

@@ -304,7 +304,8 @@ def _unfit_refresh(config: Mapping[str, Any], memory: Geometry) -> str:
 def timings(config: Mapping[str, Any]) -> dict[str, int]:
     """Return the timing constraints of the memory in cycles, by name.
 
-    In a DIMM, `burst`, the cycles for the data of a column, follows from the width of the chips.
+    `burst` is the number of cycles for the data of a column. In a DIMM, this number follows from the
+    width of the chips.
     """
     values = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
     memory = geometry(config)

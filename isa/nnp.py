@@ -193,7 +193,7 @@ def _row(
     mnemonic: str, step: Step, form: Format, fixed: dict[str, int], syntax: str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str, source: str = "ours",
 ) -> Instruction:  # fmt: skip
-    """Return an instruction row, and record its role in a chain, `step`, in `STEPS`.
+    """Return an instruction row, and store `step`, its role in a chain, in `STEPS`.
 
     The other arguments are the fields of `Instruction`; `example` has the example's operands.
     """

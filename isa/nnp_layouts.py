@@ -73,9 +73,9 @@ UNITS = (
 class MemoryKind(Choice):
     """The operand kind for the name of a memory that an instruction can use.
 
-    If a source names another memory, `hint` gives the reason. The reason is the text `use`, or, for
-    the memories in `longer`, that they need another form of the instruction, whose syntax is
-    `form`.
+    If a source names another memory, `hint` gives the reason, which ends with the text `use`. For a
+    memory in `longer`, `hint` says instead to write `form`, the syntax of another form of the
+    instruction.
     """
 
     use: str = ""  # what the instruction cannot do with other memories, for the hint

@@ -422,7 +422,7 @@ def of_device() -> Iterator[Page]:
 
 
 def of_trace() -> Iterator[Page]:
-    """Yield a page for each register of a trace block's register groups, which are all alike."""
+    """Yield a page for each register of a register group of the trace; all groups are alike."""
     for item in trace.GROUP:
         yield Page(
             item.name,

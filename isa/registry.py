@@ -41,7 +41,7 @@ def names() -> tuple[str, ...]:
 
 
 def module(name: str) -> str:
-    """Return the name of a core's module, which is the same in `isa`, `emu` and `asm.forms`.
+    """Return the name of a core's module; it is the same in `isa`, `emu` and `asm.forms`.
 
     It is the core's name or a longer one (`vector` for vc). Raises `UnknownCoreError`.
     """
@@ -52,8 +52,8 @@ def form_modules(name: str) -> tuple[str, ...]:
     """Return the names of the modules that may have the assembler's code for a core.
 
     Such modules are in the folders `asm/forms` and `asm/disassembly/forms`. `name` is the core's
-    name. The first module is the core's own, the second that of its base (`scalar` for cp and vc).
-    Raises `UnknownCoreError`.
+    name. The first module is the core's own; the second is the module of its base (`scalar` for cp
+    and vc). Raises `UnknownCoreError`.
     """
     own, descriptor = _entry(name)
     return (own, descriptor.base) if descriptor.base else (own,)

@@ -29,7 +29,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class GroupRegister:
-    """A register of a register group of the trace, which records occurrences of the kind `of`.
+    """A register of a register group of the trace. It records occurrences of the kind `of`.
 
     `takes` says what the register records: "first" (the cycle in which the first occurrence
     begins), "last" (the cycle after the end of the last occurrence) or "count" (their number).

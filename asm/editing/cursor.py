@@ -29,6 +29,7 @@ class Cursor:
 
     - `word`: the text of the word before the position. It begins at `start`.
     - `head`: the statement's first word. It is empty if the position is in that word or before it.
+    - `role`: the role of `head`, as for a `Token`.
     - `operand`: the number of commas after `head`, except those in brackets.
     - `depth`: the number of open brackets. `inner`: the number of commas in the innermost of them.
     - `function`: the function in whose brackets the position is, such as `%hi`.
@@ -93,8 +94,8 @@ def _measure(
 ) -> Cursor:
     """Return the cursor at the offset `place` of a line.
 
-    `statement` has the statement's tokens before the incomplete word `word`, which begins at the
-    offset `start` of the text.
+    The incomplete word at the cursor is `word`; it begins at the offset `start` of the text.
+    `statement` has the statement's tokens before this word.
     """
     head = next((x for x in statement if x.role in HEADS), None)
     if head is None:

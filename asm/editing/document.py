@@ -54,7 +54,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """A source text in an editor, which may include files below `folder` and `include_dirs`.
+    """A source text in an editor. It may include files below `folder` and `include_dirs`.
 
     `whole` is the program to which the source belongs. Without it, the source alone is a program.
     """
@@ -162,7 +162,7 @@ class Document:
         return occurrence.name, span
 
     def rename(self, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-        """Return, by file name, the spans of the old name, which `name` must replace.
+        """Return the spans at which `name` must replace the old name, by file name.
 
         Raises `RenameError`.
         """

@@ -31,7 +31,7 @@ class FileView:
 
     @cached_property
     def source(self) -> SourceText:
-        """The text of the file, as a `SourceText`, which converts between offsets and lines."""
+        """The text of the file as a `SourceText`, to convert between offsets and lines."""
         return SourceText(self.file.text, self.file.name, self.file.folder)
 
     # --- positions ---

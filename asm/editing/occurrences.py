@@ -324,9 +324,9 @@ def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFil
 def _owner(bodies: Sequence[blocks.Block], offset: int, defines: bool) -> blocks.Block | None:
     """Return the macro or repetition to whose parameter an occurrence at an offset refers, or None.
 
-    `bodies` are all macros and repetitions that have a parameter with the name. If several of them
-    contain the offset, a use belongs to the outermost, which replaces the name first, and a
-    definition (`defines`) to the innermost.
+    `bodies` are all macros and repetitions that have a parameter with the name. If several of
+    these contain the offset, a use belongs to the outermost one, because that one replaces the name
+    first. A definition (`defines`) belongs to the innermost one.
     """
     around = [x for x in bodies if x.start <= offset <= x.end]
     return next(iter(reversed(around) if defines else around), None)

@@ -43,7 +43,7 @@ def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
 
 
 def rename(view: FileView, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-    """Return, by file name, the spans of the old name, which `name` must replace.
+    """Return the spans at which `name` must replace the old name, by file name.
 
     Raises `RenameError` if `name` is not a valid name, or if the renaming would change the
     assembled program.

@@ -408,7 +408,7 @@ class Places:
 
         PEs are numbered over all clusters of a row of the array. `mask` has a bit for each cluster
         that receives the packet. The result is 0 (no limit) if no segment is from a matrix of
-        weights, or if its mode is not "sliced", in which each PE gets a row of its own.
+        weights, or if its mode is not "sliced". In the mode "sliced", each PE gets its own row.
         """
         for segment in segments:
             datum = (

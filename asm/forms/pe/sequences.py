@@ -384,7 +384,7 @@ class OpenSequence:
         return any(name in self._types for name in OPERAND_TYPES)
 
     def element(self, name: str) -> str:
-        """Return the element type of the operand `name`: that of `.types`, or else pe.element."""
+        """Return the element type of the operand `name`: as in `.types`, or else pe.element."""
         legal, value = MEMBERS[name].legal, self._types.get(name)
         word = DEFAULT if value is None else legal.format(value.value(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
