@@ -105,19 +105,25 @@ def layout_for(width: int, height: int) -> str:
 
 @dataclass
 class Arrangement:
-    """The user's choice of layout, panels and sizes. `version` grows with each change."""
+    """The user's choice of layout, panels and sizes. `version` grows with each change.
+
+    `shares` has factors of height, `scroll` the numbers of scrolled rows, both by panel. `active`
+    is the panel that gets keys; empty for the input line. `mouse` says whether the screen uses the
+    mouse, `pages` whether a long answer is shown in pages. `heat` is the expression of the grid
+    panel; empty for the first counter of the units.
+    """
 
     name: str = "auto"
     # panels that are shown besides those of the layout
     extra_panels: list[str] = field(default_factory=list)
     hidden_panels: list[str] = field(default_factory=list)
-    shares: dict[str, float] = field(default_factory=dict)  # factors of height, by panel
+    shares: dict[str, float] = field(default_factory=dict)
     zoom_panel: str = ""
-    active: str = ""  # the panel that gets keys; empty: the input line
-    mouse: bool = False  # whether the screen uses the terminal's mouse
-    pages: bool = True  # whether a long answer is shown in pages
-    heat: str = ""  # an expression; empty: the first counter of the units
-    scroll: dict[str, int] = field(default_factory=dict)  # rows scrolled, by panel
+    active: str = ""
+    mouse: bool = False
+    pages: bool = True
+    heat: str = ""
+    scroll: dict[str, int] = field(default_factory=dict)
     version: int = 0
 
     def bands(self, width: int, height: int) -> tuple[Band, ...]:

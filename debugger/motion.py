@@ -255,7 +255,7 @@ class Motion:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to right after the last end of a piece, or the `count`-th last one (see `stepx`).
+        """Go back to right after the `count`-th last end of a piece of work (see `stepx`).
 
         An end exactly at the present position does not count. If a breakpoint, watch or event stops
         on the way, go back only to the latest such position.

@@ -74,10 +74,10 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """Return a function that tests whether the stack pointer is at or above its present value.
+        """Return a function that tests whether the stack pointer is at or above its value now.
 
-        The present value is that at the call of `stack_test`. For a core without a stack pointer,
-        the function returns True.
+        "Now" is the time of the call of `stack_test`. For a core without a stack pointer, the
+        function returns True.
         """
         core = self.core
         for file in core.table.files:

@@ -53,6 +53,11 @@ class Access:
     None for a value that cannot be set. `cores` are the cores whose acts may change the value; if
     `memory` is true, it is in memory, where any core may change it, and `extent(*indices)` returns
     (address, number of bytes).
+
+    If `whole` is true, the value is always a whole number of at most `bits` bits. `live` is Python
+    text for the value that translated code of its core may contain, such as `x[10]`. `dtype` is the
+    type of the elements in memory or in a field, if known. `registers` (place, file, number) and
+    `queues` (place, name) are those that it reads.
     """
 
     text: str
@@ -61,21 +66,20 @@ class Access:
     cores: frozenset[str] = frozenset()
     memory: bool = False
     extent: Callable[..., tuple[int, int]] | None = None
-    whole: bool = False  # whether it is always a whole number
-    bits: int = 64  # the greatest number of bits of a whole number
-    live: str = ""  # Python text that translated code of its core may contain: `x[10]`
+    whole: bool = False
+    bits: int = 64
+    live: str = ""
     # For a value in the state of one core: a function that returns where it is, for the indices.
     field_range: Callable[..., FieldRange] | None = None
     # For a value in memory: a function that returns a view, the index in it, and the memory, for
     # the indices; or None if translated code may not read the value.
     memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
-    dtype: np.dtype[Any] | None = None  # of its elements in memory or in a field, if known
+    dtype: np.dtype[Any] | None = None
     # For a value of the user, whose type changes with it: `dtype` now, and what sets it.
     present_type: Callable[[], np.dtype[Any] | None] | None = None
     set_type: Callable[[np.dtype[Any] | None], None] | None = None
-    # registers that it reads: place, file, number
     registers: frozenset[tuple[Place, str, int]] = frozenset()
-    queues: frozenset[tuple[Place, str]] = frozenset()  # queues that it reads: place, name
+    queues: frozenset[tuple[Place, str]] = frozenset()
 
 
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:

@@ -40,14 +40,15 @@ class InstructionCost:
 class RunCosts:
     """The costs of a run by core name and instruction address.
 
-    Costs that belong to no instruction have the address None.
+    Costs that belong to no instruction have the address None. `device` is the device after the run,
+    `units` has the number of units of each core.
 
     The cycles in `run` of all costs add up to the cycles of the run. The cycles in `charges` of a
     core add up to the cycles of the run, times the units of the core.
     """
 
-    device: Device  # after the run
-    units: Mapping[str, int]  # of the cores
+    device: Device
+    units: Mapping[str, int]
     costs: Mapping[str, Mapping[int | None, InstructionCost]]
 
 

@@ -182,7 +182,10 @@ class Origins:
         return 0
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made `place`, a part of the state before announcement `before`."""
+        """Yield the steps that made the value that `place`, a part of the state, had in the past.
+
+        This is the value right before the announcement with the number `before`.
+        """
         return iter(())
 
 

@@ -169,7 +169,7 @@ class Port(Endpoint):
                 guard[0].admit(guard[1], offset, length)
 
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
-        """Read `length` bytes at `address` of local, external or a core's own memory.
+        """Read `length` bytes at `address` of local or external memory, or of a core's own memory.
 
         Return the bytes, and the cycle in which they are ready. Raises `Fault`, with a message that
         begins with `what`, if no memory has all bytes, and `WindowNotReady` if another core's
@@ -194,7 +194,7 @@ class Port(Endpoint):
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
-        """Write bytes to `address` of local, external or a core's own memory.
+        """Write bytes to `address` of local or external memory, or of a core's own memory.
 
         Return the cycle in which the write is ready. Raises `Fault` and `WindowNotReady` as `read`
         does.

@@ -254,8 +254,9 @@ class TraceBlock(Groups):
     def pass_border(self, tally: Tally, number: int) -> None:
         """Add the tally to all groups that record; then end and begin records.
 
-        `number` is the number of the next instruction. A group whose last instruction was the one
-        before it ends its record. A group whose first instruction is `number` begins a record.
+        `number` is the number of the next instruction. A group ends its record if its last
+        instruction is number `number` - 1, and begins a record if its first instruction is number
+        `number`.
         """
         self.finish(tally, number)
         if number >= self.open_at:

@@ -50,8 +50,8 @@ class Edits:
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
         """Yield the last edit of each part of `place`, the latest edit first.
 
-        `place` is in the state of `core`. An edit is left out if the run had made `before` or more
-        announcements when the user made it.
+        `place` is in the state of `core`. Only edits with a number (`Edit.number`) below `before`
+        count.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

@@ -119,7 +119,7 @@ class CauseFinder:
         value: Any,
         time: int | None = None,
     ) -> Iterator[Cause]:
-        """Yield the causes of `size` bytes at `address`, as they were before announcement `before`.
+        """Yield the causes of the `size` bytes that were at `address` before announcement `before`.
 
         `role` is the role of the bytes for the step that read them, `value` is their value. There
         is at least one cause for each group of adjacent bytes with the same last write. For bytes
@@ -213,9 +213,9 @@ class CauseFinder:
             yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
-        """Yield the causes of `place`, a part of a core's state, before announcement `before`.
+        """Yield the causes of `value`, the value of `place`, which is a part of a core's state.
 
-        `role` is the role of the value for the step that read it, `value` is the value.
+        It is the value before announcement number `before`, which a step read in the role `role`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

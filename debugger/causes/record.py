@@ -330,10 +330,10 @@ class RunRecord:
     def pieces(
         self, address: int, size: int, before: int
     ) -> Iterator[tuple[int, int, Access | None]]:
-        """Yield groups of adjacent bytes with the same last write before announcement `before`.
+        """Yield groups of adjacent bytes with the same last write whose number is below `before`.
 
-        Each item is (address, number of bytes, write); the write is None for bytes that were never
-        written.
+        Each item is (address, number of bytes, write); the write is None for bytes without such a
+        write.
         """
         begin, last = address, self.writer(address, before)
         for at in range(address + 1, address + size):

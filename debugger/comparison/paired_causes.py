@@ -25,7 +25,10 @@ COPIES = 8  # the greatest number of copies in a row whose values the records do
 
 @dataclass
 class PairedStep:
-    """A cause in one run and the matching cause in the other run; None for a run without one."""
+    """A cause in one run and the matching cause in the other run.
+
+    If only one run has the cause, the field of the other run is None.
+    """
 
     this: Cause | None
     other: Cause | None
@@ -93,7 +96,7 @@ def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
 
 
 def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
-    """Return the first pair of values that differs among those that two steps have read.
+    """Return the first pair that differs, among the pairs of values that two steps have read.
 
     `one` and `two` are the causes with these steps. If no pair differs, or if the steps themselves
     differ, set the reason of the walk and return None.

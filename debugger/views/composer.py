@@ -26,12 +26,16 @@ Row = list[Segment]
 
 
 class Hit(NamedTuple):
-    """What a cell of the screen shows: a row of a panel and, in the grid, a unit."""
+    """What a cell of the screen shows: a row of a panel and, in the grid, a unit.
+
+    `row` is 0 for the title of the panel. `is_last` is true for its last row. `place` is the unit,
+    or None.
+    """
 
     panel: str
-    row: int  # 0 for the title
-    is_last: bool  # whether it is the last row of the panel
-    place: str | None  # the unit of the grid that the cell shows
+    row: int
+    is_last: bool
+    place: str | None
 
 
 class Composer:

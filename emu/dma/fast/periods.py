@@ -26,12 +26,13 @@ _FIRST = 4  # how many numbers of a relative state are compared first
 class _Present(NamedTuple):
     """A state of the dma before an act.
 
-    `relative` has what must be equal before and after a period; its times count from the present
-    cycle. The fields after `ready` grow in each period.
+    `relative` has what must be equal before and after a period. `ready` has the cycle from which
+    the dma can write each buffered beat. The times in both count from the present cycle. The fields
+    after `ready` grow in each period.
     """
 
     relative: tuple[object, ...]
-    ready: list[int]  # relative, too: the cycle from which the dma can write each buffered beat
+    ready: list[int]
     time: int
     position: int
     channel_free: int
@@ -57,7 +58,7 @@ class Periods:
         self._slack = NEVER
 
     def skip(self, limit: int) -> None:
-        """Skip as many whole periods as possible, with the next act still before cycle `limit`.
+        """Skip as many whole periods as possible; the next act must still be before cycle `limit`.
 
         The skipped acts are all in the present row of the transfer. If no period has been found
         yet, only record the present state.

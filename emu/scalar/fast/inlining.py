@@ -112,12 +112,14 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 class _Template(NamedTuple):
     """The text of all acts that one function makes. Marks stand for what differs between the acts.
 
-    A mark (`_MARK`) has the name of a register operand or of a value of the closure.
+    A mark (`_MARK`) has the name of a register operand or of a value of the closure. `result` is
+    the expression of the result. If `outcome` is not empty, it is a variable with a tuple whose
+    first item is the result.
     """
 
     lines: tuple[str, ...]
     result: str
-    outcome: str  # the variable with a tuple whose first item is the result; empty: see `result`
+    outcome: str
 
 
 def inline(

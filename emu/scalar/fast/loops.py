@@ -10,10 +10,13 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Step(NamedTuple):
-    """How much a pass of a loop adds to a register: as a whole, and before one instruction."""
+    """The numbers that a pass of a loop adds to a register.
 
-    by: int  # what each pass adds to it; 0 if the loop does not write it
-    before: int  # what the present pass has added before the instruction
+    The whole pass adds `by`; the part of the pass before some instruction adds `before`.
+    """
+
+    by: int  # 0 if the loop does not write the register
+    before: int
 
 
 class Steps:
