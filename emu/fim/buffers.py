@@ -31,7 +31,7 @@ from macaw.isa.fim_circuit import (
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """Return the visible end of a buffer, which other blocks and the host read in cycle `time`."""
+    """Return the visible end of a buffer: what other blocks and the host read in cycle `time`."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 
@@ -105,9 +105,9 @@ def move_pointer(island: Island, block: Block, number: int, part: str, value: in
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if the pointer `low` of `buffer`, which has the number `number`, is not set.
+    """Raise `Fault` if the pointer `low` of a buffer is not set.
 
-    The message starts with `what`.
+    `number` is the number of the buffer. The message starts with `what`.
     """
     if buffer.low == NOWHERE:
         raise Fault(

@@ -34,7 +34,7 @@ class Repeats(NamedTuple):
     mode: Mode
     columns: NDArray[np.int64]
     slots: Sequence[int]
-    address: int  # of the word
+    address: int
     shift: int = 0
 
 

@@ -57,7 +57,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     def _places(self, memory: str, offset: int, length: int) -> list[Place]:
         """Return the columns that contain `length` bytes at `offset` of the island's banks.
 
-        The list is empty if `memory` names another memory of the island, which has no columns.
+        The list is empty if `memory` names a memory of the island that has no columns.
         """
         if memory != _BANKS or not length:
             return []
@@ -197,7 +197,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return None
 
     def _end_host_operations(self) -> None:
-        """End the host's operations, which are all done, and wake the cores that wait for them."""
+        """End the host's operations, because all are done; wake the cores that wait for them."""
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
         self.settle()

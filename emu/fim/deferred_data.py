@@ -46,13 +46,14 @@ class _Group:
 
     `places` are the indices of the block's banks. `kind` has what the words have in common. The
     lists have one item for each word: its open row, its columns, its slots of Rz, whether it
-    accumulates, its address, and its operand in a register. While the open row or Rop is only
-    recorded, `row` is the row, or `rop` the row and the column from which Rop was filled.
+    accumulates, its address, and its operand in a register. If the open row has not been
+    copied from memory yet, `row` is its number. If Rop has not been copied yet, `rop` is the row
+    and the column of its bytes.
     """
 
     places: NDArray[np.intp]
-    row: int = _UNKNOWN  # the open row, if the sense amplifiers were not loaded
-    rop: tuple[int, int] | None = None  # row and column of the bytes of Rop, if not copied yet
+    row: int = _UNKNOWN
+    rop: tuple[int, int] | None = None
     kind: _Kind | None = None
     rows: list[int] = field(default_factory=list)
     columns: list[NDArray[np.int64]] = field(default_factory=list)

@@ -88,7 +88,7 @@ def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """Return a temporary block of these banks, which executes one host operation from `time` on."""
+    """Return a temporary block of these banks for one host operation from cycle `time` on."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
     return Block(

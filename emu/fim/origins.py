@@ -59,25 +59,25 @@ class Record:
     registers before the word, and `setters` says what set them. A push stores the register `file`,
     and a pull fills it, from the columns at the addresses `columns`. A `fim` uses column `column`
     of the open row `row`, and `slot` as the value of RZ_SLOT. If it computes, `left` and `right`
-    are its operands; its results are `size` bytes of Rz from `first` on, before and after it.
+    are its operands, and `result` has its results, `size` bytes of Rz from `first` on.
     """
 
-    number: int  # the number of announcements before it
+    number: int
     time: int
     what: str
     address: int
     banks: tuple[int, ...]
     row: int
-    registers: tuple[int, ...]  # of the circuits, before the word
+    registers: tuple[int, ...]
     setters: Setters
     operation: Operation | None = None  # None for a push or pull
-    file: str = ""  # the register that a push stores or a pull fills
+    file: str = ""
     mode: Mode = field(default_factory=Mode)
     column: int = 0
     slot: int = 0
-    first: int = 0  # first byte of the results in Rz
-    size: int = 0  # number of bytes of the results
-    left: Bytes | None = None  # operands of a computation, of shape (banks, 32)
+    first: int = 0
+    size: int = 0
+    left: Bytes | None = None  # of shape (banks, 32)
     right: Bytes | None = None
     # bytes of Rz before the computation, or that leave as int8, of shape (banks, size)
     before: Bytes | None = None
@@ -89,7 +89,7 @@ BankRecord = tuple[Record, int]  # and the index of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """The record of the operations of an island's circuits, which finds the origins of values."""
+    """Records the operations of an island's circuits, and finds the origins of values."""
 
     can_be_partial = False
     fields = frozenset((ROP, GIO, RZ, IOSA))

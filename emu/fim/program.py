@@ -68,8 +68,8 @@ class ProgramMemory:
 
         A block begins at the address of the word that follows the word `block`.
 
-        Raises `Fault` if the program breaks a rule of the islands, which have the size `geometry`
-        and can do what `abilities` says.
+        Raises `Fault` if the program breaks a rule of the islands. `geometry` is the size of an
+        island, and `abilities` says what it can do.
         """
         check = Check(geometry.banks, geometry.rows, abilities)
         blocks: list[tuple[list[int], int]] = []

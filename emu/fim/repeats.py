@@ -26,8 +26,8 @@ class Batch:
     at: int
     period: int
     count: int  # the number of repeats
-    waits: int  # cycles for which each repeat after the first waited for constraints of the memory
-    latency: Latency  # of each repeat
+    waits: int
+    latency: Latency
     mode: Mode
 
 
@@ -48,14 +48,14 @@ class PendingRepeats:
     period: int
     count: int  # the number of repeats
     step: int
-    first_waits: int  # cycles for which the first repeat waited
-    waits: int  # cycles for which each repeat after the first waited
+    first_waits: int
+    waits: int
     reads: int  # of columns, by each repeat
     writes: int  # of columns, by each repeat
     products: int  # of each repeat
     passes: int  # of each repeat
     result: int
-    until: int  # the cycle in which the word is done; 0 if more repeats follow
+    until: int
 
     def plain(self) -> tuple[int, ...]:
         """Return the fields in order, as a plain value for a snapshot."""

@@ -127,8 +127,7 @@ class Circuit:
     begin in cycle `time` at the earliest. The other times have the same meaning as in `Block`.
     """
 
-    time: int = 0  # the first cycle in which the next host operation can begin
-    # The following times have the same meaning as in `Block`.
+    time: int = 0
     rz_ready: int = 0
     alu_free: int = 0
     columns_ready: int = 0
@@ -148,7 +147,7 @@ class Circuit:
 
 @dataclass
 class Block:
-    """A block of a program, which controls banks in lock-step. Times are device cycles."""
+    """A block of a program: it controls banks in lock-step. Times are device cycles."""
 
     index: int  # the number of the block in its program
     banks: list[int]  # the numbers of its banks

@@ -230,7 +230,7 @@ class ChainOrder:
         return found
 
     def _find_paths(self) -> None:
-        """Set `cycles`, `before` and `path` of each piece, which is some iterations of a chain.
+        """Set `cycles`, `before` and `path` of each piece (some iterations of a chain).
 
         `cycles` is how long the piece takes if it waits for nothing. `before` has the earlier
         pieces whose results the piece reads; for each it gets the cycles from these results to the

@@ -36,7 +36,7 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Iteration:
-    """The record of iteration number `index` of a chain, which was executed in cycle `time`.
+    """The record of an iteration of a chain: number `index`, executed in cycle `time`.
 
     `number` is the number of announcements before it, `base` is the base address of Dram. `setters`
     has the origin of the value of each register. `results` and `operands` have the results and
@@ -45,19 +45,19 @@ class Iteration:
     says where the vectors from NetInQ came from.
     """
 
-    number: int  # the number of announcements before it
+    number: int
     time: int
     chain: Chain
-    index: int  # the number of the iteration in its chain
-    base: int  # the base address of Dram
+    index: int
+    base: int
     addresses: tuple[int, ...]  # of the chain's instructions
-    setters: Setters  # by register: the origin of its value
+    setters: Setters
     results: dict[int, Host] = field(default_factory=dict)  # by `at`: results of shape (vectors, N)
     # by `at`: second operands, from register files
     operands: dict[int, Host] = field(default_factory=dict)
-    vectors: Quantised | None = None  # the vectors that the product multiplies
-    tiles: Quantised | None = None  # the tiles written to MatrixRf
-    popped: list[Pieces] = field(default_factory=list)  # where the vectors from NetInQ came from
+    vectors: Quantised | None = None
+    tiles: Quantised | None = None
+    popped: list[Pieces] = field(default_factory=list)
 
     def places(self, access: Access) -> list[int | None]:
         """Return the entries of an access. None in the result stands for a vector of zeros

@@ -190,10 +190,9 @@ class Tiles:
         return total
 
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
-        """Return the accumulators of BFP long as V and exponent; V must fit in 64 bits.
+        """Return the accumulators of the product with `vectors`: V and exponent, as in BFP long.
 
-        The accumulators are those of the product with `vectors`. Both results have shape
-        (iterations, rows · N).
+        V must fit in 64 bits. Both results have shape (iterations, rows · N).
         """
         total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):

@@ -95,8 +95,8 @@ def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
     """Return the first cycle in which the source is read, and the cycle after the last read.
 
-    The source is that of `chain`, the iterations are `count` from number `first` on, with the times
-    of `schedule`. Padding does not count. The result is (0, 0) if nothing is read.
+    The result is for the source of `chain` in `count` iterations from number `first` on; `schedule`
+    has their times. Padding does not count. Return (0, 0) if nothing is read.
     """
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)

@@ -13,15 +13,15 @@ class Command:
     """The rule for packets with a command, and the units of a cluster that these packets need.
 
     `rule` describes the segments of such a packet, for messages. The packet reserves its
-    instruction buffer if `takes_buffer`. Its payload goes to the parser if `parses`, and to the
-    data loading units if `loads`.
+    instruction buffer if `takes_buffer`. Its payload goes to the parser 606 if `parses`, and to
+    the data loading units 502 if `loads`.
     """
 
     # a text for messages that describes the command's `macaw.isa.pe.PAYLOADS`
     rule: str = "{} has no segments"
-    takes_buffer: bool = False  # whether a packet reserves its instruction buffer
-    parses: bool = False  # whether the parser 606 takes the payload of a packet
-    loads: bool = False  # whether the data loading units 502 take the payload
+    takes_buffer: bool = False
+    parses: bool = False
+    loads: bool = False
 
     def check(self, packet: Packet, where: int) -> None:
         """Raise `Fault` unless the packet's segments suit the command.

@@ -42,9 +42,7 @@ class InstructionBuffer:
 
     header: dict[str, int]
     words: list[int]
-    # for each instruction and operand: increments of the inner and the outer loop
     steps: list[list[list[int]]]
-    # for each instruction and operand: the growth from a PE to the next one
     strides: list[list[int]]
     types: tuple[int, int]  # of weights and of activations, as indices in macaw.isa.pe.ELEMENTS
 

@@ -116,7 +116,7 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Return one outcome for all macs along the first axis, which follow each other in time.
+        """Return one outcome for all macs along the first axis, one after the other in time.
 
         Counts are summed. `q1_most` and `q2_most` become the maximum over the macs.
         """

@@ -34,12 +34,12 @@ class TakenSegment(NamedTuple):
     description of the segment in the packet, as the setting that chose these bytes.
     """
 
-    address: int  # address of its first byte in memory
-    size: int  # number of bytes
+    address: int
+    size: int
     time: int
-    ld: int  # address of the ld
-    choice: Source  # the setting that chose these bytes: the segment's description in the packet
-    item: int  # size of an element in bytes
+    ld: int
+    choice: Source
+    item: int
 
 
 class ProvenanceRecords(Origins):

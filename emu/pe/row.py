@@ -180,7 +180,7 @@ class Row(Core, Dispatchable):
         return None
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Take a beat of the bus or the return bus, which memory granted at `time`.
+        """Take a beat that memory granted at `time`, a beat of the bus or of the return bus.
 
         `port` is the port at which the beat was requested, `data` has the bytes that were read. The
         on-chip unit starts reading `mem.onchip_latency` cycles ahead. So the bus uses the data in

@@ -270,7 +270,7 @@ class Ahead(TypedDict):
 
 
 class Run(TypedDict):
-    """One execution of an instruction buffer, which an exe packet or another buffer has started."""
+    """One execution of an instruction buffer, started by an exe packet or by another buffer."""
 
     buffer: int
     order: int  # number of its packet in the row

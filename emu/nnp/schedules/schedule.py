@@ -50,11 +50,11 @@ class Progress(Protocol):
     MatrixRf, the cycle from which no earlier product needs it.
     """
 
-    base: int  # address at which Dram begins
-    asked: int  # first cycle in which the chain could start if its entries were ready
-    stored_before: int  # cycle in which writes of earlier chains to Dram can be read
-    free: NDArray[np.int64]  # by unit: first cycle in which it can take another vector
-    used_matrix: NDArray[np.int64]  # by tile of MatrixRf: the cycle from which no product needs it
+    base: int
+    asked: int
+    stored_before: int
+    free: NDArray[np.int64]
+    used_matrix: NDArray[np.int64]
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
         """Return, for each entry of the register file `memory`, when the entry can be read.

@@ -27,7 +27,7 @@ class FeedBurst(Burst):
     """
 
     half: int
-    at: int  # offset in the half of the first beat's bytes
+    at: int
     first: int
     end: int
 

@@ -28,16 +28,16 @@ Ints = NDArray[np.int64]
 class LockstepMac(NamedTuple):
     """One mac of all clusters of the group: mac number `at` of `batch`.
 
-    The macs of `batch` were computed together. `base` is the first element that the mac reads,
-    `limit` (clusters,) the element at which the loaded activations end. The mac adds to accumulator
-    number `accumulator`.
+    The macs of `batch` were computed together. `base` is the mac's base address, the same in all
+    PEs. `limit` (clusters,) is the element at which the loaded activations end. The mac adds to
+    accumulator number `accumulator`.
     """
 
     batch: ResidentMacs
     at: int
-    base: int  # its base address, the same in all PEs
-    accumulator: int  # the number of the accumulator to which it adds
-    limit: Ints  # (clusters,): the element at which its loaded activations end
+    base: int
+    accumulator: int
+    limit: Ints
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class SumsStep:
     """
 
     name: str  # "mac", "load" or "move"
-    accumulator: int = 0  # the accumulator of a mac or a move
-    source: int = 0  # the first entry that a load reads
-    targets: Sequence[int] = ()  # the entry to which a move writes, for each iteration
+    accumulator: int = 0
+    source: int = 0
+    targets: Sequence[int] = ()
 
 
 @dataclass(frozen=True)

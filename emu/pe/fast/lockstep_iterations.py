@@ -46,11 +46,11 @@ class Loop:
     """
 
     shape: Shape
-    run: Run  # the run of the first cluster
+    run: Run
     buffer: InstructionBuffer
-    lifecycle: RunLifecycle  # of the first cluster
+    lifecycle: RunLifecycle
     conflicts: StepConflicts
-    long_pipeline: bool  # whether the sequence has four stages
+    long_pipeline: bool
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Start:
     cycle of its latest execution in each cluster. All arrays have shape (clusters,).
     """
 
-    known: Ints  # (clusters,): the first cycle of the iteration
-    issue: Ints  # (clusters,): the earliest cycle of the next issue
-    ends: dict[int, Ints]  # by instruction: (clusters,), the end of its last execution
+    known: Ints
+    issue: Ints
+    ends: dict[int, Ints]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class PatternStep:
     """
 
     op: Op
-    explicit: bool  # whether the step is an instruction, not one that follows from flags
+    explicit: bool
     after: tuple[int, ...]
     opens_after: tuple[int, ...]
 

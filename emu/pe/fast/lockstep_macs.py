@@ -127,7 +127,7 @@ class LockstepMacs:
         return count
 
     def expect(self, bases: Sequence[int], targets: Sequence[int], elements: int) -> None:
-        """Prepare to take the macs that `foresee` computed, which have these `bases`.
+        """Prepare to take the macs with these `bases`, which `foresee` has computed.
 
         After mac i the bus brings `elements` activations to each PE, which stores them from element
         `targets[i]` of its input buffer on.

@@ -26,7 +26,7 @@ class LockstepStep:
     """
 
     op: Op
-    known: Ints  # the first cycle of its iteration
+    known: Ints
     start: Ints | None = None
     end: Ints | None = None
 

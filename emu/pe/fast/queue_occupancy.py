@@ -50,7 +50,7 @@ class LoadCounts:
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
-        """Return counts for `cycles` cycles of `pes` PEs, which the caller fills in.
+        """Return counts for `cycles` cycles of `pes` PEs, for the caller to fill in.
 
         `kind` is the type of the counts; `gives` is all False.
         """

@@ -34,9 +34,9 @@ class ReturnBurst(Burst):
     def of(cls, context: RowContext, first: int, limit: int) -> ReturnBurst | None:
         """Return the burst that begins with the chosen beat in cycle `first`; None if none can.
 
-        The burst is that of the row of `context`. It ends before cycle `limit`, and before the
-        first beat for which the banks need more than one cycle. No burst can begin while the half
-        has a request, or while a core has exclusive access to the half.
+        The burst is on the return bus of the row of `context`. It ends before cycle `limit`, and
+        before the first beat for which the banks need more than one cycle. No burst can begin while
+        the half has a request, or while a core has exclusive access to the half.
         """
         state, memory, units = context.state, context.memory.memory, context.state.units
         half, _ = memory.locate_half(context.memory.base, 1)
