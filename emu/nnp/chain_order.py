@@ -195,7 +195,7 @@ class ChainOrder:
 
         Chains can be joined if each has one iteration and the same instructions, if none needs
         results of another one, and if their addresses have equal distances: one chain with several
-        iterations could then replace them. Only the first of them takes the cycles in which its
+        iterations could then replace them. Only the first chain takes the cycles in which its
         instructions are issued. The result is 0 if no chains can be joined.
         """
         joined = self._joined()

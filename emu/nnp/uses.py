@@ -22,7 +22,7 @@ from macaw.isa.typed_records import NamedTuple
 
 
 class Use(NamedTuple):
-    """Occurrences of one kind: `times` of them, in the cycles `begin` to `until` - 1.
+    """`times` occurrences of one kind, in the cycles `begin` to `until` - 1.
 
     `of` is the kind, a name in `macaw.isa.trace.OCCURRENCES`.
     """

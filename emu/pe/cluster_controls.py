@@ -45,7 +45,7 @@ class ClusterControls:
         return acted
 
     def parse(self) -> bool:
-        """Simulate one cycle of the parsers. Return whether one of them finished its config.
+        """Simulate one cycle of the parsers. Return whether a parser finished its config.
 
         If the parsers of several clusters are in the same state, one of them parses for all these
         clusters.

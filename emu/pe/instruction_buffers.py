@@ -124,8 +124,8 @@ def _buffer(
     """Return the contents of a buffer.
 
     The arguments are the parts of the row's state that belong to this buffer. Each comes from the
-    field with the argument's name: `types` as numbers, the others as bytes. The result is cached,
-    because most clusters have equal buffers.
+    field with the argument's name: `types` as numbers, the other fields as bytes. The result is
+    cached, because most clusters have equal buffers.
     """
     members = np.frombuffer(header, np.int32).tolist()
     values = dict(zip(MEMBERS, members, strict=True))

@@ -48,7 +48,8 @@ class OutputQueues:
         """Return the numbers of the PEs of a cluster that have results in all of `count` entries.
 
         `starts`, of shape (PEs,), has the first entry of each PE. `what` names the instruction in
-        messages. Raises `Fault` if no PE has results there, or if a PE has only some of them.
+        messages. Raises `Fault` if no PE has results there, or if a PE has results in only some of
+        the entries.
         """
         places = starts[:, None] + np.arange(count)
         written = self.state.output_written[cluster, self.pes[:, None], places]

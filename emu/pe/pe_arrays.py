@@ -108,7 +108,7 @@ class PeArrays:
         """Append `count` loads of each PE to the tail of load queue 1 or 2.
 
         The loads of PE p are elements of `loads` from index `first[p]` on. There may be more loads
-        than the queue has entries, because the first of them have already left the queue. Then only
+        than the queue has entries, because the first loads have already left the queue. Then only
         the last loads are stored.
         """
         if queue == 1:

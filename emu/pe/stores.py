@@ -66,8 +66,8 @@ class Stores:
         """Return the beats of a store of a cluster's run: all elements, ordered by address.
 
         `source` (PEs,) is the first entry in each output queue. PEs without results are left out.
-        Raises `Fault` if no PE has results, if a PE has only some of them, or if a result does not
-        fit into its element.
+        Raises `Fault` if no PE has results, if a PE has only some of its results, or if a result
+        does not fit into its element.
         """
         out = run["out"]
         writers = self._writers(cluster, out)

@@ -186,8 +186,8 @@ class ReferenceScheduler:
         """Return when the product multiplies the last tile of each row, and when it ends.
 
         In a pass, each tile engine multiplies one tile by one vector. For each row of tiles, the
-        list has the cycle in which the pass with the row's last tile starts. The product is that of
-        iteration `first` of the chain. `times` has the cycles in which the vectors entered the
+        list has the cycle in which the pass with the row's last tile starts. The product belongs
+        to iteration `first` of the chain. `times` has the cycles in which the vectors entered the
         reading unit, `before` their rates there. `depth` is the depth of the reading unit.
         """
         assert chain.product is not None

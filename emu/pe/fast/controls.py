@@ -271,8 +271,8 @@ class LockstepControls(ClusterControls):
         """End the group's stream: compute the times of the steps that follow it.
 
         A stream is a list of segments that the group took into account before the bus sent them.
-        All of them are in the PEs now. If the group must split, it does so at the start of cycle
-        `now` (`split`).
+        All these segments are in the PEs now. If the group must split, it does so at the start of
+        cycle `now` (`split`).
         """
         assert self.group is not None  # it cannot end before the stream
         self.group.stream = None

@@ -58,7 +58,7 @@ class FeedBurst(Burst):
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
     def write(self, bus: Distribution, now: int) -> int:
-        """Deliver the beats of the burst before cycle `now`, and put the last of them on the bus.
+        """Deliver the beats of the burst before cycle `now`, and put the last one on the bus.
 
         Return the number of these beats.
         """

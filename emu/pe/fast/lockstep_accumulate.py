@@ -119,7 +119,7 @@ class LockstepAccumulator:
         """Add four entries of each output queue, from entry `source` on, to accumulators 0 to 3.
 
         Entries that were never written are left out. Raises `Unplannable` if a cluster has written
-        none of them, or if a sum leaves its range.
+        none of the entries, or if a sum leaves its range.
         """
         added = self._queue_sums(source)
         written = self.output_written[..., source : source + ACCUMULATORS]

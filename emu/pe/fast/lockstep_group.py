@@ -255,7 +255,7 @@ class LockstepGroup:
         """Compute many of the next iterations at once, if possible.
 
         The first one begins in cycle `known` (clusters,). Return the first cycle of the iteration
-        after all of them.
+        that follows these iterations.
         """
         start = Start(known, self.issue, self.ends)
         found = repetition(self.loop, self.steps, self.macs, start, self._next_packet)

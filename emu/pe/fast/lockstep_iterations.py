@@ -91,8 +91,8 @@ class Stream:
 class Repetition:
     """`count` iterations that a group computes at once.
 
-    `steps` are the steps of one of them. `times`, `sums` and `stream` are the times, the sums and
-    the segments of all of them; `stream` is None if they take no segments from the bus.
+    `steps` are the steps of one iteration. `times`, `sums` and `stream` have the times, the sums
+    and the segments of all iterations; `stream` is None if they take no segments from the bus.
     """
 
     steps: Sequence[LockstepStep]

@@ -84,7 +84,7 @@ class LockstepMacs:
     def _compute(self, activations: NDArray[Any], coming: Sequence[int]) -> None:
         """Compute the macs that read `activations`, and macs that read segments in `coming`.
 
-        The latter are only a prediction. Raises `Fault`.
+        The macs that read segments in `coming` are only a prediction. Raises `Fault`.
         """
         read, predicted = activations.shape[1], None
         if self._at == self._read < self._activations.shape[1]:

@@ -73,7 +73,7 @@ class ReturnBurst(Burst):
         }
 
     def write(self, bus: ReturnBus, now: int) -> int:
-        """Write the beats of the burst before cycle `now`, and put the last of them on the bus.
+        """Write the beats of the burst before cycle `now`, and put the last one on the bus.
 
         Return the number of these beats.
         """
