@@ -82,6 +82,7 @@ class CorePart:
 
     This base class is for cores whose code is instruction words in external memory. `index` is the
     number of the row or island, or None; `line` is the `.core` line that begins the part.
+    `groups` are the numbers of the register groups of the trace that the part has used.
     """
 
     state: AssemblyState

@@ -49,7 +49,8 @@ class Section:
     """A contiguous piece of memory of `size` bytes. `data` is the contents; empty for zeros.
 
     `core` and `index` are the core and the row or island of the part to which it belongs. `flags`
-    are "ax" for instructions, "aw" for data, and "a" for what cp neither fetches nor writes.
+    are "ax" for instructions, "aw" for data, and "a" for what cp neither fetches nor writes. The
+    core uses `address`; the loader puts the bytes at `load_address`.
     """
 
     name: str
@@ -80,7 +81,8 @@ class Section:
 class Symbol(NamedTuple):
     """A name for a value. If `section` is None, the value is a number (`.equ`), not an address.
 
-    If `is_weak` is true, the symbol is global, and a linker prefers a definition in another object.
+    `kind` is "func", "object" or "notype". If `is_weak` is true, the symbol is global, and a linker
+    prefers a definition in another object.
     """
 
     name: str
@@ -96,9 +98,10 @@ class Symbol(NamedTuple):
 class Tensor:
     """A named input or output, an array of a part, or a part's copy of an input or output.
 
-    The data are in C order, little-endian. `at` is the name of the core's memory that contains
-    them; it is empty for external memory. For an array with a private name, `file` is the name of
-    its source without folder.
+    `direction` is "input", "output", "array" or "copy" accordingly. The data are in C order,
+    little-endian. `at` is the name of the core's memory that contains the data; it is empty for
+    external memory. For an array with a private name, `file` is the name of its source without
+    folder.
     """
 
     name: str

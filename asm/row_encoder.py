@@ -37,7 +37,8 @@ class RowEncoder:
     The instruction has `words` words; `base` has their constant bits. `encode` returns the words as
     one number, with the first word in the lowest bits. It raises `KeyError` or `ValueError` for
     texts whose meaning is not certain. `encode` is None if the bits of an operand depend on the
-    address of the word, or if there are too many operands.
+    address of the word, or if there are too many operands. If `chooses`, the value of an operand
+    selects this encoding among several, so the value must be known.
     """
 
     row: Row

@@ -126,9 +126,10 @@ class Scope:
 
     `symbols` has the latest definition of each name; for symbols that are set several times,
     `first` has the first definition. `numbered` has the local labels such as `1:`, as (ordinal of
-    the statement, definition). `exports` are the file's `.global` names with their positions,
-    `local` its `.local` names, and `weak` its `.weak` names. A weak name needs no definition, and a
-    definition in another file has priority over one in this file.
+    the statement, definition). `exports` are the names in the file's `.global` and `.weak` lines
+    with their positions, `local` its `.local` names, and `weak` its `.weak` names. A weak name
+    needs no definition, and a definition in another file has priority over one in this file. If
+    `is_compiled`, a compiler wrote the file, and its unused labels cause no warnings.
     """
 
     table: SymbolTable
@@ -238,7 +239,10 @@ class Scope:
 
 @dataclass(eq=False)
 class SymbolTable:
-    """The symbols of all files of a run."""
+    """The symbols of all files of a run.
+
+    `scopes` has the symbols of each file. `shared` has, by name, the symbols that all files share.
+    """
 
     scopes: list[Scope] = field(default_factory=list)
     shared: dict[str, Definition] = field(default_factory=dict)
@@ -253,7 +257,8 @@ class SymbolTable:
 class CommonSymbol:
     """A `.comm` of a file: `size` zero bytes for a symbol, at a multiple of `align`.
 
-    If a file defines the symbol otherwise, the bytes are not allocated.
+    The name is in the text of `line`, from offset `start` up to `end`. If a file defines the symbol
+    otherwise, the bytes are not allocated.
     """
 
     name: str

@@ -114,7 +114,7 @@ class Conditional:
     """An `.if` whose `.endif` has not been read yet.
 
     `skips` is true while lines are skipped. `is_settled` is true when a branch has been chosen, so
-    that all later branches are skipped.
+    that all later branches are skipped. `else_line` is the line with the `.else`, once it is read.
     """
 
     line: LogicalLine

@@ -169,7 +169,10 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Arrangement:
-    """A way in which the ALU combines its operands (set by `mmr arrange`; seed 004 Fig. 3)."""
+    """A way in which the ALU combines its operands (set by `mmr arrange`; seed 004 Fig. 3).
+
+    `formats` are the names of the number formats that it can have.
+    """
 
     name: str
     meaning: str

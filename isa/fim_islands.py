@@ -45,7 +45,8 @@ ALL_BANKS, BANK = REFRESHES = ("all", "bank")
 class Timing:
     """A timing constraint of the memory: the cycles that must pass between two events.
 
-    The events are commands, or the beginnings or ends of data. `meaning` names them.
+    The events are commands, or the beginnings or ends of data. `meaning` names them. The cycles are
+    a setting with the value `default` and the legal range from `low` to `high`.
     """
 
     name: str

@@ -22,7 +22,10 @@ from macaw.isa.rows import Instruction, Pseudo, Row, TableError
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a structure in memory. Its `type` is u8, u16, u32, i8, i16 or i32."""
+    """A member of a structure in memory. Its `type` is u8, u16, u32, i8, i16 or i32.
+
+    `kind` restricts the legal values, unless it is None.
+    """
 
     name: str
     type: str

@@ -17,6 +17,7 @@ class Entry:
     """An entry of the outline. `kind` is one of part, code, data, tensor, constant and macro.
 
     `detail` is a symbol's value as text, or the syntax of a macro's call; it is empty for a part.
+    `children` are the entries below a part.
     """
 
     name: str

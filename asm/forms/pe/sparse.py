@@ -41,7 +41,7 @@ class Rounds:
     """The bytes of a matrix of weights, divided into rounds: the rows that the PEs take at a time.
 
     `rounds` has (offset, length) of each round in bytes, `records` the number of matrix rows in
-    each round.
+    each round. `shape` is the shape of the matrix.
     """
 
     data: bytes

@@ -22,7 +22,8 @@ class Unlike(Exception):
 class Packet(NamedTuple):
     """A packet of a packet list.
 
-    Only exe packets have `out`. `offset` and `end` are byte offsets in the image.
+    `clusters` is the mask of the clusters that receive the packet. Only exe packets have `out`.
+    `offset` and `end` are byte offsets in the image.
     """
 
     offset: int
@@ -35,7 +36,11 @@ class Packet(NamedTuple):
 
 @dataclass(frozen=True)
 class Sequence:
-    """An instruction sequence of `size` bytes at `offset` in the image."""
+    """An instruction sequence of `size` bytes at `offset` in the image.
+
+    `header` has the values of its header's members. `records` has (structure, values of members)
+    for each record: types, steps and strides.
+    """
 
     offset: int
     size: int
