@@ -235,8 +235,8 @@ def mapping(kind: Kind, description: str) -> Kind:
 def array(value: Any) -> str | None:
     """Return None if NumPy can convert `value` to an array of numbers, else a text for the error.
 
-    The text is "an array of numbers". A masked array is not accepted; its text says how to convert
-    it.
+    The text is "an array of numbers". A masked array is not accepted; for it, the text says how to
+    convert it.
     """
     import numpy as np
 

@@ -174,7 +174,7 @@ def waiting_diagnostics(error: RunError, texts: Mapping[str, str] = NO_TEXTS) ->
 def print_cautions(run: Run) -> None:
     """Print a warning for each problem of a run (`Run.cautions`), at its source line if known.
 
-    The function prints the first `MOST_CAUTIONS` of them, and the number of the others.
+    The function prints at most `MOST_CAUTIONS` warnings, and the number of further problems.
     """
     diagnostics = []
     for caution in run.cautions[:MOST_CAUTIONS]:

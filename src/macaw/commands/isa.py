@@ -94,8 +94,8 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
     """Return the pages with the name `name`, from the tables of `cores`.
 
     With `everywhere`, also search the pages of the device, and if no page has the name, those of
-    the assembly language. If there is still no page, the name may be that of a core and a name in
-    its tables, such as `pe.q1`. Raises `InputError` if no page has this name.
+    the assembly language. If there is still no page, the name may consist of a core and a name in
+    the core's tables, such as `pe.q1`. Raises `InputError` if no page has this name.
     """
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean

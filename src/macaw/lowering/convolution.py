@@ -23,9 +23,10 @@ class Convolution(Product):
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows. Pairs such as
-    `stride` are (vertical, horizontal). With `turned`, rows and columns are exchanged: x and y have
-    a single row in the user's model, and the plan treats each element of this row as a separate
-    row. The bytes in memory are the same.
+    `stride` are (vertical, horizontal). `padding` is the padding above and on the left, `after` the
+    padding below and on the right. With `turned`, rows and columns are exchanged: x and y have a
+    single row in the user's model, and the plan treats each element of this row as a separate row.
+    The bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
     channels of other groups. `weights` contains these zeros, but most plans neither store nor

@@ -25,11 +25,11 @@ _NAMES = {row.dtype: row.name for row in ELEMENT_TYPES}  # of element types, by 
 
 @dataclass(frozen=True)
 class Finish:
-    """The end of a sequence, which turns sums into results before they are stored.
+    """The end of an instruction sequence; it turns sums into results before they are stored.
 
-    `header` has the operands of its `.seq` line, and `options` its further lines, such as `.types`.
-    `body` has its instructions for the special-function unit (spu). `data` has the segments of the
-    packet that stores the sequence in the PEs.
+    `header` has the operands of the sequence's `.seq` line, `options` the further lines, such as
+    `.types`. `body` has the instructions for the special-function unit (spu). `data` has the
+    segments of the packet that stores the sequence in the PEs.
     """
 
     header: str

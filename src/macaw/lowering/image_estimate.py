@@ -179,7 +179,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def slab_columns(self) -> Numbers:
-        """The number of columns of the padded image that each tile needs (those of its slab)."""
+        """The number of columns of the padded image that each tile needs (columns of its slab)."""
         return (self.grid.columns - 1) * self.product.stride[1] + self.grid.taps[1]
 
     @property

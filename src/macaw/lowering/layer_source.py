@@ -144,7 +144,7 @@ def _included_data(
 ) -> dict[str, NDArray[Any]]:
     """Write directives that include .npy files in external memory; return the arrays by file name.
 
-    If `shared`, the source is that of a layer of a network. It then calls the macro `bias`, which
+    If `shared`, the source is for a layer of a network. It then calls the macro `bias`, which
     writes the label of the start sums.
     """
     files: dict[str, NDArray[Any]] = {}

@@ -18,7 +18,8 @@ class Mapping:
     """A loop order over the dimensions M, N and K, the outermost loop first.
 
     The operand that the innermost loop's dimension does not index stays where it is: activations
-    (M, K), weights (N, K) or sums (M, N).
+    (M, K), weights (N, K) or sums (M, N). `seed` names the paragraphs of seed 000 that describe the
+    mapping.
     """
 
     name: str

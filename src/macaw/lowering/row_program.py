@@ -100,7 +100,8 @@ class Exe:
     """An exe packet: it starts the sequence in instruction buffer `buffer` on the segments `data`.
 
     `out` has the addresses at which results are stored; empty if nothing is stored. `label` marks a
-    packet that cp changes, or at which cp can start a list.
+    packet that cp changes, or at which cp can start a list. `to` is the operand that selects
+    clusters (empty: all), `flag` the operand before `out=`.
     """
 
     buffer: int  # the number of the instruction buffer
@@ -156,7 +157,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
 
     If `memory` is empty, each array has separate memory. Otherwise the arrays are views of the
     memory at the symbol `memory`. Then layers of the same shape get the same text: weights are the
-    last array, and symbols stand for the numbers that differ, the bytes of weights and the shift.
+    last array, and symbols stand for the numbers that differ (bytes of weights, shift).
     """
     if not memory:
         out.title("the array: every row runs this part")

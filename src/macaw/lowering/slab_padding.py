@@ -142,7 +142,7 @@ class PaddedSlabs:
     def inside(self) -> float:
         """The mean share of products whose activations are inside the image.
 
-        For each iteration, the share is that of the cluster for which it is largest.
+        In each iteration, the cluster with the largest share counts.
         """
         plan, product = self.plan, self.plan.product
         groups = (plan.tile.groups, product.stride[0], plan.taps[0])
@@ -220,7 +220,7 @@ def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> No
 
 
 def write_kernel_parts(out: Listing, plan: ImagePlan) -> None:
-    """Write the table of the parts of a kernel, if it is cut."""
+    """If the kernel is cut into parts, write the table of the parts."""
     slabs = PaddedSlabs(plan)
     if len(plan.kernel_parts) == 1:
         return

@@ -289,9 +289,9 @@ def write_transfers(
     """Write the tables of transfers, and cp's data about each half of the on-chip units.
 
     They are in cp's local memory. `first` has the transfers before the first iteration. If
-    `shared`, the source is that of a layer of a network. Then each table is a section that becomes
-    a macro (`macaw.lowering.macro_library`), which writes its lines for both halves. Otherwise
-    there are two more transfers, which copy packets and sequences into the on-chip units.
+    `shared`, the source is for a layer of a network. Then each table is a section that becomes a
+    macro (`macaw.lowering.macro_library`), which writes its lines for both halves. Otherwise there
+    are two more transfers, which copy packets and sequences into the on-chip units.
     """
     if shared:
         out.mark("tables")

@@ -296,7 +296,7 @@ class CompiledNetwork:
     def _is_right(
         self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]
     ) -> bool:
-        """Return whether a layer's result `name` equals that of the reference evaluator.
+        """Return whether a layer's result `name` equals the reference evaluator's result.
 
         `expected` has the results of the reference evaluator by name.
         """

@@ -91,7 +91,7 @@ def output(caption: str, words: str) -> Markup:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], caption: str = "") -> Markup:
-    """Return a table with the first `MOST_ROWS` rows, and a note with the number of the others.
+    """Return a table with the first `MOST_ROWS` rows, and a note with the number of further rows.
 
     Without rows, the result is empty. Each row has one cell for each column.
     """
@@ -130,7 +130,8 @@ def folded(summary: str, parts: Iterable[Markup]) -> Markup:
 def step_chart(values: Sequence[float], most: float, title: str) -> Markup:
     """Return a small chart of `values` as steps of equal width (a sparkline).
 
-    The chart is as high as the value `most`. `title` is shown while the pointer is over the chart.
+    The upper edge of the chart stands for the value `most`. `title` is shown while the pointer is
+    over the chart.
     """
     width = CHART_WIDTH / max(len(values), 1)
     path = f"M0 {CHART_HEIGHT}"

@@ -126,7 +126,7 @@ def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
 
 @dataclass
 class _LineSums:
-    """The sums of all charges to one line of the source."""
+    """The sums of all charges to one line of the source. `LineCycles` explains the fields."""
 
     run: int = 0
     causes: Counter[str] = field(default_factory=Counter)

@@ -36,7 +36,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of one or several lines, added up. `AnnotatedLine` explains the fields."""
+    """The costs of one or several lines, added up. `AnnotatedLine` explains the fields.
+
+    `by_row` has `run` by row of the timeline.
+    """
 
     run: int
     cycles: int

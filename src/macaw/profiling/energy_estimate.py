@@ -102,8 +102,8 @@ class _CoreSums:
     ) -> None:
         """Add picojoules to the sums of the activity's kind, of the cause, and of the source line.
 
-        `activity` is the name of an activity, or "static" for the energy of cycles. The line is
-        that of the instruction at `address`.
+        `activity` is the name of an activity, or "static" for the energy of cycles. The source line
+        is the line of the instruction at `address`.
         """
         if not energy:
             return

@@ -48,7 +48,7 @@ def default_table() -> EnergyTable:
 
 
 def load_table(path: str) -> EnergyTable:
-    """Return the table in a TOML file; numbers that the file omits are those of the default table.
+    """Return the table in a TOML file; numbers that the file omits come from the default table.
 
     If `path` is empty, returns the default table. Raises `InputError` for a file that cannot be
     read or is no table.

@@ -24,7 +24,11 @@ _OF = {row.name: row.of for row in GROUP}
 
 @dataclass(frozen=True)
 class MetricRow:
-    """The definition of a metric: its formula with the letters of seed 001, and its threshold."""
+    """The definition of a metric: its formula with the letters of seed 001, and its threshold.
+
+    `sense` says whether the threshold is the "most" or the "least" good value, or how "near" a good
+    value is to a whole number; it is empty without a threshold.
+    """
 
     key: str  # the name in options and JSON files
     formula: str

@@ -133,7 +133,7 @@ class LayerSpan:
 class Metric:
     """A number that is computed from records, with a sentence that describes it.
 
-    `value` is None if the formula divides by zero.
+    `value` is None if the formula divides by zero. `ok` says whether it meets the threshold.
     """
 
     key: str  # of `macaw.profiling.metrics.METRICS`
@@ -232,9 +232,9 @@ class Merge:
     """How segments of several runs were merged into one timeline (seed 001, Fig. 6), and how well.
 
     `total` is the length of the merged timeline in cycles, `mean` the mean length of the runs, and
-    `true` the length of the run that recorded all instructions. `offsets` are the cycles that were
-    added to the times of each segment of `core`. `shift` is the mean distance of slices from the
-    true timeline.
+    `true` the length of the run that recorded all instructions. `error` is (`total` - `mean`) /
+    `mean`. `offsets` are the cycles that were added to the times of each segment of `core`. `shift`
+    is the mean distance of slices from the true timeline.
     """
 
     total: int  # cycles from the first start to the last end
@@ -263,7 +263,10 @@ class Goal:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the optimisation loop (seed 001, Fig. 7)."""
+    """A step of the optimisation loop (seed 001, Fig. 7).
+
+    `number` is the step's number in the figure; `text` says what to do.
+    """
 
     number: int  # in the figure: 702 to 728
     title: str
@@ -272,7 +275,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Difference:
-    """The values of a quantity in an earlier profile and in this one, and a verdict."""
+    """The values of a quantity in an earlier profile and in this one, and a verdict.
+
+    `what` names the quantity. `better` is the verdict, None without a verdict. `interval` is the
+    confidence interval of the change.
+    """
 
     what: str  # the quantity: "cycles", "work of pe", "blocked of vc"; or what differs: "device"
     before: float | None  # None for a difference without numbers

@@ -56,7 +56,7 @@ MOST_GROUPS = 400  # the most slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return how many instructions a record has, for a core that executes `executed` in all."""
+    """Return how many instructions a record has if a core executes `executed` instructions."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
@@ -65,6 +65,8 @@ class ProfileOptions:
     """The options of a profile.
 
     `num` has the number of instructions in a record, by core; the name "" is for all other cores.
+    `shared` register groups are in two neighbouring segments. With `guide`, the profile says the
+    next step of the optimisation loop. `allow` says what may differ from the profile `against`.
     """
 
     mode: str = MODES[0]  # "auto" records all instructions, "mark" those between markers
@@ -279,7 +281,7 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Return how many instructions a record has, for a core that executes `executed` in all."""
+        """Return how many instructions a record has if `core` executes `executed` instructions."""
         options = self.options
         if options.segments is not None:
             return segments.record_size(

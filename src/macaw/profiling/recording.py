@@ -79,7 +79,11 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A run to be done: a program with inputs on a device, and what to record."""
+    """A run to be done: a program with inputs on a device, and what to record.
+
+    `device` is the device's configuration as TOML, `name` the device's name. `parameters` are the
+    trace parameters by core.
+    """
 
     program: Program
     device: str  # configuration as TOML

@@ -72,7 +72,8 @@ def print_report(
     A `plain` report has no charts, and tables have one line of fields for each row.
 
     `limit` is the greatest number of records, findings, missed thresholds and source lines. If it
-    is None, the report has `MOST_GROUPS` records and lines, and `MOST_FINDINGS` of the others.
+    is None, the report has at most `MOST_GROUPS` records or lines, and `MOST_FINDINGS` findings or
+    missed thresholds.
     """
     _Report(profile, screen, layers, limit, plain).show()
 

@@ -48,8 +48,8 @@ def print_diagnostics(
 def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
     """Return the printed form of a diagnostic, in which each piece has the style of its kind.
 
-    With `colours`, the words of its source line are coloured like those of a source. Plain output
-    has the column as a number in place of carets.
+    With `colours`, the words of its source line are coloured as in a source. Plain output has the
+    column as a number in place of carets.
     """
     from rich.text import Text
 

@@ -77,7 +77,7 @@ def chains(
 
 
 def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the address of each start of the program, in order; `entries` is that of `chains`."""
+    """Return the address of each start of the program, in order; `entries` are as for `chains`."""
     labels = {
         item.name: item.value
         for item in program.symbols

@@ -403,7 +403,7 @@ class _LoopMaker:
         """Return the node that stands, in a loop's body, for the rows of `source` in a round.
 
         `start` is the node for the rows of the first round. Each further round of the loop uses
-        rows that are `far` rows after those of the previous round.
+        rows that are `far` rows after the rows of the previous round.
         """
         begin, count = start.value["start"], start.rows
         every = count * loop.count

@@ -38,7 +38,8 @@ class LayerWriter:
     """Writes the function `layer` of a generated file, and finds its inputs and outputs.
 
     `names` has the variable of each node's value, `expressions` the expression of a node without a
-    variable. `names_used` has the functions of the templates that the file calls.
+    variable. `names_used` has the functions of the templates that the file calls. `bases` has each
+    variable name without its number. `finals` has, by loop, the names of the last states.
     """
 
     graph: Graph
@@ -183,8 +184,8 @@ class LayerWriter:
     def _with_comment(self, lines: list[str], node: Node) -> list[str]:
         """Return the lines of a statement, with the file and line of its assembly instruction.
 
-        For ONNX they are in a call of `place` before the statement; for other targets in a comment,
-        if this fits on the statement's last line.
+        For ONNX, file and line are in a call of `place` before the statement. For other targets
+        they are in a comment, if this fits on the statement's last line.
         """
         place = node.place
         if place is None or place.line is None:
