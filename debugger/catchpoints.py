@@ -46,8 +46,8 @@ class Catchpoints:
     def prepare(self, points: Iterable[Point]) -> None:
         """Determine how to notice the events of these points on the present device.
 
-        Cores announce some events. For the others, the object compares a core's state after each
-        act with the state before it.
+        Cores announce some events. For the other events, the object compares a core's state after
+        each act with the state before the act.
         """
         device = self.debuggee.device
         self._state_events, self._announcements = [], []

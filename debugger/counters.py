@@ -17,9 +17,9 @@ Counts = dict[str, dict[str, int]]  # by core name, then by counter name
 def read_counters(device: Device) -> Counts:
     """Return the present values of all counters: {core name: {counter name: value}}.
 
-    After its own counters, each core has those of its trace: groups of registers with times and
-    counts of what some of its instructions did. In group 0 their names are `t_begin0` and so on.
-    Times in a group are device cycles from the start of the core's program.
+    After its own counters, each core has the counters of its trace: groups of registers with times
+    and counts of what some of its instructions did. In group 0 their names are `t_begin0` and so
+    on. Times in a group are device cycles from the start of the core's program.
     """
     counts = device.counters()
     for core in device.order:

@@ -82,7 +82,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
 
 
 def _line_at(debuggee: Debuggee, distance: int) -> str:
-    """Return the number of the line that is `distance` lines after that of the focused core.
+    """Return the number of the line that is `distance` lines after the line of the focused core.
 
     Raises `LocationError` if the core is at no line, or if there is no such line.
     """

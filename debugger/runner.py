@@ -82,7 +82,7 @@ class Runner:
         step_test: StepTest | None = None,
         goals: Goals = NO_GOALS,
     ) -> Stop:
-        """Call `act`, which runs the device, so that all points can stop it; return the stop.
+        """Call `act`, which runs the device, and return the stop. All points can stop this run.
 
         The other arguments are those of `Monitor.arm`.
         """

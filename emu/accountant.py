@@ -183,7 +183,7 @@ class Accountant:
             self.charges[charge] = self.charges.get(charge, 0) + cycles
 
     def _cut(self, cycles: int) -> None:
-        """Take back charges for cycles after the end of the run in cycle `cycles`."""
+        """The run has ended in cycle `cycles`: take back the charges for this and later cycles."""
         self._take_back(self._last, (self.at - cycles) * self.units)
         self.at = min(self.at, cycles)
 

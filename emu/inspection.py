@@ -47,8 +47,8 @@ class Stall(NamedTuple):
 class Caution(NamedTuple):
     """A problem at an instruction that is no fault, but may make the results useless.
 
-    `what` happened to as many results as `results` says, for example "in fp16 overflowed". `where`
-    names the parts of the core, such as "banks 0-3".
+    `what` says what happened, for example "in fp16 overflowed"; it happened to `results` results.
+    `where` names the parts of the core, such as "banks 0-3".
     """
 
     address: int  # of the instruction

@@ -21,9 +21,9 @@ class Move:
 
     `address` is the address of the instruction that started the transfer, -1 if unknown. `made`
     maps the name of a core to the cycle in which this core last wrote bytes of the source. `used`
-    maps it to the cycle in which this core first read bytes of the destination after the transfer.
-    `sources` are earlier transfers that wrote bytes of the source. `is_inward` says whether the
-    source is in external memory, `is_outward` whether the destination is.
+    maps the name of a core to the cycle in which this core first read bytes of the destination
+    after the transfer. `sources` are earlier transfers that wrote bytes of the source. `is_inward`
+    says whether the source is in external memory, `is_outward` whether the destination is.
     """
 
     begin: int

@@ -51,7 +51,10 @@ class Windowed(Agent):
 
     @abstractmethod
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Return `length` bytes that leave through a window, which has them in cycle `time`."""
+        """Return `length` bytes that leave through a window in cycle `time`.
+
+        The window has that many bytes in this cycle.
+        """
 
 
 class Window:

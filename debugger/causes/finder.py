@@ -78,7 +78,7 @@ class Cause:
         return self._causes
 
     def _again(self) -> Cause:
-        """Return the same cause from a record of more of the run."""
+        """Return the same cause, found in a record of a longer part of the run."""
         if self._question is not None:
             ask, number = self._question
             return ask()[number]

@@ -155,7 +155,8 @@ def _words(session: Session, section: Section, table: Core, address: int) -> Ite
 def _records(session: Session, section: Section, table: Core, address: int) -> Iterator[Piece]:
     """Yield (address, size in bytes, text) for packets and lists, as they were assembled.
 
-    They are those of `section` from `address` on; `table` is the core that reads them.
+    These are the packets and lists of `section` from `address` on; `table` is the core that reads
+    them.
     """
     for item in records_of(session.program, section.name, table.name):
         if item.address + item.size > address:

@@ -31,12 +31,15 @@ class RequestError(Exception):
 
 
 class Request(NamedTuple):
-    """A request of the editor."""
+    """A request of the editor.
 
-    number: int  # the protocol's `seq`
+    `number` is the `seq` of the protocol. If the message is not a request, `error` says why.
+    """
+
+    number: int
     command: str
     arguments: Mapping[str, Any]
-    error: str  # why the message is not a request
+    error: str
 
 
 class Connection:

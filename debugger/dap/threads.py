@@ -19,10 +19,13 @@ MOST_FRAMES = 1000  # the greatest number of frames in one response
 
 
 class Frame(NamedTuple):
-    """A frame that the editor knows by its number."""
+    """A frame that the editor knows by its number.
+
+    `depth` is the number of the call among the open calls of the core; 0 is the innermost.
+    """
 
     core: str
-    depth: int  # 0 is the innermost call
+    depth: int
 
 
 class Threads:

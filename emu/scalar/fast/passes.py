@@ -145,10 +145,11 @@ class PassTimes:
         return timed, max(ends)
 
     def _make_final_part(self, first: int, end: int, taken: bool) -> Part | None:
-        """Return the instructions from `first` of a complete pass up to `end` of the last pass.
+        """Return the part that begins in some complete pass and ends in the last pass.
 
-        At least one complete pass is among them. `taken` is as in `_make_last_part`. The result is
-        None if only the last pass has uses of some kind.
+        It begins with the instruction with index `first` of its first pass, and ends before the
+        instruction with index `end` of the last pass. `taken` is as in `_make_last_part`. The
+        result is None if only the last pass has uses of some kind.
         """
         starts, (timed, until) = self._start(first), self._last(0, end, taken)
         before = [self._passed(number) for number in range(-self.length, 0)]
@@ -167,17 +168,19 @@ class PassTimes:
     def _make_short_part(self, first: int, count: int) -> Part:
         """Return the part with `count` instructions, from instruction `first` of a pass on.
 
-        These are fewer than a pass has, but they may go on in the next pass. All times count from
-        the start of the pass with `first`.
+        `count` is less than the number of instructions of a pass, but the part may go on in the
+        next pass. All times count from the start of the pass with `first`.
         """
         timed = [self._passed(number) for number in range(first, first + count)]
         uses = _merge(use for item in timed for use in item.uses)
         return Part(timed[0].begin, max(item.until for item in timed), uses)
 
     def _make_long_part(self, first: int, end: int) -> Part:
-        """Return the part that begins with `first` of a pass and ends before `end` of a later pass.
+        """Return the part that begins in some pass and ends in a later pass.
 
-        It has at least as many instructions as a pass.
+        It begins with the instruction with index `first` of its first pass, and ends before the
+        instruction with index `end` of its last pass. It has at least as many instructions as a
+        pass.
         """
         starts, ends, uses = self._start(first), self._end(end), []
         for start, last in zip(starts.uses, ends.uses, strict=True):
