@@ -107,7 +107,7 @@ def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> 
 def _compare_nnp(
     network: NnpNetwork, result: NnpRun, arrays: Mapping[str, NDArray[Any]], form: str | None
 ) -> int:
-    """Return the exit status of a run of nnp, which is always 0.
+    """Return the exit status of a run of nnp: always 0.
 
     With a `form` (table, csv or json), also print how much the outputs for the inputs `arrays`
     differ from those of ONNX's reference evaluator.

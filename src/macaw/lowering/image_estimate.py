@@ -144,7 +144,7 @@ class _Estimate(TileEstimate):
 
     @property
     def n(self) -> int:
-        """The number of outputs of a tile, which is the same for all sizes of tiles."""
+        """The number of outputs of a tile; it is the same for all sizes of tiles."""
         return self.grid.n
 
     # Numbers of tiles

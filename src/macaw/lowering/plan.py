@@ -71,7 +71,7 @@ class ProductPlan:
 
     @cached_property
     def slots(self) -> int:
-        """The number of PEs of a row of the array, in the clusters that take part."""
+        """The number of PEs of a row, counted only in the clusters that take part."""
         return self.partition.clusters * self.pes
 
     @cached_property

@@ -46,8 +46,8 @@ class RowGrid:
 def row_grid(config: Configuration, part: Partition) -> RowGrid:
     """Return the weight stationary tiles to try for a part of a product.
 
-    A tile's rows of activations may alternate between two parts of the input buffer, which needs an
-    even number of rows. So for each odd number the result also has the next even number.
+    A tile's rows of activations may alternate between two parts of the input buffer. This needs an
+    even number of rows, so for each odd number the result also has the next even number.
     """
     length = part.length("M")
     sizes = [size for size in even_sizes(length) if size <= config["pe.output_queue"]]
@@ -111,7 +111,7 @@ class _Estimate(TileEstimate):
 
     @property
     def n(self) -> int:
-        """The number of outputs of a tile, which is the same for all sizes of tiles."""
+        """The number of outputs of a tile; it is the same for all sizes of tiles."""
         return self.grid.n
 
     # Numbers of tiles

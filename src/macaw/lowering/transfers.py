@@ -148,7 +148,7 @@ def weight_transfers(plan: ProductPlan) -> int:
 
 
 def weights_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's weights, as many as `weight_transfers` says.
+    """Return the transfers of an iteration's weights; `weight_transfers` is their number.
 
     cp sets their source addresses and bytes from the table of weights before it starts them.
     """

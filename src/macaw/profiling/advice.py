@@ -239,7 +239,7 @@ def next_step(report: Profile) -> Step:
 
 
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
-    """Return the next step if the bottleneck, `worst`, is known (steps 708 to 718).
+    """Return the next step for the known bottleneck `worst` (steps 708 to 718).
 
     If an instruction of the bottleneck misses the threshold of a ratio, the step is to edit this
     instruction, else to choose another mapping. The text of the step ends with `ask`.

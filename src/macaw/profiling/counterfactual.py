@@ -203,7 +203,7 @@ class RunGraph:
     def _awaited(self, core: str, wait: LoggedWait) -> list[str]:
         """Return the cores for which a core waited.
 
-        If the wait names none, it is the likeliest one (`_nearest`).
+        If the wait names no core, the result is the likeliest one (`_nearest`).
         """
         names = [name for name in wait.charge.whom.split(", ") if name in self.work]
         return names or self._nearest(core, wait.end)

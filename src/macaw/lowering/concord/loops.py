@@ -144,8 +144,8 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
     """Return how many rounds, from the first on, have the same structure; 0 if fewer than two.
 
-    `rounds` is the repetition to check. `work` has all operations, `places` the index in `work` of
-    each node by its number.
+    `rounds` is the repetition to check. `work` has all operations. `places` has, by number of a
+    node, the index of the node in `work`.
     """
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []

@@ -422,7 +422,7 @@ class Tracer:
         """Add the outputs in one memory: those that hints name, then other cells that were written.
 
         Consecutive cells without a hint become one output. `cells_read` has (node number, index)
-        for each of the ascending `addresses`, and `places` the instruction that wrote it.
+        for each of the ascending `addresses`, and `places` the instruction that wrote the cell.
         """
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
