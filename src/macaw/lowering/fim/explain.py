@@ -143,8 +143,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
 def _costs(option: Option, there: int) -> str:
     """Return a phrase with the cycles of an option.
 
-    `there` is the number of cycles of copies that its step does not need, because the constants are
-    in the banks when the step begins.
+    `there` is the number of cycles of copies that the option's step does not need, because the
+    constants are in the banks when the step begins.
     """
     order = f" ({option.reorder:,} since they lie in another order)" if option.reorder else ""
     if option.island is None:

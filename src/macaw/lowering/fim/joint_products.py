@@ -35,9 +35,10 @@ class _Group:
 def joined(graph: Graph) -> Graph | None:
     """Return a graph with the same inputs and results, and with joint products.
 
-    The right sides of joined products are constants with equal numbers of columns, a multiple of
-    16. The products of a group have the same left side. After the first product that depends on a
-    result of the group, no more products join it. The result is None if there is nothing to join.
+    A group of products with the same left side becomes a joint product. Their right sides are
+    constants with equal numbers of columns, a multiple of 16. After the first product that depends
+    on a result of the group, no more products join it. The function returns None if there is
+    nothing to join.
     """
     if FORMATS[graph.form].is_integer:
         return None  # products of int8 differ in their shifts and biases

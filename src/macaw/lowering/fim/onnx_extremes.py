@@ -24,8 +24,8 @@ def extreme(
 ) -> TaskValue:
     """Return the maxima or minima (`function`) of sets of numbers of x, in shape `shape`.
 
-    Each column of `places` has the indices in x of the numbers of one set. A task compares the
-    first half of its rows with the second half, until at most `MOST_AT_ONCE` rows are left. Then a
+    Each column of `places` has the indices in x of the numbers of one set. Tasks compare the
+    first half of the rows with the second half, until at most `MOST_AT_ONCE` rows are left. Then a
     chain of tasks compares these rows.
     """
     count, numbers = places.shape

@@ -217,7 +217,7 @@ class GraphPlan:
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
     them. `separate_end` is for steps with several tasks: the cycle in which the plan would end if
-    two steps, or a step for each task, did these tasks instead (the best of these ways). It is 0 if
+    two steps, or a step for each task, did these tasks, whichever ends first. It is 0 if
     there is only one task, or if the tasks cannot be separated.
     """
 

@@ -47,8 +47,8 @@ def operands_of(tasks: Collection[Task]) -> list[Tensor]:
 def part_of_an_output(tasks: Sequence[Task], operands: Collection[Tensor]) -> Tensor | None:
     """Return an operand that is only a part of an output of the tasks; None if there is none.
 
-    An island cannot read such an operand in the start that computes the output, because a part of
-    the output begins in another column.
+    An island cannot read such an operand in the start that computes the output, because the operand
+    begins in another column than the output.
     """
     makers = Makers(tasks)
     return next((tensor for tensor in operands if makers.of(tensor)), None)

@@ -67,9 +67,9 @@ class _Writer:
 
     A value can be in one of `slices` slices of Rz: `slot_of` has this slice. It can also be in one
     of `count` places of the open row: `places` has this place. In int8, `shift_of` has the shift of
-    a value in Rz. `last_use` has the number of the last call that reads a
-    value. The words have selected the slice `slot`, the function `function` and the shift `shift`
-    (-1 if unknown). `accumulating` is the number of the ALU mode that adds a product to Rz.
+    a value in Rz. `last_use` has the number of the last call that reads a value. The words have
+    selected the slice `slot`, the function `function` and the shift `shift` (-1 if unknown).
+    `accumulating` is the number of the ALU mode that adds a product to Rz.
     """
 
     slices: int  # number of slices of Rz

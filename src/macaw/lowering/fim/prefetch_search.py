@@ -94,8 +94,9 @@ def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan:
 def _places(plan: GraphPlan, step: Step) -> Iterator[int | None]:
     """Yield the values to try as the argument `where` of `_moved`, for the constants of a step.
 
-    They are the actions of at most `WAITS` waits of the dma, the longest ones before the copies of
-    the step's other inputs. If the constants come in advance now, the last value is None.
+    They are the numbers of the actions in at most `WAITS` waits of the dma: the longest waits
+    before the copies of the step's other inputs. If the constants come in advance now, the last
+    value is None.
     """
     # The step is the first that uses these constants: a holder comes before the steps that use its
     # constants again (`clock.Track`).
@@ -128,7 +129,7 @@ def _waits(plan: GraphPlan, island: int | None) -> Iterator[tuple[int, int]]:
 def _copied_too_early(plan: GraphPlan) -> set[int]:
     """Return the numbers of the steps whose constants are copied while blocks run on their island.
 
-    For these copies the exact times would be wrong, because the prediction leaves out that copies
+    For these copies the exact times would be wrong, because the prediction ignores that copies
     and blocks then share the channel of the island.
     """
     return {

@@ -199,7 +199,7 @@ def _size_between(producer: StreamTiling) -> int:
 
 
 def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words before and after a producer's program, with which it fills buffer `number`.
+    """Return the words before and after the program of a producer that fills buffer `number`.
 
     The words before it set up the buffer and lock it; those after it push once more and unlock it.
     """

@@ -38,7 +38,7 @@ def count_of(first: int, step: int, end: int) -> int:
 def runs(
     to: Bytes, at: Bytes, sizes: Bytes
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Yield the copies that move segments of `sizes` bytes from the offsets `at` to `to`.
+    """Yield the copies that move segments of `sizes` bytes from offsets `at` to offsets `to`.
 
     The arrays have an item for each segment; all numbers are bytes. An item of the result has
     destination, source, and (bytes of a row, rows, stride of `to`, stride of `at`). Consecutive

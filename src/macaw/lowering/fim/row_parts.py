@@ -61,10 +61,10 @@ class _Dividing:
             self.graph.tasks.append(part)
 
     def _part_of_gather(self, part: Task, first: int, last: int, number: int) -> Task:
-        """Return part `number` of a gather, which makes the rows from `first` to `last` - 1.
+        """Return part `number` of a gather; it makes the rows from `first` to `last` - 1.
 
         The part reads a view with only the rows that it needs, if the view can begin at a column of
-        memory. `part` is a copy of the gather that has the part's output, and all else unchanged.
+        memory. `part` is a copy of the gather with the output of the part.
         """
         (source,), moved = part.inputs, part.output.columns // part.width  # segments of a row
         places = part.places[first * moved : last * moved]

@@ -156,10 +156,10 @@ def preferred_groups(
     """Return units that have no task in common, as a map from each of their tasks to its unit.
 
     A unit is a tuple of tasks that one start of an island can do. Units are chosen one after the
-    other; a unit is left out if a chosen one has one of its tasks. First come the units in `sums`,
-    which begin with sums of products, in the order of `_sum_key`. Then come groups of functions and
-    depthwise convolutions that save cycles, compared with a start for each task; those that save
-    the most come first.
+    other; a unit is left out if one of its tasks belongs to a chosen unit. First come the units in
+    `sums`, which begin with sums of products, in the order of `_sum_key`. Then come groups of
+    functions and depthwise convolutions that save cycles, compared with a start for each task;
+    those that save the most come first.
     """
     grouped: dict[Task, Unit] = {}
     for unit in sorted(sums, key=lambda unit: _sum_key(unit, longest)):

@@ -127,7 +127,7 @@ class LineGroups:
 
 
 def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> LineGroups | None:
-    """Return the groups of the image, or None if the tiles need no fewer copies from them.
+    """Return the groups of the image, or None if they do not reduce the number of copies.
 
     `keys` has the keys of the tiles of each block, as in `DistinctTiles`. A line has `deep`
     numbers; the image has `numbers` numbers. If lines that are in different places of the image are

@@ -13,9 +13,9 @@ from macaw.lowering.net.network import Network
 
 
 def shares(names: Iterable[str], run: Mapping[str, NDArray[Any]]) -> dict[str, float]:
-    """Return the share of nonzero elements of each tensor that has a value in a run.
+    """Return the share of nonzero elements of each tensor in `names` that has a value in a run.
 
-    A run has values of tensors by name.
+    `run` has values of tensors by name.
     """
     return {
         name: float(np.count_nonzero(run[name]) / run[name].size) for name in names if name in run

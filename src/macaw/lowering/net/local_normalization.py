@@ -19,8 +19,8 @@ def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
     The squares get zero channels before the first and after the last one. A slice for each
     neighbour shifts them, and the slices are added in the order in which ONNX's definition adds.
     The last layer is an LRN that gets the sums as its second input. Return False, without new
-    layers, if the input is no tensor of the network. Raises `LowerError` for a beta whose power
-    square roots cannot make, for a size below 1, and for a tensor without channels.
+    layers, if the input is no tensor of the network. Raises `LowerError` if square roots cannot
+    make the power with exponent beta, for a size below 1, and for a tensor without channels.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:

@@ -31,9 +31,8 @@ class LayerReport:
     name of the layer's subroutine in the program. `macs` counts multiplications: in the array and
     nnp those by nonzero weights, in islands all; it is 0 for an operation of vc, even if the array
     does it. `bound` is the least number of cycles that the device needs: for `macs` if all
-    multipliers of the core work, or for moving the bytes, whichever is greater. `limiter` names the
-    part of the device that needs the most cycles in the prediction; `predicted` is the number of
-    cycles in it.
+    multipliers of the core work, or for moving the bytes, whichever is greater. `predicted` is the
+    predicted number of cycles, and `limiter` names the part of the device that needs most of them.
     """
 
     name: str

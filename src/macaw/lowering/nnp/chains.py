@@ -210,9 +210,9 @@ class _Former:
 def _windows_fit(draft: _Draft, operation: Operation, other: Place | None) -> bool:
     """Return whether an operation with the second operand `other` can extend a chain.
 
-    If the operation has windows, the chain must have the same windows. If it has none, there is one
-    case in which it cannot: the chain has windows that are not sequential (`Window.sequential`),
-    and `other` is another row in each iteration.
+    An operation with windows can only extend a chain with the same windows. An operation without
+    windows can extend any chain, with one exception: the chain has windows that are not sequential
+    (`Window.sequential`), and `other` is another row in each iteration.
     """
     if operation.window is not None:
         return draft.window == operation.window

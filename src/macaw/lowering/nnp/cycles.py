@@ -34,7 +34,7 @@ _WORD = 4
 class Streams:
     """How fast the queues are fed and drained, in device cycles.
 
-    Each transfer brings the number of input vectors that `transfers` has for it. The first vector
+    `transfers` has the number of input vectors that each transfer brings. The first vector
     arrives in cycle `first`, and each further one of the transfer `interval` cycles after the
     previous one. The first vector of a later transfer arrives `first_of_next` cycles after the last
     one of the transfer before. To take a vector out of the output queue takes `drain` cycles.

@@ -41,7 +41,7 @@ class Geometry:
 class Image:
     """An image on the device: its rows (`value`), and which channel each place of a row has.
 
-    `keys` has the index of this channel for each place, or -1 for padding, as in every row.
+    `keys` has the index of this channel for each place, or -1 for padding; rows do not differ.
     """
 
     value: Value
@@ -91,7 +91,7 @@ def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
 def _check_windows(geometry: Geometry) -> None:
     """Raise `LowerError` if no whole window fits into the padded image.
 
-    ONNX's shape inference rounds towards zero, so it gives a result for some of these windows.
+    ONNX's shape inference rounds towards zero, so in some of these cases it gives a result.
     """
     pads = geometry.pads
     sizes = [n + pads[axis] + pads[axis + 2] for axis, n in enumerate(geometry.size)]

@@ -157,7 +157,7 @@ def _scatter(_draft: Draft, node: Node) -> list[Node]:
 def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> tuple[Node, str]:
     """Return a DequantizeLinear of `names` (values, scale, zero point), and its result's name.
 
-    `label` is the start of the node's name. Several scales belong to the indices on `axis`.
+    `label` is the start of the node's name. Several scales belong to the indices along `axis`.
     """
     element = draft.values[names[1]].element
     if element != TensorProto.FLOAT:

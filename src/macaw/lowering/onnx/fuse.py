@@ -243,7 +243,7 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Return the nodes, with each constant that is added to a MatMul moved into it as its bias.
+    """Return the nodes; each constant that is added to the result of a MatMul becomes its bias.
 
     Both this constant and the weights of the MatMul must be dequantised.
     """

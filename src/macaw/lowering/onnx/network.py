@@ -124,10 +124,10 @@ class ProductLayer(Layer):
 class PoolLayer(Layer):
     """Maximum or mean of windows (`window`), or of whole axes (`axes`).
 
-    The sum of (x - input_zero) is requantised with `output`, whose multipliers include the division
-    by the number of elements of a mean; they have shape (1, 1, ...) if this number differs between
-    windows. A maximum keeps its input's integers (`output` is None), or is requantised. With
-    `keep`, the axes `axes` stay in the result with length 1.
+    For a mean, the sum of (x - input_zero) is requantised with `output`. Its multipliers include
+    the division by the number of elements, and have shape (1, 1, ...) if this number differs
+    between windows. A maximum keeps its input's integers (`output` is None), or is requantised.
+    With `keep`, the axes `axes` stay in the result with length 1.
     """
 
     output: Requantisation | None = field(compare=False)
@@ -169,7 +169,8 @@ class TableLayer(Layer):
 class MoveLayer(Layer):
     """A node that moves integers: reshape, transpose, slice, concatenation, nearest resizing.
 
-    `rescales` has, for each input, the requantisation of its integers minus `zeros`, or None.
+    `rescales` has, for each input, None or the requantisation of its integers; the input's number
+    in `zeros` is first subtracted from them.
     """
 
     node: Node = field(compare=False)

@@ -36,8 +36,8 @@ class Op:
     """A node with this operator, whose inputs match the patterns `inputs`.
 
     `attributes` are numbers that the node has, within a relative error of 1e-4. No node outside of
-    the pattern may read the result of a node inside it, except that of the pattern's last node. The
-    same `Op` with a `name` stands for the same node everywhere in a pattern.
+    the pattern may read the result of a node inside it, except the result of the pattern's last
+    node. The same `Op` with a `name` stands for the same node everywhere in a pattern.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ class QuantisedGraph:
 
 
 def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
-    """Return the values that are stored as integers for an assignment, with their types.
+    """Return the values that an assignment stores as integers, with their types.
 
     These are the values that nodes on integers make or read, without constants, and without the
     values between functions that become one table.

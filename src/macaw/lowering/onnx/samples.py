@@ -26,8 +26,8 @@ def random_sample(
 ) -> dict[str, NDArray[Any]]:
     """Return one sample of random numbers for each input that is not in `constants`.
 
-    Real numbers are normally distributed, integers are 0 or 1.
-    An unknown size of the first dimension is 1. Raises `LowerError` for other unknown sizes.
+    Real numbers are normally distributed, integers are 0 or 1. An unknown size of the first
+    dimension is 1. Raises `LowerError` for other unknown sizes.
     """
     random = np.random.default_rng(0)
     result = {}

@@ -208,8 +208,8 @@ def _each_group(
 ) -> None:
     """Write a loop over the groups of channels; `write` writes the code for one group.
 
-    In the loop, s2 points to the group in `source`, and s3 to the group in `target`. Each of the
-    two is (symbol, bytes of a group).
+    In the loop, s2 points to the group in `source`, and s3 to the group in `target`. `source`
+    and `target` are (symbol, bytes of a group).
     """
     pointers = (("s2", *source), ("s3", *target))
     for pointer, symbol, _ in pointers:

@@ -71,8 +71,8 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
     the next transfer, the dma waits for cp. The caller has already counted the first `counted`
     instructions before the first transfer. The estimate of this transfer (`copy_cycles`) includes
-    one cycle for each of the other instructions before it, so the function adds only their further
-    cycles. It also adds the longest time until cp, in its own next cycle, sees the end.
+    one cycle for each of the other instructions before it, so the function adds only their cycles
+    beyond that. It also adds the longest time until cp, in its own next cycle, sees the end.
     """
     if not items:
         return 0

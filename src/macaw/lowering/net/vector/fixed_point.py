@@ -25,9 +25,9 @@ _EXACT = 1 << 24  # integers below this are exact in binary32
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Multipliers of the inputs, and the right shift of the sum of the products, half to even.
+    """Multipliers of the inputs, and the right shift of the sum of the products.
 
-    All values before the shift fit into signed lanes of `bits` bits.
+    The shift rounds half to even. All values before the shift fit into signed lanes of `bits` bits.
     """
 
     multipliers: tuple[int, ...]

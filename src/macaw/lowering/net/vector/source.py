@@ -60,9 +60,9 @@ def vector_subroutine(
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes an operation.
 
-    Only a pool can have `limits`, with which it begins while the array still computes its image
-    (`Windows`). Then the source has two subroutines: one starts vc, and the other one waits for
-    vc's end.
+    Only a pool can have `limits`: it then begins while the array still computes its image
+    (`Windows`). In this case the source has two subroutines: one starts vc, and the other one waits
+    for vc's end.
 
     Other files of the network's program define the symbols of `linkage`. The address of each tensor
     must be a multiple of 64, and nothing else may be between its end and the next multiple.
