@@ -182,9 +182,9 @@ class Origins:
         return 0
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made the value that `place`, a part of the state, had in the past.
+        """Yield the steps that made the value of `place`, which is a part of the state.
 
-        This is the value right before the announcement with the number `before`.
+        Steps from announcement number `before` on are ignored.
         """
         return iter(())
 

@@ -50,8 +50,8 @@ class Edits:
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
         """Yield the last edit of each part of `place`, the latest edit first.
 
-        `place` is in the state of `core`. Only edits with a number (`Edit.number`) below `before`
-        count.
+        `place` is in the state of `core`. Edits whose number (`Edit.number`) is `before` or more
+        are left out.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

@@ -119,12 +119,12 @@ class CauseFinder:
         value: Any,
         time: int | None = None,
     ) -> Iterator[Cause]:
-        """Yield the causes of the `size` bytes that were at `address` before announcement `before`.
+        """Yield the causes of `value`, the value of the `size` bytes at `address`.
 
-        `role` is the role of the bytes for the step that read them, `value` is their value. There
-        is at least one cause for each group of adjacent bytes with the same last write. For bytes
-        that no step wrote, the cause has the name of the bytes in the network's layer of cycle
-        `time`; without `time`, in the layer that runs now.
+        `role` is the role of the bytes for the step that read them. Writes from announcement number
+        `before` on are ignored. There is at least one cause for each group of adjacent bytes with
+        the same last write. For bytes that no step wrote, the cause has the name of the bytes in
+        the network's layer of cycle `time`; without `time`, in the layer that runs now.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
@@ -215,7 +215,7 @@ class CauseFinder:
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
         """Yield the causes of `value`, the value of `place`, which is a part of a core's state.
 
-        It is the value before announcement number `before`, which a step read in the role `role`.
+        `role` is its role for its reader. Steps from announcement number `before` on are ignored.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

@@ -37,19 +37,18 @@ class Uses(NamedTuple):
 class Run(NamedTuple):
     """Consecutive instructions in memory; the last one may be a branch or jump.
 
-    `acts` execute the instructions; `end` returns the next address and the cost of the whole run.
-    `costs` has the device cycles from the start of the run to the start of each instruction, `lead`
-    those to the start of the last one. `length` is the number of instructions, `code` has their
-    words.
+    `acts` execute the instructions, except a branch or jump at the end. `end` executes this, and
+    returns the next address and the cost of the whole run. `costs` has the device cycles from the
+    start of the run to the start of each instruction, `lead` those to the start of the last one.
+    `length` is the number of instructions, `code` has their words.
     """
 
     acts: tuple[Act, ...]
-    end: Decision  # an act that returns the next address and the cost of the whole run
-    lead: int  # device cycles from the start of the run to the start of its last instruction
-    length: int  # number of instructions
-    # device cycles from the start of the run to the start of each instruction
+    end: Decision
+    lead: int
+    length: int
     costs: tuple[int, ...]
-    code: bytes  # the instructions' words
+    code: bytes
     uses: Uses
 
 

@@ -148,8 +148,9 @@ class PassTimes:
         """Return the part that begins in some complete pass and ends in the last pass.
 
         It begins with the instruction with index `first` of its first pass, and ends before the
-        instruction with index `end` of the last pass. `taken` is as in `_make_last_part`. The
-        result is None if only the last pass has uses of some kind.
+        instruction with index `end` of the last pass. It contains at least one complete pass as a
+        whole. `taken` is as in `_make_last_part`. The result is None if only the last pass has uses
+        of some kind.
         """
         starts, (timed, until) = self._start(first), self._last(0, end, taken)
         before = [self._passed(number) for number in range(-self.length, 0)]
