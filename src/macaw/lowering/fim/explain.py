@@ -51,7 +51,7 @@ def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
 
 
 def steps(plan: GraphPlan) -> list[str]:
-    """Return the lines of a table of the steps; the tasks of a step are in the lines after it."""
+    """Return the lines of a table of the steps; the line of a step is followed by its tasks."""
     rows = [HEADINGS, *step_rows(plan)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [

@@ -426,7 +426,9 @@ class _Assigner:
         self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Let the array do a lookup whose int8 input it makes for no other reader; else let vc."""
+        """Assign a lookup to the array if the array makes its int8 input and nothing else reads
+        this input, else to vc.
+        """
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

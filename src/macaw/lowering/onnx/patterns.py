@@ -74,7 +74,7 @@ class Match:
 
 
 class Found:
-    """A graph for the search: its values, what node makes each one, and how often it is read."""
+    """A graph for the search: its values, which node makes each one, and how often it is read."""
 
     def __init__(
         self, nodes: Sequence[Node], values: Mapping[str, Value], outputs: Sequence[str]

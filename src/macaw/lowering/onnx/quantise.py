@@ -315,7 +315,7 @@ class _Quantiser:
 
 
 def output_axis(node: Node) -> int:
-    """Return the axis of a node's weights for the channels of the node's result."""
+    """Return the axis of a node's weights along which the channels of its result are."""
     if node.operator == "Conv":
         return 0
     if node.operator == "Gemm":
