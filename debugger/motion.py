@@ -159,8 +159,7 @@ class Motion:
 
         The core executes at least one instruction. If `over` is true, functions that are called
         from the range count as part of it. The record's `done` is the number of instructions that
-        the core has executed; `in_call` is true if the last of them was a call that has left the
-        range.
+        the core has executed; `in_call` is true if the last one was a call that has left the range.
         """
         self._check_runs()
         core, before = self.core, self.core.retired

@@ -113,12 +113,12 @@ def step_announcements_back(
 ) -> tuple[Position, list[Position]]:
     """Return the position to which a step back over `count` acts goes.
 
-    The acts that count are those that `step_announcements` counts, except an act that ends exactly
-    at the present position. The position is right after the `count`-th last of them. If a run has
-    stopped between this act and the next one, the last such stop is the position. If there are not
-    so many acts, the position is the last stop before the first of them, or the start of the run.
-    The second result is the positions right after these acts. Afterwards the device is at some
-    position before the present. Raises `Interruption`.
+    The acts are those that `step_announcements` counts, except an act that ends exactly at the
+    present position. Let A be the `count`-th last act. The result is the last position between A
+    and the next act at which a run has stopped; without such a stop, it is the position right after
+    A. If there are fewer than `count` acts, it is the last stop before the first act, or the start
+    of the run. The second result has the positions right after the last `count` acts. Afterwards
+    the device is at some position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

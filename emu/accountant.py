@@ -90,7 +90,7 @@ class Accountant:
         """
 
     def rest(self, time: int) -> None:
-        """Charge the cycles from `self.at` to the end of the run, `time`, as wait, work or idle."""
+        """Charge the cycles from `self.at` to `time`, the end of the run, as wait, work or idle."""
         waiting = self.core.waiting
         if waiting is not None:
             self.wait_of(waiting, time, self.core.next_address)

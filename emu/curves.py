@@ -42,7 +42,7 @@ def tanh(values: Host) -> Host:
 
 
 def softmax(values: Host, valid: int) -> Host:
-    """Return the softmax of the first `valid` elements along the last axis; the others become +0.
+    """Return the softmax of the first `valid` elements along the last axis; others become +0.
 
     The result has the shape of `values`, which are fp16 or fp32. The differences to the largest
     element are rounded to host values. The exponentials are rounded once (to 2**-40 at the finest),

@@ -62,9 +62,9 @@ class Recording:
     """The instructions that register group number `group` is recording, with their counters.
 
     They are the instructions `first` to `stop` - 1; if `stop` is ENDLESS, the recording ends at a
-    marker. `starts` of them have started and `ends` have ended. In auto mode a group records every
-    `trace_overhead` instructions; `loop` is the number of this recording, from 0. `work` are the
-    cycles in which the array works.
+    marker. `starts` says how many of them have started, `ends` how many have ended. In auto mode a
+    group records every `trace_overhead` instructions; `loop` is the number of this recording, from
+    0. `work` are the cycles in which the array works.
     """
 
     group: int

@@ -39,9 +39,9 @@ def single_counters(begin: int, until: int, units: int) -> list[int]:
 class Use(NamedTuple):
     """Occurrences of one kind, such as granted reads, in a pass through a loop of the program.
 
-    `what` is the index of the kind in `TAKEN`. In one pass there are `number` of them; each further
-    pass adds `more`. The first one begins in cycle `begin`, and `until` is the cycle after the last
-    one, both counted from the start of the pass.
+    `what` is the index of the kind in `TAKEN`. One pass has `number` occurrences; each further pass
+    adds `more`. The first one begins in cycle `begin`, and `until` is the cycle after the last one,
+    both counted from the start of the pass.
     """
 
     what: int

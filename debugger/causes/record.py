@@ -41,7 +41,7 @@ class CauseError(ValueError):
 
 
 class Access(NamedTuple):
-    """A read or a write of bytes in memory by a core, or an edit of them by the user (`by_hand`).
+    """A read or write of bytes in memory by a core, or an edit of memory by the user (`by_hand`).
 
     For an edit, `core` is the command. `number` is the position in the run: how many
     announcements (reports of cores on what they do) came before. `instruction` is the address of

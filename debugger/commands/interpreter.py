@@ -42,7 +42,7 @@ class Interpreter:
     """The interpreter of the command language for one session.
 
     The interpreter calls `on_answer` with each line and its answer as soon as the line is executed.
-    These lines include those of scripts and the commands of points.
+    These lines include the lines of scripts and the commands of points.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
     """Return the cycle from which the first `count` columns of a buffer are stored.
 
     The buffer has the columns `start` to `end` - 1 (pointers that count columns). `arrivals` has,
-    in ascending order, the cycles in which the last few of them are stored; cycles of earlier
+    in ascending order, the cycles in which the last few columns are stored; cycles of earlier
     columns are dropped. The result is None if fewer than `count` columns have been pushed, and 0 if
     `arrivals` no longer has the cycle for these columns.
     """
@@ -111,7 +111,7 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 def all_stored(arrivals: Sequence[int]) -> int:
     """Return the cycle from which all columns that were pushed into a buffer are stored.
 
-    `arrivals` has, in ascending order, the cycles in which the last few of them are stored.
+    `arrivals` has, in ascending order, the cycles in which the last few columns are stored.
     """
     return arrivals[-1] if arrivals else 0
 

@@ -23,7 +23,7 @@ class Steps:
     """Finds the general registers of a loop that each pass changes by a constant, or not at all.
 
     `loop` has the instructions of a pass, `written` the registers that each of them writes. Sums
-    are those of unbounded integers: that registers wrap at 32 bits is not considered.
+    are computed as if registers did not wrap at 32 bits.
     """
 
     def __init__(self, loop: Sequence[Decoded], written: Sequence[Sequence[int]]) -> None:
