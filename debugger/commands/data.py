@@ -52,21 +52,21 @@ def _numbers(context: Context, line: Line) -> NDArray[Any]:
 
     Raises `CommandError` if the value is neither a number nor an array of numbers.
     """
-    array = _as_array(line, evaluate(context, line))
-    if array.dtype.kind not in "biuf":
-        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
-    return array
+    return _as_array(line, evaluate(context, line))
 
 
 def _as_array(line: Line, value: Any) -> NDArray[Any]:
-    """Return `value`, the value of the operand `E`, as an array.
+    """Return `value`, that of the operand `E`, as an array.
 
-    Raises `CommandError` if it is a list whose rows have different lengths.
+    Raises `CommandError` if it is neither a number nor an array of numbers.
     """
     try:
-        return np.asarray(value)
-    except ValueError:
-        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E")) from None
+        array = np.asarray(value)
+    except ValueError:  # the rows of the list have different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
+    return array
 
 
 @command("load E FILE", "data", "set a value from a .npy file")
