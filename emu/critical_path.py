@@ -27,7 +27,7 @@ class _Cursor:
         self.log, self.at = log, len(log.begins) - 1
 
     def seek(self, cycle: int) -> int:
-        """Move to the charge of cycle `cycle`; return the first cycle with this charge."""
+        """Move to what the core did in cycle `cycle`; return the cycle in which it began that."""
         begins = self.log.begins
         while begins[self.at] > cycle:
             self.at -= 1

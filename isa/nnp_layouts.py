@@ -96,7 +96,8 @@ class MemoryKind(Choice):
 def memories(use: str, *names: str) -> MemoryKind:
     """Return the operand kind that accepts the memories `names`.
 
-    `use` is the part of the hint that says what an instruction cannot do with other memories.
+    For other memories there is an error; `use` is the part of its hint that says what the
+    instruction cannot do with them.
     """
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)

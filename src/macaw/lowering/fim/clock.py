@@ -242,7 +242,7 @@ class Track:
                 self.fetch(step)
 
     def fetch(self, step: int) -> None:
-        """Copy the results of step number `step` out of its banks."""
+        """Account for the copy of the results of step number `step` out of the island's banks."""
         if self.has_constants:
             self._prefetch(self.clock.free(self.options[step]))
         self.pending.remove(step)
