@@ -15,7 +15,7 @@ FOLDER = ROOT / "programs" / "wrong_shift"
 
 def test_the_bisection_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
     part = TEXT.split("## Bisection over cycles", 1)[1]
-    code = part[part.index("    import numpy") : part.index("It prints, after")]
+    code = part[part.index("    import numpy") : part.index("The script prints, after")]
     for name in ("wrong_shift.s", "x.npy", "w1.npy", "w2.npy", "golden_hidden.npy"):
         shutil.copy(FOLDER / name, tmp_path)
     monkeypatch.chdir(tmp_path)
