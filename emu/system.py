@@ -221,7 +221,7 @@ class System(Clock):
         return core.operate(name, offset, number, mask, time)
 
     def busy(self, mask: int) -> int:
-        """Return `mask` without the bits of cores that do not run; bit n stands for core number n.
+        """Return `mask` without the bits of cores that do not run; bit n is that of core number n.
 
         Raises `Fault` (bad mask) if a bit has no core.
         """
@@ -265,7 +265,7 @@ class System(Clock):
 
 
 def _mask(cores: Iterable[Agent]) -> int:
-    """Return the mask of these cores, in which bit n stands for core number n."""
+    """Return the mask of these cores; bit n is that of core number n."""
     return sum(1 << core.number for core in cores)
 
 

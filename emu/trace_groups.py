@@ -227,7 +227,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let each group that records stop after the instructions that have already begun.
+        """Let each group that records stop after the instructions that have already started.
 
         If they have all ended, end the group's record.
         """

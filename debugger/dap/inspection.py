@@ -165,7 +165,7 @@ class Inspection:
     # Values
 
     def value(self, container: Container) -> Any:
-        """Return the value for which `container` stands. Raises `RequestError`."""
+        """Return the value to which `container` refers. Raises `RequestError`."""
         if container.text == "pc" and not container.path:
             return self.session.device.cores[container.place.core].next_address
         try:

@@ -108,7 +108,7 @@ class Row(Core, Dispatchable):
         return self.shape.address(next_packet if packet is None else packet["address"])
 
     def current(self) -> tuple[str, int | None]:
-        """Return ("", address of the exe that began last); the address is None if no exe has begun.
+        """Return ("", address of the exe that started last), the address None before the first exe.
 
         The packet on the bus may be earlier or later than this exe.
         """

@@ -195,7 +195,7 @@ def _compiled(
 
 
 def _symbol_of(network: Network, name: str) -> str:
-    """Return the name of the tensor whose symbol in the program stands for the tensor `name`.
+    """Return the name of the tensor whose symbol the program uses for the tensor `name`.
 
     The result is the name of another tensor if `name` has the same bytes as that tensor, as after a
     reshape. Tensors that are some columns of another tensor have their own symbols.

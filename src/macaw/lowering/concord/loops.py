@@ -400,7 +400,7 @@ class _LoopMaker:
         self.nodes.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
-        """Return the node that stands, in a loop's body, for the rows of `source` in a round.
+        """Return the node of a loop's body that gives the rows of `source` in a round.
 
         `start` is the node for the rows of the first round. Each further round of the loop uses
         rows that are `far` rows after the rows of the previous round.

@@ -39,7 +39,7 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Stands for certain constants at certain places in the banks of an island.
+    """Identifies certain constants at certain places in the banks of an island.
 
     The object has no fields. `placed_constants` returns the same object for the same constants, so
     `==` compares identities. The row at which the constants begin does not matter.
