@@ -279,9 +279,9 @@ The figures are wall-clock seconds of `macaw sweep` for the sample digits_mlp.
 """),
     "compiling": ("A compilation in two processes", """\
 The figures are wall-clock seconds of `macaw compile` for a chain of 24 convolutions (3×3, 14 × 14 positions, 20 to 112
-channels) with random weights, quantised. No two layers have the same shape. The search for the plans of the layers
-takes more than nine tenths of the time; two processes share it, and can only be twice as fast if two processors are
-idle.
+channels) with random weights, quantised. No two layers have the same shape. Two processes share the search for the
+plans of the layers. *At most* is the ratio that they would reach if they shared this search evenly on two idle
+processors, and all other work took as long as with one process.
 """),
 }  # fmt: skip
 
