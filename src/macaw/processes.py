@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -62,8 +63,8 @@ def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
             raise InputError(text, hint) from None
 
     try:
-        if module:
-            pool.submit(int)  # the first task starts the processes
+        for _ in range(workers if module else 0):
+            pool.submit(int)  # each task starts a process
         yield map_all
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
@@ -77,8 +78,9 @@ def _start(has_started: c_bool, module: str) -> None:
     """Set `has_started`, which all processes share, and let this process ignore Ctrl-C.
 
     Then import `module`, unless it is empty. If the caller's process is killed, this process ends
-    too.
+    too. At its end, this process does not free its objects, for which the caller would wait.
     """
+    atexit.register(os._exit, 0)  # last of all exit functions
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     has_started.value = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -22,6 +23,10 @@ from macaw.commands.options import (
     plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
+
+if TYPE_CHECKING:
+    from macaw.networks.compiled import CompiledNetwork
+    from macaw.networks.nnp_network import NnpNetwork
 
 REPORTS = ("table", "csv", "json")
 # Parameters that need `--core fim`; parameters that `--core fim` does not take; parameters that the
@@ -103,10 +108,7 @@ def command(
     `macaw profile` take the folder, too. With --core fim, the folder has one source for the
     islands, which has the folder's name.
     """
-    from macaw.networks import nnp_report
-    from macaw.networks import report as network_report
     from macaw.networks.compiler import compile as compile_model
-    from macaw.networks.nnp_network import NnpNetwork
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
@@ -142,13 +144,24 @@ def command(
             jobs=jobs,
         )
     network.write(folder)
-    if isinstance(network, NnpNetwork):
-        nnp_report.print_report(network, report)
-    else:
-        network_report.print_report(network, None, report)
+    _print_report(network, report)
     if report == REPORTS[0]:
         click.echo(f"wrote {console.printable(str(folder))}")
     return EXIT_SUCCESS
+
+
+def _print_report(network: CompiledNetwork | NnpNetwork, report: str) -> None:
+    """Print what each layer costs."""
+    from macaw.networks.compiled import CompiledNetwork
+
+    if isinstance(network, CompiledNetwork):
+        from macaw.networks.report import print_report
+
+        print_report(network, None, report)
+    else:
+        from macaw.networks.nnp_report import print_report as print_nnp_report
+
+        print_nnp_report(network, report)
 
 
 def _check_options(ctx: click.Context, core: str | None) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from macaw.networks.compiled import CompiledNetwork
     from macaw.networks.nnp_network import NnpNetwork
 
-_PLANNING = "macaw.lowering.net.layer_plans"  # the module whose function plans a layer
+_PLANNING = "macaw.lowering.net.plan_choice"  # the module whose function chooses plans
 CORES = ("nnp",)  # cores that compute a whole network by themselves
 # what a damaged description raises where its values are used
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)

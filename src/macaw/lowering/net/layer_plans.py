@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import DATA_ALIGN
-from macaw.lowering.choose import Candidate, Choice, choose
+from macaw.lowering.choose import Candidate, Choice
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
@@ -26,6 +26,7 @@ from macaw.lowering.net.network import (
     VectorLayer,
 )
 from macaw.lowering.net.overlap import overlapped
+from macaw.lowering.net.plan_choice import PlanTask, choose_plan
 from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product
@@ -82,8 +83,9 @@ def _first_choices(
             continue  # the error is raised again where the layer is planned
     if map_all is None or not tasks:
         return {}
-    # The larger products come first, so that no process works alone at the end.
-    shapes = sorted(tasks, key=lambda shape: -tasks[shape].product.macs)
+    # More plans of small products fit, so their search takes longer. It comes first: no process
+    # works alone for long at the end.
+    shapes = sorted(tasks, key=lambda shape: tasks[shape].product.weights.size)
     choices = map_all(choose_plan, [tasks[shape] for shape in shapes])
     return dict(zip(shapes, choices, strict=True))
 
@@ -102,25 +104,6 @@ def _array_layer(layer: Layer, config: Configuration) -> ProductLayer | None:
     if product is None:
         return None
     return ProductLayer(layer.name, layer.inputs, layer.output, product)
-
-
-@dataclass(frozen=True)
-class PlanTask:
-    """A product for which a plan has to be chosen, and the density of its first input."""
-
-    product: Product
-    config: Configuration
-    density: float
-
-
-def choose_plan(task: PlanTask) -> Choice | LowerError:
-    """Return the choice of a plan for the product of a task, or the error if there is none."""
-    product, config = task.product, task.config
-    operation = _name(product)
-    try:
-        return choose(product.validated(config), config, density=task.density, operation=operation)
-    except LowerError as error:
-        return error
 
 
 def _native_symbols(network: Network) -> set[str]:
@@ -218,13 +201,6 @@ def _plan_of_other(product: Product, plan: ProductPlan) -> ProductPlan | None:
     except LowerError:
         return None
     return plan if unit_bytes(plan) <= plan.config["mem.unit_half_bytes"] else None
-
-
-def _name(product: Product) -> str:
-    """Return the name of a product's operation in `macaw lower`."""
-    if isinstance(product, Convolution):
-        return "depthwise" if product.depthwise else "conv2d"
-    return "spmv" if product.vector else "spmm"
 
 
 def fitting_plans(
