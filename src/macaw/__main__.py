@@ -1,6 +1,15 @@
 """Makes `python -m macaw` equivalent to the command `macaw`."""
 
-from macaw.cli import main
+import gc
+
+
+def main() -> None:
+    """Run the command line. Its modules are imported without collecting garbage."""
+    gc.disable()  # `cli.main` decides for how long
+    from macaw import cli
+
+    cli.main()
+
 
 if __name__ == "__main__":
     main()
