@@ -40,7 +40,8 @@ def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
     """Yield a function like `map_in_processes` whose calls share `workers` processes.
 
     With a `module`, the processes start at once and import it, while the caller does other work.
-    Otherwise they start with the first call. They end with the `with` block.
+    Otherwise they start with the first call. They end with the `with` block. A call returns at
+    once, while the processes work.
     """
     # Spawn: a forked process may inherit a lock of one of our threads.
     spawn = multiprocessing.get_context("spawn")
@@ -51,16 +52,8 @@ def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
     def map_all(
         function: Callable[[Argument], Result], arguments: Sequence[Argument]
     ) -> Iterator[Result]:
-        try:
-            yield from pool.map(function, arguments)
-        except BrokenProcessPool:
-            if not has_started.value:
-                text = "none of several processes started: each imports the main module first"
-                hint = 'write the call in a file, below `if __name__ == "__main__":`'
-                raise InputError(text, hint) from None
-            text = "one of several processes was killed"
-            hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
-            raise InputError(text, hint) from None
+        with _broken_pool_reported(has_started):
+            return _results(pool.map(function, arguments), has_started)
 
     try:
         for _ in range(workers if module else 0):
@@ -72,6 +65,29 @@ def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _results(results: Iterator[Result], has_started: c_bool) -> Iterator[Result]:
+    with _broken_pool_reported(has_started):
+        yield from results
+
+
+@contextmanager
+def _broken_pool_reported(has_started: c_bool) -> Iterator[None]:
+    """Raise `InputError` if the `with` block finds that a process was killed or did not start.
+
+    Each process sets `has_started`.
+    """
+    try:
+        yield
+    except BrokenProcessPool:
+        if not has_started.value:
+            text = "none of several processes started: each imports the main module first"
+            hint = 'write the call in a file, below `if __name__ == "__main__":`'
+            raise InputError(text, hint) from None
+        text = "one of several processes was killed"
+        hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
+        raise InputError(text, hint) from None
 
 
 def _start(has_started: c_bool, module: str) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from macaw.networks.nnp_network import NnpNetwork
 
 _PLANNING = "macaw.lowering.net.plan_choice"  # the module whose function chooses plans
+_RESULT = "macaw.networks.report"  # a module that imports all that the result needs
 CORES = ("nnp",)  # cores that compute a whole network by themselves
 # what a damaged description raises where its values are used
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
@@ -158,23 +160,26 @@ def _compiled(
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.island_layers import island_parts
     from macaw.lowering.net.program import network_program
-    from macaw.lowering.net.report import layer_report
-    from macaw.networks.compiled import CompiledNetwork
-    from macaw.networks.island_settings import IslandSettings
-    from macaw.networks.sample_densities import with_sample_densities
 
     try:
         assignment = assign(model_files.layers(proto, dims), config, name, islands)
         parts = island_parts(assignment.model)
         if data is not None:
+            from macaw.networks.sample_densities import with_sample_densities
+
             samples = model_files.sample_inputs(assignment.model, proto, data, dims)
             network = with_sample_densities(
                 assignment.network, assignment.model, config, parts, samples, map_all
             )
             assignment = replace(assignment, network=network)
-        program = network_program(assignment.network, config, map_all)
+        chooses = None if map_all is None else _importing(map_all)
+        program = network_program(assignment.network, config, chooses)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
+    from macaw.lowering.net.report import layer_report
+    from macaw.networks.compiled import CompiledNetwork
+    from macaw.networks.island_settings import IslandSettings
+
     layers = tuple(layer_report(plan, config) for plan in program.plans)
     return CompiledNetwork(
         name,
@@ -192,6 +197,20 @@ def _compiled(
         },
         islands=IslandSettings(islands, parts),
     )
+
+
+def _importing(map_all: MapAll) -> MapAll:
+    """Return `map_all`, which then also imports the modules for the result.
+
+    This process imports them while the other processes choose plans.
+    """
+
+    def started(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:
+        results = map_all(function, arguments)
+        import_module(_RESULT)
+        return results
+
+    return started
 
 
 def _symbol_of(network: Network, name: str) -> str:

@@ -9,7 +9,6 @@ from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.plan import GraphPlan
-from macaw.lowering.fim.planning import FEWEST, INSTRUCTIONS, Planner
 from macaw.lowering.fim.product_parts import ProductPart, product_parts
 from macaw.lowering.fim.program import RoomError
 
@@ -45,6 +44,8 @@ class IslandProduct:
     @cached_property
     def _answer(self) -> GraphPlan | LowerError:
         """The plan, or the error if there is none; computed once, because the search takes long."""
+        from macaw.lowering.fim.planning import FEWEST, INSTRUCTIONS, Planner
+
         whole = int(self.config[INSTRUCTIONS])
         share = min(whole, max(FEWEST, whole // self.layers))
         config = self.config.changed({INSTRUCTIONS: share})

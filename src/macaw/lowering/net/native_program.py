@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 from macaw.isa import memory_map, registry
 from macaw.isa.config import Configuration
@@ -12,10 +13,12 @@ from macaw.isa.dma import TRANSFER
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.network import NativeLayer
-from macaw.lowering.nnp.cycles import Prediction, Streams, predict
 from macaw.lowering.nnp.operations import Model, Port
 from macaw.lowering.nnp.source import write_code, write_data
 from macaw.lowering.processor_cycles import ProcessorCycles
+
+if TYPE_CHECKING:
+    from macaw.lowering.nnp.cycles import Prediction
 
 # Labels in these sources.
 NATIVE_LABELS = frozenset(
@@ -96,6 +99,8 @@ def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
     The result also has the beats of external memory that nnp's program itself uses. The prediction
     is for a time in which no other core uses external memory.
     """
+    from macaw.lowering.nnp.cycles import Prediction, Streams, predict
+
     cp = ProcessorCycles.of(config)
     latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])
     size = vector_bytes(config)
