@@ -19,6 +19,7 @@ from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.pe import REDUCTIONS
+from tests.emu.pe_adding_loops import AddingLoop
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import machines_of_engines, state_differences, stop_summary
 from tests.emu.pe_random_lists import content_hashes
@@ -108,6 +109,18 @@ def test_looks_at_any_moment(
     seed: int, order: str, balance: bool, sums: str, join: bool, looks: list[tuple[str, int]]
 ) -> None:
     interrupted(LoopMaker(seed, order, balance, sums, join).loop().unit, looks)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(2, 20), st.sampled_from([1, 1, 300_000]), st.booleans(), LOOKS)
+def test_looks_at_loops_of_additions(
+    seed: int, iterations: int, large: int, moves_all: bool, looks: list[tuple[str, int]]
+) -> None:
+    """Both engines agree, even if sums stay in their accumulators or leave their range."""
+    loop = AddingLoop(seed, iterations, large, moves_all)
+    for _ in range(2):
+        loop.exe()
+    interrupted(loop.unit, looks)
 
 
 @EXAMPLES

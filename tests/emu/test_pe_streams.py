@@ -1,7 +1,7 @@
 """Feed streams of the fast engine: segments that a lockstep group uses before the bus sends them.
 
-In the loops here, each iteration multiplies its own segment. The group computes many iterations
-before the bus sends their segments.
+In the loops here, each iteration multiplies its own segment, or adds its own segments of partial
+sums. The group computes many iterations before the bus sends their segments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.pe.fast import lockstep_iterations
 from macaw.emu.pe.fast.feed_stream import FeedStream
 from macaw.emu.pe.fast.row import FastRow
-from tests.emu.pe_builder import Machine
+from tests.emu.pe_adding_loops import AddingLoop
+from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import ENGINE_PAIRS, PAUSES, SEEDS, state_differences, stop_summary
 from tests.emu.pe_random_lists import content_hashes
 from tests.emu.pe_resident_loops import LOOP_SUMS, LoopMaker, long_loop
@@ -134,12 +135,11 @@ def test_another_core_in_the_half(
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lockstep_iterations, "_MOST", most)
-        _disturb(seed, balance, sums, number)
+        _disturb(long_loop(seed, balance, sums), seed, number)
 
 
-def _disturb(seed: int, balance: bool, sums: str, number: int) -> None:
+def _disturb(unit: Unit, seed: int, number: int) -> None:
     pick = random.Random(seed)
-    unit = long_loop(seed, balance, sums)
     script: list[Step] = [("work", pick.randrange(1, 400))]
     for _ in range(pick.choice([1, 3, 40])):
         at = UNIT + HALF + unit.data_at + 4 * pick.randrange(len(unit.data) // 4)
@@ -153,3 +153,50 @@ def _disturb(seed: int, balance: bool, sums: str, number: int) -> None:
     if pair[0].device.stopped is None:
         assert not state_differences(pair[0].device, pair[1].device)
     agree_at_end(pair)
+
+
+# Loops that add partial sums
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_additions(seed: int, streams: list[tuple[int, bool]]) -> None:
+    """All but the first and the last two iterations of a loop of additions are computed at once."""
+    loop = AddingLoop(seed)
+    outcomes = [loop.exe() for _ in range(2)]
+    pair = [loop.unit.machine(engine=engine) for engine in ENGINES]
+    agree_at_end(pair)
+    assert streams == [(11 * loop.loads, True)] * 2
+    assert isinstance(pair[0].row, FastRow)
+    assert (pair[0].row.controls.groups, pair[0].row.controls.splits) == (2, 0)
+    for out, wanted in outcomes:
+        results = pair[0].read(out, wanted.size)
+        np.testing.assert_array_equal(results, wanted.reshape(-1))
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("seed", "divider"), [(4, 1), (7, 2)])
+def test_a_look_at_additions_in_each_cycle(
+    seed: int, divider: int, streams: list[tuple[int, bool]]
+) -> None:
+    """If a run stops while additions are streamed, it shows the reference's state."""
+    loop = AddingLoop(seed, 9, config={"pe.divider": divider, "dist.bus_bytes": 8})
+    loop.exe()
+    reference = loop.unit.machine(engine=ENGINES[1])
+    end = loop.unit.machine(engine=ENGINES[1]).device.run().cycle
+    for cycle in range(end // 3, end, 3):
+        fast = loop.unit.machine(engine=ENGINES[0])
+        for machine in (fast, reference):
+            machine.device.run(until=cycle)
+        assert not state_differences(fast.device, reference.device)
+    assert sum(not complete for _, complete in streams) > 5
+
+
+@settings(ENGINE_PAIRS, max_examples=20)
+@given(SEEDS, st.sampled_from([3, 90]), st.sampled_from([2, 3, 128]))
+def test_another_core_in_the_half_of_additions(seed: int, number: int, most: int) -> None:
+    """Another core reads and changes partial sums before the bus brings them."""
+    loop = AddingLoop(seed)
+    loop.exe()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lockstep_iterations, "_MOST", most)
+        _disturb(loop.unit, seed, number)

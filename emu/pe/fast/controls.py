@@ -13,7 +13,7 @@ from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.control_unit import ControlUnit
 from macaw.emu.pe.fast.lockstep_detect import lockstep_group, needs_bus
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
-from macaw.emu.pe.fast.lockstep_split import split
+from macaw.emu.pe.fast.lockstep_split import split, sums_call
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.macs import PlannedMacs
 from macaw.emu.pe.row_units import RowUnits
@@ -250,22 +250,16 @@ class LockstepControls(ClusterControls):
             super().fill_dense(packet, segment, data)
             return
         values = self.loading.dense_values(packet, segment, data)
-        target = np.full(self.shape.pes, group.target(segment))
-        parts = [
-            values[slices_of(self.shape, cluster, packet, segment)] for cluster in group.clusters
-        ]
-
-        def fill(unit: ControlUnit) -> None:
-            cluster = unit.cluster.number
-            self.loading.fill_psums(cluster, target, parts[group.clusters.index(cluster)])
-
+        parts = [slices_of(self.shape, cluster, packet, segment) for cluster in group.clusters]
+        sums = values[np.array(parts)]
+        call = sums_call(group, group.target(segment), sums)
         try:
-            group.load(segment, np.array(parts))
+            group.load(segment, sums)
         except Unplannable:
             self.split()
             super().fill_dense(packet, segment, data)
         else:
-            self._record(group, fill)
+            self._record(group, call)
 
     def end_stream(self, now: int) -> None:
         """End the group's stream: compute the times of the steps that follow it.

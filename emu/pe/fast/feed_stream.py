@@ -16,6 +16,7 @@ from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.pe.fast.lockstep_iterations import Stream
+from macaw.emu.pe.fast.lockstep_split import sums_call
 from macaw.emu.pe.state import Beat
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -88,7 +89,7 @@ class FeedStream:
         if done:
             state.bus_free = stream.cycles[done - 1] + beats
         self._fill(bus, done)
-        group.bus_calls.append(self._calls(begun, now))
+        group.bus_calls.append(self._calls(group, begun, now))
         packet["segment"], packet["sent"] = stream.first + done, 0
         return done * beats + (self._send(bus, done, now) if is_open else 0)
 
@@ -96,9 +97,11 @@ class FeedStream:
         """Write the first `done` segments to the PEs, but only the last segment of each target.
 
         All segments have the same length, so a later segment overwrites an earlier one with the
-        same target.
+        same target. Segments of partial sums are left out.
         """
         stream, loading = self.stream, bus.units.loading
+        if stream.sums is not None:
+            return  # the group has added them to its own accumulators
         packet, peek = stream.packet, bus.context.memory.peek
         last = {stream.targets[number]: number for number in range(done)}
         shape = len(packet["clusters"]), bus.shape.pes
@@ -108,19 +111,23 @@ class FeedStream:
             starts = np.full(shape, target, np.int32)
             loading.fill_dense(packet, stream.first + number, data, starts)
 
-    def _calls(self, begun: int, now: int) -> Iterator[BusCall]:
-        """Yield the calls that the bus made to the control units before cycle `now`.
+    def _calls(self, group: LockstepGroup, begun: int, now: int) -> Iterator[BusCall]:
+        """Yield the calls that the bus made to the control units of `group` before cycle `now`.
 
         The bus has begun the first `begun` segments of the stream. If the group splits, each
         control unit repeats these calls.
         """
-        packet, beats = self.stream.packet, self.stream.beats
+        packet, beats, sums = self.stream.packet, self.stream.beats, self.stream.sums
         for segment, cycle in enumerate(self.stream.cycles[:begun], self.stream.first):
             last = cycle + beats - 1
             yield BusCall(cycle, False, methodcaller("begin_segment", packet))
             if cycle + 1 < now:
                 call = methodcaller("first_beat", packet, segment, cycle)
                 yield BusCall(cycle + 1, True, call)
+            if last + 1 < now and sums is not None:
+                number = segment - self.stream.first
+                fill = sums_call(group, self.stream.targets[number], sums[number])
+                yield BusCall(last + 1, True, fill)
             if last + 1 < now:
                 yield BusCall(last + 1, True, methodcaller("last_beat", packet, segment, last))
 

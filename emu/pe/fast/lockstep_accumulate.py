@@ -7,8 +7,8 @@ the cluster leaves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain, groupby
+from collections.abc import Iterator, Sequence
+from itertools import chain, count, groupby
 from typing import Any
 
 import numpy as np
@@ -42,16 +42,19 @@ class LockstepMac(NamedTuple):
 
 @dataclass(frozen=True)
 class SumsStep:
-    """A step of every iteration of a loop: a mac, a load from the output queues, or a move.
+    """A step of every iteration of a loop: a mac, a load of sums, or a move.
 
-    A mac or a move uses `accumulator`. A load reads the output queues from entry `source` on. A
-    move writes in each iteration to another entry: `targets` has one entry for each iteration.
+    A mac or a move uses `accumulator`. A load from the output queues reads them from entry `entry`
+    on. A load from segments writes to them from this entry on; `sums` has the sums that it loads,
+    in the shape (iterations, clusters, PEs, sums). A move writes in each iteration to another
+    entry: `targets` has one entry for each iteration.
     """
 
-    name: str  # "mac", "load" or "move"
+    name: str  # "mac", "ld_queue", "ld" or "move"
     accumulator: int = 0
-    source: int = 0
+    entry: int = 0
     targets: Sequence[int] = ()
+    sums: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,15 +136,16 @@ class LockstepAccumulator:
             raise Unplannable
         self.accumulators[..., number] = total
 
-    def _mark_written(self, start: int, end: int) -> None:
-        """Count and mark entries `start` to `end` - 1 of the output queues as written.
+    def _mark_written(self, start: int, end: int, times: int = 1) -> None:
+        """Mark entries `start` to `end` - 1 of the output queues as written, and count them.
 
-        The later entries of the last block become "not written".
+        They are written as often as `times` says. The later entries of the last block become "not
+        written".
         """
         size = self.shape.output_block
         self.output_written[..., start:end] = True
         self.output_written[..., end : -(-end // size) * size] = False
-        self.output_writes += end - start
+        self.output_writes += times * (end - start)
 
     # Iterations
 
@@ -159,8 +163,10 @@ class LockstepAccumulator:
             for step in loop.steps:
                 if step.name == "mac":
                     self.mac(next(macs))
-                elif step.name == "load":
-                    self.load_from_queue(step.source)
+                elif step.name == "ld_queue":
+                    self.load_from_queue(step.entry)
+                elif step.sums is not None:
+                    self.load(step.entry, step.sums[number])
                 else:
                     self.move(step.accumulator, step.targets[number])
 
@@ -169,44 +175,38 @@ class LockstepAccumulator:
 
         Return False, without an effect, for another loop, or if a sum might leave its range.
         """
-        macs = [step.accumulator for step in loop.steps if step.name == "mac"]
-        batch, first = loop.macs[0].batch, loop.macs[0].at
-        sums = batch.sums[first : first + len(loop.macs)]
-        sums = sums.reshape(loop.count, len(macs), *sums.shape[1:])
-        loads = [self._queue_sums(step.source) for step in loop.steps if step.name == "load"]
         totals, open_sums = dict[int, NDArray[Any]](), set[int]()
         greatest = self._greatest(self.accumulators)
-        place, load = 0, 0
-        for step in loop.steps:
-            if step.name == "mac":
-                added = {step.accumulator: sums[:, place]}
-                place += 1
-                greatest += self.most
-            elif step.name == "load":
-                added = {number: values[None] for number, values in loads[load].items()}
-                greatest += max(map(self._greatest, added.values()), default=0)
-                load += 1
-            else:
+        for step, added in zip(loop.steps, self._added(loop), strict=True):
+            if step.name == "move":
                 if step.accumulator in totals and step.accumulator not in open_sums:
                     return False  # the loop moves it out twice
                 open_sums.discard(step.accumulator)
-                totals.setdefault(step.accumulator, np.zeros_like(sums[:, 0]))
-                continue
+                totals.setdefault(step.accumulator, np.zeros_like(self.accumulators[None, ..., 0]))
+            elif step.name == "mac":
+                greatest += self.most
+            else:
+                greatest += max(map(self._greatest, added.values()), default=0)
             for number, values in added.items():
                 if number in totals and number not in open_sums:
                     return False  # an earlier step moved it out
                 totals[number] = totals.get(number, 0) + values
                 open_sums.add(number)
-        if open_sums or (self.adder.overflow != "wrap" and greatest > self._limit(batch.balances)):
+        balances = bool(loop.macs) and loop.macs[0].batch.balances
+        if open_sums or (self.adder.overflow != "wrap" and greatest > self._limit(balances)):
             return False
         for number, total in totals.items():
             totals[number] = np.broadcast_to(total, (loop.count, *total.shape[1:])).copy()
             totals[number][0] += self.accumulators[..., number]
             self.accumulators[..., number] = 0
         for step in loop.steps:
-            if step.name == "load":
-                written = self.output_written[..., step.source : step.source + ACCUMULATORS]
+            if step.name == "ld_queue":
+                written = self.output_written[..., step.entry : step.entry + ACCUMULATORS]
                 self.output_reads += loop.count * written.sum(axis=2)
+            elif step.sums is not None:
+                end = step.entry + step.sums.shape[3]
+                self.output[..., step.entry : end] = step.sums[-1]
+                self._mark_written(step.entry, end, loop.count)
         for step in loop.steps:
             if step.name == "move":
                 values = totals[step.accumulator]
@@ -221,6 +221,28 @@ class LockstepAccumulator:
             end = target + 1
         self._mark_written(start, end)
         return True
+
+    def _added(self, loop: RepeatedSums) -> Iterator[dict[int, NDArray[Any]]]:
+        """Yield, for each step of a loop, what it adds, by the number of the accumulator.
+
+        The sums have shape (iterations, clusters, PEs), or (1, clusters, PEs) if they are the same
+        in all iterations. Raises `Unplannable` if a cluster has written none of the entries that a
+        load from the output queues reads.
+        """
+        places = count(0)
+        multiplied = sum(step.name == "mac" for step in loop.steps)
+        for step in loop.steps:
+            if step.name == "mac":
+                batch, first = loop.macs[0].batch, loop.macs[0].at + next(places)
+                end = loop.macs[0].at + len(loop.macs)
+                yield {step.accumulator: batch.sums[first:end:multiplied]}
+            elif step.name == "ld_queue":
+                loaded = self._queue_sums(step.entry)
+                yield {number: values[None] for number, values in loaded.items()}
+            elif step.sums is not None:
+                yield dict(enumerate(np.moveaxis(step.sums, 3, 0)))
+            else:
+                yield {}
 
     def _queue_sums(self, source: int) -> dict[int, NDArray[Any]]:
         """Return, by accumulator, the sums that a load from the output queues adds.

@@ -1,9 +1,11 @@
-"""Predicts the activations of later macs of a lockstep group (`lockstep_group`).
+"""Predicts the contents of segments that the bus has yet to deliver to a lockstep group.
 
-Often each iteration of a loop multiplies the segment that the bus brought for it. The later
-segments are in on-chip memory already, so the macs that multiply them can be computed together.
-These contents are only a prediction, because memory may change before the bus reads them.
-`LockstepMacs` uses a mac only if it reads exactly the activations that were predicted.
+Often each iteration of a loop multiplies or adds the segments that the bus brought for it. The
+later segments are in on-chip memory already, so the group (`lockstep_group`) can compute the macs
+that multiply them together, and also the sums of them. These contents are only a prediction,
+because memory may change before the bus reads them. `LockstepMacs` uses a mac only if it reads
+exactly the activations that were predicted. A group adds segments in advance only while no other
+core uses their half of the on-chip unit.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ _FEWEST = 2  # the least number of segments for which a prediction saves time
 _FORM = itemgetter("mode", "element", "length")
 
 
-class ComingActivations:
-    """The segments of activations that the bus has yet to deliver to `clusters`."""
+class ComingSegments:
+    """The segments of activations or partial sums that the bus has yet to deliver to `clusters`."""
 
     def __init__(self, context: RowContext, loading: DataLoading, clusters: list[int]) -> None:
         self.context, self.loading, self.clusters = context, loading, clusters
@@ -42,20 +44,42 @@ class ComingActivations:
         """
         if len(numbers) < _FEWEST:
             return None
-        packet, peek = self.context.state.packet, self.context.memory.peek
+        packet: Packet = self.context.state.packet
         segments = [packet["segments"][number] for number in numbers]
-        shape, lead = self.context.shape, segments[0]
         if len({_FORM(segment) for segment in segments}) > 1:
             return None
-        if lead["length"] % self._element_bytes(packet, numbers[0]):
+        if segments[0]["length"] % self._element_bytes(packet, numbers[0]):
             return None  # the iteration that takes it will raise a fault
-        offsets, length = np.array([segment["offset"] for segment in segments]), lead["length"]
+        return weights.read(*self._contents(packet, numbers))
+
+    def sums(self, packet: Packet, numbers: Sequence[int]) -> NDArray[Any]:
+        """Return the partial sums of some segments of `packet`, which differ only in their offsets.
+
+        `numbers` has the numbers of the segments. The result has the shape (segments, clusters,
+        PEs, sums).
+        """
+        contents, parts = self._contents(packet, numbers)
+        shape = len(numbers), len(self.clusters), self.context.shape.pes, contents.shape[2]
+        return contents[:, parts].reshape(shape)
+
+    def _contents(
+        self, packet: Packet, numbers: Sequence[int]
+    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return the present contents of segments of `packet` that differ only in their offsets.
+
+        The contents have the shape (segments, slices, elements). The second result is the number of
+        the slice of each PE, of shape (clusters · PEs,).
+        """
+        length = packet["segments"][numbers[0]]["length"]
+        offsets = np.array([packet["segments"][number]["offset"] for number in numbers])
         first = int(offsets.min())
-        near = np.frombuffer(peek(first, int(offsets.max()) + length - first), np.uint8)
+        bytes_near = self.context.memory.peek(first, int(offsets.max()) + length - first)
+        near = np.frombuffer(bytes_near, np.uint8)
         data = near[(offsets - first)[:, None] + np.arange(length)].tobytes()
-        contents = self.loading.dense_values(packet, numbers[0], data, len(segments))
+        contents = self.loading.dense_values(packet, numbers[0], data, len(numbers))
+        shape = self.context.shape
         parts = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
-        return weights.read(contents, np.concatenate(parts))
+        return contents, np.concatenate(parts)
 
     def elements(self, packet: Packet, number: int) -> int:
         """Return how many activations each PE gets from segment `number` of `packet`."""

@@ -33,6 +33,7 @@ _STATE = MEMBERS.index("state")
 # By whether a run has only one iteration: states in which all its macs have the same weights.
 _STATES = {False: (ROTATION,), True: (ROTATION, FIFO)}
 _FEWEST_MACS = 4  # the least number of macs in one iteration for which a group saves time
+_FEWEST_ADDITIONS = 6  # the least number of iterations without macs for which a group saves time
 
 
 def lockstep_group(
@@ -48,8 +49,9 @@ def lockstep_group(
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a
-    loop in which the weights stay, or macs of one iteration. The runs must be equal in everything
-    that the group computes only once for all clusters.
+    loop in which the weights stay, or macs of one iteration. Or they add segments of partial sums
+    in a loop without macs. The runs must be equal in everything that the group computes only once
+    for all clusters.
     """
     context = controls.context
     state = context.state
@@ -57,7 +59,7 @@ def lockstep_group(
     if lead is None or context.adder.floating:
         return None
     runs = state.runs[lead]
-    if not _starts_macs(context, lead, runs[0], now):
+    if not (_adds_sums(context, lead, runs[0], now) or _starts_macs(context, lead, runs[0], now)):
         return None
     clusters = [cluster for cluster, own in enumerate(state.runs) if own]
     if not all(needs_bus(run) for cluster in clusters for run in state.runs[cluster][1:]):
@@ -102,6 +104,26 @@ def _starts_macs(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     segments += range(run["taken"], len(run["segments"]))
     types = (run["segments"][part]["type"] for part in segments)
     return all(kind in (ACTIVATIONS_SEGMENT, PSUMS) for kind in types)
+
+
+def _adds_sums(context: RowContext, cluster: int, run: Run, now: int) -> bool:
+    """Return whether a cluster's run is in the first iteration of a loop that adds partial sums.
+
+    Each iteration loads segments of partial sums and moves totals to the output queue. `now` is the
+    present cycle.
+    """
+    if (
+        run["iteration"] > 0
+        or run["iterations"] < _FEWEST_ADDITIONS
+        or not run["live"]
+        or run["has_weights"]
+        or context.state.due[cluster] > now
+    ):
+        return False
+    ops, segments = run["ops"], run["segments"]
+    return {op["name"] for op in ops} == {"ld", "move"} and all(
+        segment["type"] == PSUMS for segment in segments
+    )
 
 
 def needs_bus(run: Run) -> bool:

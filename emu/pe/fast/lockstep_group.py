@@ -1,9 +1,10 @@
 """A lockstep group: clusters that run the same steps, which the engine simulates together.
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
-stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps. The
-rules are those of `control_unit` and `run_lifecycle`. Times here are arrays of shape (clusters,).
-The group computes them as far ahead as the data that the bus has delivered allow.
+stay in the queues (state `rq`), or if there are no macs, the start of a step follows from the ends
+of earlier steps. The rules are those of `control_unit` and `run_lifecycle`. Times here are arrays
+of shape (clusters,). The group computes them as far ahead as the data that the bus has delivered
+allow.
 
 The declared state of the clusters stays as it was in the cycle in which the group formed. When the
 run of a cluster ends, the cluster leaves the group, and the group writes the cluster's state of
@@ -61,7 +62,7 @@ class BusCall(NamedTuple):
 
 
 class LockstepGroup:
-    """The clusters of `units`, whose runs are equal and begin a mac in cycle `now`.
+    """The clusters of `units`, whose runs are equal. Cycle `now` is the group's first cycle.
 
     Times are arrays of shape (clusters,), in the order of `units`. `members` has the numbers of the
     clusters that belong to the group now. `next_packet` is the argument of `repetition`. The
@@ -242,7 +243,6 @@ class LockstepGroup:
         if last:
             self._finish(known)
             return True
-        run["held"] = True
         run["iteration"] += 1
         known = self._skip_iterations(known)
         run["ops"] = []
@@ -275,7 +275,7 @@ class LockstepGroup:
         self.steps = []  # the state contains no steps of the skipped iterations
         if found.stream is not None:
             self.stream = found.stream
-            run["taken"] += found.count
+            run["taken"] += len(found.stream.cycles)
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
@@ -473,7 +473,7 @@ class LockstepGroup:
         run["ops"] = [op_of(step, place) for step in steps if step.remains[place]]
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
-        run["issue_at"][0], run["held"] = int(self.issue[place]), True
+        run["issue_at"][0], run["held"] = int(self.issue[place]), run["has_weights"]
         if self.long_pipeline:
             for at, end in self.ends.items():
                 run["written_back"][at] = int(timing.write_back(end[place]))

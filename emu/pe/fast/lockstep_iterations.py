@@ -1,16 +1,18 @@
 """Finds iterations of a lockstep group (`lockstep_group`) that can be computed at once.
 
-There are two cases. Either the bus has brought all segments of the exe, or each of the iterations
-takes one segment of activations, which the mac of the next iteration reads. In the second case the
-beats of the bus follow from the times of the steps, because no other core uses the half of the
-on-chip unit that feeds the row: the bus sends the first beat of a segment when all clusters can
-take it, and then one beat in each cycle. The contents of the segments are in on-chip memory
-already. The row moves these beats later (`feed_stream`).
+There are three cases. Either the bus has brought all segments of the exe, or each of the iterations
+takes one segment of activations, which the mac of the next iteration reads, or each takes segments
+of partial sums and has no mac. In the last two cases the beats of the bus follow from the times of
+the steps, because no other core uses the half of the on-chip unit that feeds the row: the bus sends
+the first beat of a segment when all clusters can take it, and then one beat in each cycle. The
+contents of the segments are in on-chip memory already. The row moves these beats later
+(`feed_stream`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts
 from macaw.emu.pe.instruction_buffers import InstructionBuffer
 from macaw.emu.pe.run_lifecycle import RunLifecycle
-from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS, PSUMS
 from macaw.emu.pe.state import MAC, Op, Packet, Run, Segment, Shape
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -72,7 +74,8 @@ class Stream:
     """Segments that the bus sends to a group: segments `first` to `first` + n - 1 of `packet`.
 
     `targets` has the element at which the PEs store each one, and `cycles` the cycle of its first
-    beat. Each segment takes `beats` cycles.
+    beat. Each segment takes `beats` cycles. If the segments have partial sums, `sums` contains
+    these, in the shape (segments, clusters, PEs, sums); for activations it is None.
     """
 
     packet: Packet
@@ -80,6 +83,7 @@ class Stream:
     targets: Sequence[int]
     cycles: Sequence[int]
     beats: int
+    sums: NDArray[Any] | None = None
 
     @property
     def end(self) -> int:
@@ -119,6 +123,8 @@ def repetition(
     """
     run = loop.run
     if run["taken"] < len(run["segments"]):
+        if run["segments"][run["taken"]]["type"] == PSUMS:
+            return _added(loop, macs, start, next_packet)
         return _streamed(loop, macs, start, next_packet)
     count = sum(step.op["unit"] == MAC for step in steps)
     if not count:
@@ -138,23 +144,26 @@ def repetition(
 def _streamed(
     loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
 ) -> Repetition | None:
-    """Return the next iterations if each takes a segment that the bus has yet to bring, or None.
+    """Return the next iterations if each multiplies a segment that the bus has yet to bring.
 
-    The arguments are those of `repetition`.
+    Otherwise return None. The arguments are those of `repetition`.
     """
     run, shape = loop.run, loop.shape
     first, taken = run["iteration"], run["taken"]
     segments = run["segments"][taken : taken + _MOST]
     count = min(run["iterations"] - 2 - first, len(segments))
-    if count < _FEWEST or macs.computed or not _are_alike(segments[:count]):
+    if count < _FEWEST or macs.computed or not _are_alike(segments[:count], ACTIVATIONS_SEGMENT):
         return None
     packet = next_packet()
-    ops = None if packet is None else _alike_ops(loop, count)
+    ops = None if packet is None else _alike_ops(loop, count, 1)
     if packet is None or packet["order"] != run["order"] or ops is None:
         return None
     steps = [LockstepStep(op, start.known) for op in ops]
     (load,) = (op for op in ops if op["segments"])
-    (mac,) = (op for op in ops if op["unit"] == MAC)
+    multiplied = [op for op in ops if op["unit"] == MAC]
+    if len(multiplied) != 1:
+        return None
+    (mac,) = multiplied
     iterations = np.arange(first, first + count)
     initial = run["initial"]
     targets = loop.buffer.operand(initial, load["place"], 0, iterations)
@@ -171,34 +180,69 @@ def _streamed(
     pattern = Pattern(steps, loop.long_pipeline, beats, loop.conflicts)
     cycles = macs.cycles(found)[:, None]
     times = pattern.times(start.known, start.issue, start.ends, cycles)
-    assert times.beats is not None  # the pattern has beats
     macs.expect(bases.tolist(), targets.tolist(), macs.coming.elements(packet, taken))
     sums = repeated_sums(steps, loop.buffer, initial, iterations, macs)
-    stream = Stream(packet, taken, targets.tolist(), times.beats.tolist(), beats)
+    stream = Stream(packet, taken, targets.tolist(), times.beats.reshape(-1).tolist(), beats)
     return Repetition(steps, found, times, sums, stream)
 
 
-def _are_alike(segments: Sequence[Segment]) -> bool:
-    """Return whether all `segments` have activations and differ only in their offset.
+def _added(
+    loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
+) -> Repetition | None:
+    """Return the next iterations if each adds segments of sums that the bus has yet to bring.
+
+    Otherwise return None. The iterations have no macs. The arguments are those of `repetition`.
+    """
+    run, shape = loop.run, loop.shape
+    first, taken = run["iteration"], run["taken"]
+    _, end = loop.lifecycle.steps_of(run, first, taken)
+    loads = end - taken  # of an iteration
+    count = min(run["iterations"] - 2 - first, _MOST)
+    segments = run["segments"][taken : taken + count * loads]
+    if count < _FEWEST or len(segments) < count * loads or not _are_alike(segments, PSUMS):
+        return None
+    packet = next_packet()
+    ops = None if packet is None else _alike_ops(loop, count, loads)
+    if packet is None or packet["order"] != run["order"] or ops is None:
+        return None
+    if not {op["name"] for op in ops} <= {"ld", "move"}:
+        return None
+    steps = [LockstepStep(op, start.known) for op in ops]
+    iterations = np.arange(first, first + count)
+    if not repeats(shape, steps, loop.buffer, run["initial"], iterations):
+        return None
+    beats = -(-segments[0]["length"] // shape.bus_bytes)
+    pattern = Pattern(steps, loop.long_pipeline, beats, loop.conflicts)
+    no_macs = np.zeros((count, 0, len(start.known)), np.int64)
+    times = pattern.times(start.known, start.issue, start.ends, no_macs)
+    values = macs.coming.sums(packet, range(taken, taken + len(segments)))
+    sums = repeated_sums(steps, loop.buffer, run["initial"], iterations, macs, values)
+    targets = [run["initial"][op["place"]][0] for op in ops if op["segments"]] * count
+    stream = Stream(packet, taken, targets, times.beats.reshape(-1).tolist(), beats, values)
+    return Repetition(steps, count, times, sums, stream)
+
+
+def _are_alike(segments: Sequence[Segment], kind: int) -> bool:
+    """Return whether all `segments` have the type `kind` and differ only in their offset.
 
     The result is also False if they are compressed or have no bytes.
     """
     lead = segments[0]
-    if lead["type"] != ACTIVATIONS_SEGMENT or lead["form"] == COMPRESS or not lead["length"]:
+    if lead["type"] != kind or lead["form"] == COMPRESS or not lead["length"]:
         return False
     form = {**lead, "offset": 0}
     return all({**segment, "offset": 0} == form for segment in segments)
 
 
-def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
+def _alike_ops(loop: Loop, count: int, loads: int) -> Sequence[Op] | None:
     """Return the steps of the loop's present iteration if `count` iterations have equal steps.
 
     Otherwise return None. The steps may differ in the addresses of loads, macs and moves, but not
-    in which steps conflict. Each iteration must have one mac, and one load, which takes one
+    in which steps conflict. Each iteration must have `loads` loads, each of which takes one
     segment.
     """
     run, buffer = loop.run, loop.buffer
-    lead = _ops(loop, 0)
+    lead = _ops(loop, 0, loads)
     form = None if lead is None else _form(loop, lead)
     if lead is None or form is None:
         return None
@@ -211,21 +255,22 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
     ]
     keys = [row.tobytes() for row in np.stack(operands, axis=1)]
     for number in {key: number for number, key in enumerate(keys)}.values():
-        ops = _ops(loop, number)
+        ops = _ops(loop, number, loads)
         if ops is None or _form(loop, ops) != form:
             return None
     return lead
 
 
-def _ops(loop: Loop, number: int) -> Sequence[Op] | None:
-    """Return the steps of an iteration of the loop if it takes exactly one segment, else None.
+def _ops(loop: Loop, number: int, loads: int) -> Sequence[Op] | None:
+    """Return the steps of an iteration of the loop if `loads` of them take one segment each.
 
-    `number` counts the iterations from the present one, which is 0. The iterations before this one
-    take one segment each.
+    Otherwise return None. `number` counts the iterations from the present one, which is 0. The
+    iterations before this one take `loads` segments each.
     """
-    run, taken = loop.run, loop.run["taken"] + number
+    run, taken = loop.run, loop.run["taken"] + number * loads
     ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)
-    return ops if end == taken + 1 else None
+    takers = sum(len(op["segments"]) == 1 for op in ops)
+    return ops if end - taken == takers == loads else None
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
@@ -237,18 +282,16 @@ def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
     if not {op["name"] for op in ops} <= STEPS:
         return None
     loads = [number for number, op in enumerate(ops) if op["segments"]]
-    if len(loads) != 1 or sum(op["unit"] == MAC for op in ops) != 1:
-        return None
-    (load,) = loads
-    if any(op["name"] == "ld_queue" for op in ops[load:]):
+    if any(op["name"] == "ld_queue" for op in ops[loads[0] :]):
         return None  # it would begin while the bus still sends the segment
-    if any(op["unit"] == MAC for op in ops[load:]):
+    if any(op["unit"] == MAC for op in ops[loads[0] :]):
         return None  # the mac would read the segment of its own iteration
     conflicts = []
-    for other in ops[:load]:
-        shares = loop.conflicts.shares(ops[load], other)
-        if not isinstance(shares, bool):
-            return None
-        conflicts.append(shares)
+    for load in loads:
+        for other in ops[:load]:
+            shares = loop.conflicts.shares(ops[load], other)
+            if not isinstance(shares, bool) or (other["segments"] and not shares):
+                return None  # the bus would send the segments of both without a pause
+            conflicts.append(shares)
     steps = [(op["place"], op["name"], op["implied"], op["sums"], op["unit"]) for op in ops]
     return steps, conflicts

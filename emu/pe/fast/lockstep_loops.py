@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,21 +56,21 @@ class Iterations:
     """The times of n iterations.
 
     `start` and `end` have the first and last cycles of their steps, in shape (n, steps, clusters).
-    `known` (clusters,) is the first cycle of the iteration after them. `beats` (n,) has the cycle
-    of the first beat of each iteration's segment, or is None without segments.
+    `known` (clusters,) is the first cycle of the iteration after them. `beats` (n, segments) has
+    the cycle of the first beat of each segment.
     """
 
     start: Ints
     end: Ints
     known: Ints
-    beats: Ints | None
+    beats: Ints
 
 
 class Pattern:
     """The steps of every iteration of a loop, and which earlier steps each one waits for.
 
-    If an ld of each iteration takes a segment, `beats` is the number of its beats, and `conflicts`
-    finds the steps for which the bus waits.
+    If lds of each iteration take segments, `beats` is the number of beats of each segment, and
+    `conflicts` finds the steps for which the bus waits.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class Pattern:
             start + first[:-1, None],
             end + first[:-1, None],
             first[-1] + state[-1, 0],
-            beats + first[:-1, 0] if self.beats else None,
+            beats + first[:-1, :1],
         )
 
     def _base(self, known: Ints) -> Ints:
@@ -139,11 +140,12 @@ class Pattern:
         operands are ready. `cycles` (n, macs, clusters) says how long the macs take. The result has
         five arrays: the starts and the ends of the steps (n, steps, clusters), the states after the
         iterations in the form of `state`, the lengths in cycles (n, clusters), and the first beats
-        of the segments (n,). All times are relative to the base of the iteration (`_base`).
+        of the segments (n, segments). All times are relative to the base of the iteration
+        (`_base`).
         """
         steps = self.steps
-        starts, ends = list[Ints](), list[Ints]()
-        issue, macs, beats = state[:, 1], 0, np.zeros(len(state), np.int64)
+        starts, ends, beats = list[Ints](), list[Ints](), [np.zeros((len(state), 0), np.int64)]
+        issue, macs = state[:, 1], 0
         known = state[:, 0]
         for number, step in enumerate(steps):
             start = np.maximum(issue, state[:, 2 + number])
@@ -151,9 +153,10 @@ class Pattern:
                 start = np.maximum(start, ends[at] + 1)
             end = start
             if step.op["segments"]:
-                beats = self._first_beat(step, state[:, 2 + number], state[:, 0], starts, ends)
-                start = np.maximum(start, beats[:, None] + 1)
-                end = np.maximum(start, beats[:, None] + self.beats)
+                first = self._first_beat(step, state[:, 2 + number], state[:, 0], starts, ends)
+                start = np.maximum(start, first + 1)
+                end = np.maximum(start, first + self.beats)
+                beats.append(first)
             elif step.op["name"] == "ld_queue":
                 end = timing.psums_end(start)
             elif step.op["name"] == "mac":
@@ -172,12 +175,13 @@ class Pattern:
             following[:, 2 + number] = ready
         length = self._base(known)
         following -= length[:, None]
-        return np.stack(starts, axis=1), np.stack(ends, axis=1), following, length, beats
+        found = np.stack(starts, axis=1), np.stack(ends, axis=1)
+        return *found, following, length, np.concatenate(beats, axis=1)
 
     def _first_beat(
         self, step: PatternStep, ready: Ints, known: Ints, starts: list[Ints], ends: list[Ints]
     ) -> Ints:
-        """Return when the bus sends the first beat of a step's segment, of shape (n,).
+        """Return when the bus sends the first beat of a step's segment, of shape (n, 1).
 
         The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
         the step's operands are ready, `known` (n, clusters) the cycle in which the iteration
@@ -188,7 +192,7 @@ class Pattern:
             opens = np.maximum(opens, ends[at] + 1)
         if self.long_pipeline:  # the operands are in the register file
             opens = np.maximum(opens, ready - timing.next_start(0))
-        first: Ints = opens.max(axis=1)
+        first: Ints = opens.max(axis=1, keepdims=True)
         return first
 
     def _ready(self, end: Ints) -> Ints:
@@ -217,15 +221,15 @@ def repeats(
 
     `steps` are the steps of one iteration of the sequence in `buffer`, and `initial` has the
     operands of iteration 0. Return True only if two more conditions are met. All iterations use the
-    same accumulators and read the same entries of the output queue. The targets of all moves are
-    different entries of this queue, outside of the blocks that are read.
+    same accumulators, and their loads read or write the same entries of the output queue. The
+    targets of all moves are different entries of this queue, outside of the blocks of the loads.
     """
-    blocks_read, targets = 0, [np.zeros(0, np.int64)]
+    blocks_loaded, targets = 0, [np.zeros(0, np.int64)]
     for step in steps:
         op, place = step.op, step.op["place"]
         varies = [any(changes) for changes in buffer.steps[place]]
-        if op["name"] == "ld_queue":
-            blocks_read |= op["blocks"]
+        if op["name"] == "ld_queue" or (op["name"] == "ld" and op["blocks"]):
+            blocks_loaded |= op["blocks"]
             if varies[0]:
                 return False
         elif op["name"] == "mac" and varies[1]:
@@ -239,7 +243,7 @@ def repeats(
         return True
     if places.min() < 0 or places.max() >= shape.output_queue:
         return False  # the iteration will raise a fault
-    blocks = blocks_read >> (places // shape.output_block) & 1
+    blocks = blocks_loaded >> (places // shape.output_block) & 1
     return not blocks.any() and np.unique(places).size == places.size
 
 
@@ -249,17 +253,24 @@ def repeated_sums(
     initial: Pairs,
     iterations: Ints,
     macs: LockstepMacs,
+    segments: NDArray[Any] | None = None,
 ) -> RepeatedSums:
     """Return the effect of `iterations` on accumulators and output queues.
 
-    The function takes the macs of the iterations from `macs`. The other arguments are those of
-    `repeats`.
+    The function takes the macs of the iterations from `macs`. If the iterations load segments of
+    partial sums, `segments` contains these sums, in the shape (segments, clusters, PEs, sums). The
+    other arguments are those of `repeats`.
     """
-    bases, rows = [], []
+    bases, rows, loads = [], list[SumsStep](), 0
+    if segments is not None:
+        segments = segments.reshape(len(iterations), -1, *segments.shape[1:])
     for step in steps:
         place = step.op["place"]
         if step.op["name"] == "ld_queue":
-            rows.append(SumsStep("load", source=initial[place][0]))
+            rows.append(SumsStep("ld_queue", entry=initial[place][0]))
+        elif step.op["name"] == "ld" and segments is not None:
+            rows.append(SumsStep("ld", entry=initial[place][0], sums=segments[:, loads]))
+            loads += 1
         elif step.op["name"] == "mac":
             accumulator = step.op["sums"].bit_length() - 1
             rows.append(SumsStep("mac", accumulator))

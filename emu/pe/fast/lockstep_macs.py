@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.data_loading import DataLoading
 from macaw.emu.pe.fast.lockstep_accumulate import LockstepMac
-from macaw.emu.pe.fast.lockstep_ahead import ComingActivations
+from macaw.emu.pe.fast.lockstep_ahead import ComingSegments
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.isa.pe import BLOCKS
 
@@ -37,7 +37,7 @@ class LockstepMacs:
     ) -> None:
         self.state, self.shape = context.state, context.shape
         self.clusters, self.weights = clusters, weights
-        self.coming = ComingActivations(context, loading, clusters)
+        self.coming = ComingSegments(context, loading, clusters)
         self.times: list[tuple[Ints, Ints]] = []
         self.since = self.state.doing_since[clusters]
         self.waits = np.zeros_like(self.since)
@@ -148,6 +148,8 @@ class LockstepMacs:
 
     def record(self, start: Ints, end: Ints) -> None:
         """Record the first and last cycles of macs, `start` and `end` (macs, clusters)."""
+        if not len(start):
+            return
         free = np.concatenate([self.since[None], end[:-1] + 1])
         self.waits += (start - free).sum(axis=0)
         self.since = end[-1] + 1

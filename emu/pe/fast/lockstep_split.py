@@ -6,10 +6,33 @@ This module repeats the recorded calls of the bus for them; the results of macs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.control_unit import ControlUnit
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.waits import NEVER
+
+
+def sums_call(
+    group: LockstepGroup, target: int, sums: NDArray[Any]
+) -> Callable[[ControlUnit], None]:
+    """Return a call that writes a segment of partial sums to the PEs of a control unit.
+
+    The call writes from entry `target` of the output queues on. `sums` has the shape (clusters,
+    PEs, sums), in the order of the group's clusters.
+    """
+    targets = np.full(sums.shape[1], target)
+
+    def fill(unit: ControlUnit) -> None:
+        number = unit.cluster.number
+        unit.units.loading.fill_psums(number, targets, sums[group.clusters.index(number)])
+
+    return fill
 
 
 def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
