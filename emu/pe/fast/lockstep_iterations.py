@@ -118,7 +118,7 @@ def repetition(
     `start` is the state of the group before these iterations. `steps` are the steps of the previous
     iteration; `macs` computes the macs. `next_packet` returns the packet on the bus if the row can
     send its segments without asking memory for each beat, or None. The last two iterations of a run
-    are never included, because the run's last state contains some of their steps. Raises
+    with macs are never included, because the run's last state contains some of their steps. Raises
     `Unplannable` or `Fault` if a mac cannot be computed in advance.
     """
     run = loop.run
@@ -197,7 +197,8 @@ def _added(
     first, taken = run["iteration"], run["taken"]
     _, end = loop.lifecycle.steps_of(run, first, taken)
     loads = end - taken  # of an iteration
-    count = min(run["iterations"] - 2 - first, _MOST)
+    # The last state of the run contains only steps of its last iteration.
+    count = min(run["iterations"] - 1 - first, _MOST)
     segments = run["segments"][taken : taken + count * loads]
     if count < _FEWEST or len(segments) < count * loads or not _are_alike(segments, PSUMS):
         return None

@@ -6,14 +6,14 @@ macs, the base addresses and the entries of the output queue differ. So one rule
 the iteration (when the control units can go on) and the cycles that the iteration's macs take. Its
 results include the state at the start of the next iteration.
 
-Times in a state are relative to the start of the iteration, and earlier times count as this start,
-so nearly all iterations begin in the same state. Therefore the code first assumes one state for all
-iterations, and applies the rule to all of them together. It then uses the resulting states as
-inputs, and repeats this until the states no longer change.
+Times in a state are relative to the start of the iteration in the cluster, and earlier times count
+as this start, so nearly all iterations begin in the same state. Therefore the code first assumes
+one state for all iterations, and applies the rule to all of them together. It then uses the
+resulting states as inputs, and repeats this until the states no longer change.
 
 Clusters begin an iteration in different cycles. If the iterations take segments from the bus, the
-bus waits for the last cluster, so times are relative to the start of the last cluster. Otherwise
-the times of each cluster are relative to its own start.
+bus waits for the last cluster. So the rule then also needs the starts of the iterations. They
+follow from the lengths of the iterations before, and must no longer change either.
 """
 
 from __future__ import annotations
@@ -106,44 +106,33 @@ class Pattern:
             else known
             for step in self.steps
         ]
-        base = self._base(known)
         count = len(cycles)
         state = np.zeros((count + 1, len(self.steps) + 2, known.size), np.int64)
-        state[0] = np.maximum(np.stack([known, issue, *ready]), known) - base
-        while True:  # after n applications, at least the first n states are right
-            start, end, following, length, beats = self.next_iteration(state[:-1], cycles)
-            if (state[1:] == following).all():
+        state[0] = np.maximum(np.stack([known, issue, *ready]), known) - known
+        first = np.broadcast_to(known, (count + 1, known.size))
+        while True:  # after n applications, at least the first n states and starts are right
+            start, end, following, length, beats = self.next_iteration(state[:-1], first, cycles)
+            before, first = first, np.concatenate([known[None], known + np.cumsum(length, axis=0)])
+            if (state[1:] == following).all() and (not self.beats or (first == before).all()):
                 break
             state[1:] = following
-        first = np.concatenate([base[None], base + np.cumsum(length, axis=0)])
-        return Iterations(
-            start + first[:-1, None],
-            end + first[:-1, None],
-            first[-1] + state[-1, 0],
-            beats + first[:-1, :1],
-        )
+        return Iterations(start + first[:-1, None], end + first[:-1, None], first[-1], beats)
 
-    def _base(self, known: Ints) -> Ints:
-        """Return the cycle from which times are counted in each cluster.
-
-        `known` has the cycles in which the clusters begin the iteration.
-        """
-        if not self.beats:
-            return known
-        return np.broadcast_to(known.max(axis=-1, keepdims=True), known.shape)
-
-    def next_iteration(self, state: Ints, cycles: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    def next_iteration(
+        self, state: Ints, first: Ints, cycles: Ints
+    ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """Return the times of the steps of n iterations, the states after these, and their lengths.
 
         `state` (n, 2 + steps, clusters) has the times at the start of each iteration: its first
         cycle, the earliest cycle of the next issue, then for each step the cycle in which its
-        operands are ready. `cycles` (n, macs, clusters) says how long the macs take. The result has
-        five arrays: the starts and the ends of the steps (n, steps, clusters), the states after the
-        iterations in the form of `state`, the lengths in cycles (n, clusters), and the first beats
-        of the segments (n, segments). All times are relative to the base of the iteration
-        (`_base`).
+        operands are ready. The times are relative to the first cycle of the iteration, which
+        `first` (n + 1, clusters) has for each cluster. `cycles` (n, macs, clusters) says how long
+        the macs take. The result has five arrays: the starts and the ends of the steps (n, steps,
+        clusters), the states after the iterations in the form of `state`, the lengths in cycles (n,
+        clusters), and the first beats of the segments (n, segments). These beats are absolute
+        times, the starts and ends are relative.
         """
-        steps = self.steps
+        steps, base = self.steps, first[:-1]
         starts, ends, beats = list[Ints](), list[Ints](), [np.zeros((len(state), 0), np.int64)]
         issue, macs = state[:, 1], 0
         known = state[:, 0]
@@ -153,10 +142,11 @@ class Pattern:
                 start = np.maximum(start, ends[at] + 1)
             end = start
             if step.op["segments"]:
-                first = self._first_beat(step, state[:, 2 + number], state[:, 0], starts, ends)
-                start = np.maximum(start, first + 1)
-                end = np.maximum(start, first + self.beats)
-                beats.append(first)
+                opens = self._opens(step, state[:, 2 + number], state[:, 0], starts, ends)
+                beats.append((opens + base).max(axis=1, keepdims=True))
+                beat = beats[-1] - base
+                start = np.maximum(start, beat + 1)
+                end = np.maximum(start, beat + self.beats)
             elif step.op["name"] == "ld_queue":
                 end = timing.psums_end(start)
             elif step.op["name"] == "mac":
@@ -173,15 +163,14 @@ class Pattern:
         for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
             ready = np.maximum(self._ready(end), known) if step.explicit else known
             following[:, 2 + number] = ready
-        length = self._base(known)
-        following -= length[:, None]
+        following -= known[:, None]
         found = np.stack(starts, axis=1), np.stack(ends, axis=1)
-        return *found, following, length, np.concatenate(beats, axis=1)
+        return *found, following, known, np.concatenate(beats, axis=1)
 
-    def _first_beat(
+    def _opens(
         self, step: PatternStep, ready: Ints, known: Ints, starts: list[Ints], ends: list[Ints]
     ) -> Ints:
-        """Return when the bus sends the first beat of a step's segment, of shape (n, 1).
+        """Return the first cycle in which each cluster can take a step's segment, (n, clusters).
 
         The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
         the step's operands are ready, `known` (n, clusters) the cycle in which the iteration
@@ -192,8 +181,7 @@ class Pattern:
             opens = np.maximum(opens, ends[at] + 1)
         if self.long_pipeline:  # the operands are in the register file
             opens = np.maximum(opens, ready - timing.next_start(0))
-        first: Ints = opens.max(axis=1, keepdims=True)
-        return first
+        return opens
 
     def _ready(self, end: Ints) -> Ints:
         """Return the first cycle in which an instruction that ended in `end` can start again."""
