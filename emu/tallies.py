@@ -8,7 +8,7 @@ sums to its trace block at the border (`macaw.emu.trace.TraceBlock.absorb`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
@@ -64,7 +64,7 @@ class Part:
 
     __slots__ = ("begin", "counts", "until", "uses")
 
-    def __init__(self, begin: int, until: int, uses: Sequence[Use]) -> None:
+    def __init__(self, begin: int, until: int, uses: Iterable[Use]) -> None:
         self.begin, self.until = begin, until
         placed = [(*PLACES[x.what], x.begin, x.until, x.number, x.more) for x in uses]
         self.uses = tuple(use for use in placed if use[1] >= 0)

@@ -9,7 +9,7 @@ begin or end to record inside of these passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -75,11 +75,10 @@ class PassTimes:
     ) -> None:
         self.instructions = instructions
         self.length, self.cycles, self.walks = length, cycles, walks
-        self._last_part = cache(self._make_last_part)
-        self._final_part = cache(self._make_final_part)
+        # By instructions of a pass, and whether the last one is a branch that is taken.
+        self._joined = cache(self._join)
         self._short_part = cache(self._make_short_part)
         self._long_part = cache(self._make_long_part)
-        self._start, self._end = cache(self._make_start), cache(self._make_end)
 
     def limit_within(self, time: int, lead: int, room: int) -> int:
         """Return the limit with which a call in cycle `time` executes at most `room` instructions.
@@ -107,140 +106,74 @@ class PassTimes:
                 row, at = divmod(first, length)
                 begin, rows = time + row * cycles, passes - row
                 if end > whole and (rows > 1 or not at):
-                    final = self._final_part(at, end - whole, taken)
-                    if final is not None:
-                        tally.add_part(final, begin, time + passes * cycles, rows)
+                    part = self._long_part(at, end - whole, taken)
+                    if part is not None:
+                        tally.add_part(part, begin, time + passes * cycles, rows)
                         return
-                count = (end if end < whole else whole) - first
-                if count < length:
-                    tally.add_part(self._short_part(at, count), begin, begin, 0)
-                else:
-                    rows, last = divmod(at + count, length)
-                    part = self._long_part(at, last)
+                last = at + (end if end < whole else whole) - first
+                if last >= at + length:
+                    rows, last = divmod(last, length)
+                    part = self._long_part(at, last, False)
+                    assert part is not None
                     tally.add_part(part, begin, begin + rows * cycles, rows)
+                else:
+                    if last >= length:
+                        tally.add_part(self._short_part(at, length, True), begin, begin, 0)
+                        at, last, begin = 0, last - length, begin + cycles
+                    if last:
+                        tally.add_part(self._short_part(at, last, False), begin, begin, 0)
                 if end <= whole:
                     return
                 first = whole
             first -= whole
             end -= whole
             time += passes * cycles
-        tally.add_part(self._last_part(first, end, taken), time, time, 0)
+        tally.add_part(self._short_part(first, end, taken), time, time, 0)
 
-    def _make_last_part(self, first: int, end: int, taken: bool) -> Part:
-        """Return the part with the instructions `first` to `end` - 1 of the last pass.
+    def _make_short_part(self, first: int, end: int, taken: bool) -> Part:
+        """Return the part with the instructions `first` to `end` - 1 of one pass.
 
         `taken` says whether the last of them is a branch that is taken.
         """
-        timed, until = self._last(first, end, taken)
-        return Part(timed[0].begin, until, _merge(use for item in timed for use in item.uses))
+        until, uses = self._joined(first, end, taken)
+        return Part(self.instructions[first].begin, until, uses.values())
 
-    def _last(self, first: int, end: int, taken: bool) -> tuple[Sequence[Timed], int]:
-        """Return the times of instructions of the last pass, and the first cycle after all of them.
+    def _make_long_part(self, first: int, end: int, taken: bool) -> Part | None:
+        """Return the part that begins in a complete pass and contains at least one as a whole.
 
-        The arguments are those of `_make_last_part`.
+        It begins with instruction `first` of its first pass, and ends before instruction `end` of
+        its last pass. `taken` is as in `_make_short_part`. The result is None if only the last pass
+        has uses of some kind.
         """
-        timed = self.instructions[first:end]
-        ends = [item.until for item in timed[:-1]]
-        ends.append(timed[-1].taken if taken else timed[-1].until)
-        return timed, max(ends)
-
-    def _make_final_part(self, first: int, end: int, taken: bool) -> Part | None:
-        """Return the part that begins in some complete pass and ends in the last pass.
-
-        It begins with the instruction with index `first` of its first pass, and ends before the
-        instruction with index `end` of the last pass. It contains at least one complete pass as a
-        whole. `taken` is as in `_make_last_part`. The result is None if only the last pass has uses
-        of some kind.
-        """
-        starts, (timed, until) = self._start(first), self._last(0, end, taken)
-        before = [self._passed(number) for number in range(-self.length, 0)]
-        last = {use.what: use.number for use in _merge(use for item in timed for use in item.uses)}
-        ends = _merge(use for item in (*before, *timed) for use in item.uses)
-        uses = []
-        for start, use in zip(starts.uses, sorted(ends), strict=False):
-            number = last.get(use.what, 0) - start.number
-            uses.append(Use(use.what, start.begin, use.until, number, start.more))
-        if len(ends) > len(uses):
+        length, cycles = self.length, self.cycles
+        before, whole = self._joined(0, length, True)
+        _, heads = self._joined(first, length, True)
+        until, tails = self._joined(0, end, taken)
+        if not tails.keys() <= whole.keys():
             return None
-        return Part(starts.begin, max(until, *(item.until for item in before)), uses)
+        uses = []
+        for what, use in whole.items():
+            head = heads.get(what) or Use(what, use.begin + cycles, 0, 0)
+            tail = tails.get(what) or Use(what, 0, use.until - cycles, 0)
+            last = max(tail.until, use.until - cycles)
+            number = head.number + tail.number - use.number
+            uses.append(Use(what, head.begin, last, number, use.number))
+        return Part(self.instructions[first].begin, max(until, before - cycles), uses)
 
-    # Parts of complete passes
+    def _join(self, first: int, end: int, taken: bool) -> tuple[int, Mapping[int, Use]]:
+        """Return the first cycle after all instructions `first` to `end` - 1 of a pass, and uses.
 
-    def _make_short_part(self, first: int, count: int) -> Part:
-        """Return the part with `count` instructions, from instruction `first` of a pass on.
-
-        `count` is less than the number of instructions of a pass, but the part may go on in the
-        next pass. All times count from the start of the pass with `first`.
+        There is one use for each kind, which joins all uses of this kind: first begin, last end,
+        sum. `taken` says whether the last instruction is a branch that is taken.
         """
-        timed = [self._passed(number) for number in range(first, first + count)]
-        uses = _merge(use for item in timed for use in item.uses)
-        return Part(timed[0].begin, max(item.until for item in timed), uses)
-
-    def _make_long_part(self, first: int, end: int) -> Part:
-        """Return the part that begins in some pass and ends in a later pass.
-
-        It begins with the instruction with index `first` of its first pass, and ends before the
-        instruction with index `end` of its last pass. It has at least as many instructions as a
-        pass.
-        """
-        starts, ends, uses = self._start(first), self._end(end), []
-        for start, last in zip(starts.uses, ends.uses, strict=True):
-            number = last.number - start.number
-            uses.append(Use(start.what, start.begin, last.until, number, start.more))
-        return Part(starts.begin, ends.until, uses)
-
-    def _make_start(self, first: int) -> Timed:
-        """Return when the instructions from `first` on begin, and when each kind of use begins.
-
-        The result has a use for each kind, ordered by kind. `number` of a use counts the uses by
-        the instructions before `first` in a pass; the caller subtracts it from the number in the
-        result of `_make_end`. `more` of a use counts the uses by all instructions of a pass.
-        """
-        timed = [self._passed(number) for number in range(first, first + self.length)]
-        uses = _merge(use for item in timed for use in item.uses)
-        before = (self._before(use.what, first) for use in uses)
-        found = (x._replace(number=y, more=x.number) for x, y in zip(uses, before, strict=True))
-        return timed[0]._replace(uses=sorted(found))
-
-    def _make_end(self, end: int) -> Timed:
-        """Return when the instructions before `end` have ended, and when each kind of use ends.
-
-        The result has a use for each kind, ordered by kind. Its `number` counts the uses by the
-        instructions before `end` in a pass.
-        """
-        timed = [self._passed(number) for number in range(end - self.length, end)]
-        uses = _merge(use for item in timed for use in item.uses)
-        found = [use._replace(number=self._before(use.what, end)) for use in uses]
-        until = max(item.until for item in timed)
-        return timed[-1]._replace(until=until, uses=sorted(found))
-
-    def _before(self, what: int, end: int) -> int:
-        """Return how many uses of the kind `what` the first `end` instructions of a pass have."""
-        timed = self.instructions[:end]
-        return sum(use.number for item in timed for use in item.uses if use.what == what)
-
-    def _passed(self, number: int) -> Timed:
-        """Return the times of instruction `number`, which are counted from the start of pass 0.
-
-        Numbers count through complete passes: those of passes before pass 0 are negative.
-        """
-        row, place = divmod(number, self.length)
-        timed, moved = self.instructions[place], row * self.cycles
-        until = timed.taken if place == self.length - 1 else timed.until
-        uses = [x._replace(begin=x.begin + moved, until=x.until + moved) for x in timed.uses]
-        return Timed(timed.begin + moved, until + moved, until + moved, uses)
-
-
-def _merge(uses: Iterable[Use]) -> list[Use]:
-    """Return one use for each kind, which joins all uses of this kind: first begin, last end, sum.
-
-    The uses in `uses` begin one after the other.
-    """
-    sums: dict[int, Use] = {}
-    for use in uses:
-        old = sums.get(use.what)
-        if old is not None:
-            until = max(old.until, use.until)
-            use = Use(use.what, old.begin, until, old.number + use.number)
-        sums[use.what] = use
-    return list(sums.values())
+        until, uses = 0, dict[int, Use]()
+        for place in range(first, end):
+            item = self.instructions[place]
+            until = max(until, item.taken if taken and place == end - 1 else item.until)
+            for use in item.uses:
+                old = uses.get(use.what)
+                if old is not None:
+                    last, number = max(old.until, use.until), old.number + use.number
+                    use = Use(use.what, old.begin, last, number)
+                uses[use.what] = use
+        return until, uses
