@@ -33,6 +33,10 @@ class TranslatingCore(ScalarCore):
         # Addresses of external memory without code to which records go: the first one, the end,
         # and the number of watches of this memory when this was found.
         self._without_code = 0, 0, -1
+        # What blocks have executed that the trace has not counted yet: the times of the block, the
+        # cycle in which it began, its complete passes (each up to the branch back), the number of
+        # instructions of a further pass, and whether the last of these is a branch that was taken.
+        self.reports: list[tuple[PassTimes, int, int, int, bool]] = []
 
     @abstractmethod
     def translate(
@@ -97,27 +101,38 @@ class TranslatingCore(ScalarCore):
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         return border - number
 
-    def report_block(
-        self, times: PassTimes, begun: int, passes: int, place: int, taken: bool
-    ) -> None:
-        """Count what a block has executed, up to the present instruction.
+    def _take_reports(self, first: int) -> None:
+        """Count what the blocks in `reports` have executed, from instruction `first` on.
 
-        `times` has the times of the block. The block began in cycle `begun`, and did `passes`
-        complete passes, each up to the branch back, and `place` instructions of a further pass.
-        `taken` says whether the last of these instructions is a branch that was taken. The trace
-        may begin or end to record at some of the instructions.
+        The trace may begin or end to record at some of the instructions.
         """
-        trace, tally, retired = self.trace, self.tally, self.retired
-        count = passes * times.length + place
-        start, at = retired - count, 0
-        while self.tracing:
-            border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
-            if border >= retired:
-                times.add(tally, begun, passes, at, count, taken)
-                return
-            times.add(tally, begun, passes, at, border - start, False)
-            trace.pass_border(tally, border)
-            at = border - start
+        trace, tally, at = self.trace, self.tally, first
+        border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+        for times, begun, passes, place, taken in self.reports:
+            end = first + passes * times.length + place
+            while border < end and self.tracing:
+                if at < border:
+                    times.add(tally, begun, passes, at - first, border - first, False)
+                trace.pass_border(tally, border)
+                at = border
+                border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+            if not self.tracing:
+                break
+            times.add(tally, begun, passes, at - first, end - first, taken)
+            first = at = end
+        self.reports.clear()
+
+    def _reports_late(self, block: Block, limit: int, room: int) -> bool:
+        """Return whether the trace may count a block after all its passes up to cycle `limit`.
+
+        `room` is the number of instructions until the trace begins or ends to record.
+        """
+        times = block.times
+        if times is None:
+            return False
+        # no instruction takes less than a cycle
+        most = limit - self.time + block.length if times.length else block.length
+        return room >= most or self._may_cross(times, limit)
 
     def _may_cross(self, times: PassTimes, limit: int) -> bool:
         """Return whether a block may go on when the trace begins or ends to record inside it.
@@ -160,24 +175,30 @@ class TranslatingCore(ScalarCore):
     def run_traced_block(self, limit: int, room: int) -> int:
         """Execute the block at `pc`, which counts for the trace. Raises `Fault`.
 
-        All executed instructions begin before cycle `limit`. `room` is the number of instructions
-        until the trace begins or ends to record. Return the action that follows, as a constant of
-        this module.
+        If the trace may count it late, also execute the blocks that follow, and count all of them
+        at the end. All executed instructions begin before cycle `limit`. `room` is the number of
+        instructions until the trace begins or ends to record. Return the action that follows, as a
+        constant of this module.
         """
-        block = self.counting.blocks.get(self.pc)
-        if block is None or self.time + block.lead >= limit:
-            return ABSENT
-        times = block.times
-        if times is not None:
-            # no instruction takes less than a cycle
-            most = limit - self.time + block.length if times.length else block.length
-            if room >= most or self._may_cross(times, limit):
-                pc, before = self.pc, self.retired
-                if not block.function(self, limit):
-                    if self.pc not in self.counting.blocks and not self.shared:
-                        self.counting.count_jump(self.pc)
-                    return DONE
+        blocks, first, action = self.counting.blocks, self.retired, ABSENT
+        border = first + room
+        block = blocks.get(self.pc)
+        while block is not None and self.time + block.lead < limit:
+            if not self._reports_late(block, limit, border - self.retired):
+                break
+            pc, before = self.pc, self.retired
+            if block.function(self, limit):
+                self._take_reports(first)
                 return LATE if self.time + block.lead >= limit else self._leave_block(pc, before)
+            action = DONE
+            if self.shared:
+                break
+            block = blocks.get(self.pc)
+            if block is None:
+                self.counting.count_jump(self.pc)
+        if action == DONE or block is None or self.time + block.lead >= limit:
+            self._take_reports(first)
+            return action
         if room < block.length:
             block = self.counting.crossing(self.pc)
             if block is None:
@@ -208,6 +229,7 @@ class TranslatingCore(ScalarCore):
         else:
             within = block.times.limit_within(self.time, block.lead, room)
             leaves = block.function(self, min(limit, within))
+            self._take_reports(before)
         if self.spill_fault is not None:
             fault, self.spill_fault = self.spill_fault, None
             raise fault

@@ -150,7 +150,7 @@ class Translator(Counting):
             self.names |= {"add_block": self.adder, "next_border": self.core.next_border}
         times = self._times() if self.reporting else None
         if times is not None:
-            self.names |= {"report": self.core.report_block, "times": times}
+            self.names |= {"report": self.core.reports.append, "times": times}
         length = len(self.instructions)
         exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
         return Block(self.names["block"], self.rest[0], code, source, length, self.crosses, times)
@@ -232,7 +232,7 @@ class Translator(Counting):
             lines += ["if done:", *indent_lines(self.tally())]
         elif self.reporting:
             passes = "passes" if self.steady else "0"
-            lines.append(f"if done: report(times, begun, {passes}, place, taken)")
+            lines.append(f"if done: report((times, begun, {passes}, place, taken))")
         lines.append("return plain")
         views = [name for name, value in self.names.items() if isinstance(value, memoryview)]
         # as defaults of parameters the memories are local variables, which are faster than global
