@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -119,3 +119,22 @@ def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> 
         if end > counters[last]:
             counters[last] = end
     counters[counted] += count
+
+
+def add_uses(
+    counters: list[int], uses: Iterable[tuple[str, int, int, int]], origin: int = 0
+) -> None:
+    """Add occurrences of several kinds to the counters of a group.
+
+    Each item of `uses` has the name of a kind, then `begin`, `end` and `count` as in `add`. The
+    timer has started in cycle `origin`.
+    """
+    for what, begin, end, count in uses:
+        if count:
+            counted, first, last = TAKEN[what]
+            if first >= 0:
+                if begin - origin < counters[first] or not counters[counted]:
+                    counters[first] = begin - origin
+                if end - origin > counters[last]:
+                    counters[last] = end - origin
+            counters[counted] += count

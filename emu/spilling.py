@@ -76,13 +76,13 @@ class Spill:
         # If there is no area, only the registers show the record, until the next record.
 
     def _find_page(self, place: int, found: tuple[Pages, int] | None) -> None:
-        """Remember the memory page that contains a record, for the records that follow it.
+        """Remember the memory page that contains the end of a record, for those that follow it.
 
         The record is at the address `place`; `found` is what `_write` returned for it.
         """
         if found is not None:
             pages, offset = found
-            self._page = offset >> SHIFT
+            self._page = offset + _SIZE - 1 >> SHIFT
             first = self._page << SHIFT
             self._bytes = pages.bytes[first : min(first + PAGE, pages.size)]
             self._marks = pages.marks

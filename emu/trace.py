@@ -41,6 +41,7 @@ from macaw.emu.recordings import (
     END,
     TAKEN,
     add,
+    add_uses,
 )
 from macaw.emu.spans import Spans
 from macaw.emu.tallies import Tally
@@ -127,12 +128,8 @@ class TraceBlock(Groups):
                 if until and self._records_one(number):
                     found = [0] * COUNTERS
                     found[BEGIN], found[END] = begin - origin, until - origin
-                    for what, first, last, count in uses:
-                        if count:
-                            counted, first_at, last_at = TAKEN[what]
-                            found[counted] = count
-                            if first_at >= 0:
-                                found[first_at], found[last_at] = first - origin, last - origin
+                    if uses:
+                        add_uses(found, uses, origin)
                     self._record_one(number, found)
                     return
                 self._fire(number)
@@ -144,9 +141,7 @@ class TraceBlock(Groups):
                 if not recording.starts:
                     counters[BEGIN] = begin - origin
                 recording.starts += 1
-            for what, first, last, count in uses:
-                if count:
-                    add(counters, TAKEN[what], first - origin, last - origin, count)
+            add_uses(counters, uses, origin)
             if until:
                 if until - origin > counters[END]:
                     counters[END] = until - origin

@@ -60,15 +60,6 @@ class Groups(Registers):
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
 
-    def _settle_rest(self) -> None:
-        """Set `open_at` to the next instruction at which the trigger will open a group.
-
-        If there is no such instruction and no group records, also compute `close_at` and `on`.
-        """
-        self.open_at = self._trigger.next
-        if self.open_at == ENDLESS and not self.active:
-            self._settle()
-
     @property
     def active(self) -> bool:
         return bool(self._active) or self._lazy is not None
@@ -92,8 +83,9 @@ class Groups(Registers):
         """Compute the next borders (`open_at`, `close_at`) and `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
-        self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
-        on = self.open_at < ENDLESS or bool(self._active)
+        if self._lazy is None:
+            self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
+        on = self.open_at < ENDLESS or self.active
         if on != self.on:
             self.on = on
             self._changed()
@@ -138,9 +130,9 @@ class Groups(Registers):
         if trigger.next == number:
             self._lazy = number, trigger.fire()
             self.close_at = number + self.state.trace_num
-            self.open_at = trigger.next
-        else:
-            self._settle_rest()
+        self.open_at = trigger.next
+        if self.open_at == ENDLESS:
+            self._settle()
 
     def _open_lazy(self) -> None:
         """Make recordings for the groups that `open` has only remembered so far."""
@@ -168,7 +160,9 @@ class Groups(Registers):
             for group, loop in trigger.fire():
                 if recordings[group] is None:
                     self._open(group, loop, number, stop)
-        self._settle_rest()
+        self.open_at = trigger.next
+        if self.open_at == ENDLESS:
+            self._settle()
 
     def _record(self, found: list[int]) -> None:
         """Write a record for each group that `open` has remembered.
@@ -205,7 +199,9 @@ class Groups(Registers):
         if trigger.next < number:
             trigger.aim(number)
         fired = trigger.fire() if trigger.next == number else ()
-        self._settle_rest()
+        self.open_at = trigger.next
+        if self.open_at == ENDLESS:
+            self._settle()
         for group, loop in fired:
             if self.recordings[group] is None:
                 counters = found if len(fired) == 1 else found.copy()
@@ -222,7 +218,8 @@ class Groups(Registers):
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
         if not self._active or self._active[-1].group < group:
             self._active = [*self._active, recording]
-            self.close_at = min(self.close_at, stop)
+            if stop < self.close_at:
+                self.close_at = stop
         else:
             self._settle()
 
