@@ -41,8 +41,8 @@ class IslandMeter(Meter):
             if of in _COLUMNS:
                 activity, writes = _COLUMNS[of]
                 self.add(activity, times * COLUMN_BYTES, self.address, BANKS, writes)
-            elif of == "unit" and self.core.batch is not None:
-                self._compute(self.core.batch.mode, times)
+            elif of == "unit" and self.core.batch_mode is not None:
+                self._compute(self.core.batch_mode, times)
 
     def _compute(self, mode: Mode, products: int) -> None:
         """Count the operations of ALUs that computed `products` products or results in `mode`."""

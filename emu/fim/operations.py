@@ -51,6 +51,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         _check_mode(island, mode)
         block.is_checked = True
     left = values["repeat"] - block.repeat
+    waited = island.dram.bank_waits
     slots = _slots(island, block, operation, mode, left)
     buffers = buffer_banks(island)
     shared = bool(buffers) and not buffers.isdisjoint(block.banks)
@@ -79,16 +80,26 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         most = min(len(slots), left)
         count, period, waits = _batch(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
-    if island.tracing or island.listeners:
-        late = latency._replace(result=latency.result + lead // step) if lead else latency
-        island.batch = Batch(at, period, count, waits, late, mode)
     columns = _columns(values["col"] + values["inc"] * block.repeat, values["inc"], count)
     shift = block.registers[SHIFT]
     _compute(island, block, Repeats(operation, mode, columns, slots[:count], block.pc, shift))
+    result = lead + latency.result * step  # `lead` is a multiple of `step`
+    if island.tracing or island.listeners:
+        banks = len(block.banks)
+        waits *= banks
+        reads, writes = (0, banks) if operation.to == IOSA else (banks, 0)
+        units = banks if operation.computes else 0
+        island.batch_mode = mode
+        island.batch = Batch(
+            block.time, at, period, count, step,
+            island.dram.bank_waits - waited - (count - 1) * waits, waits,
+            reads if operation.has_column else 0, writes,
+            units * latency.products, units * latency.passes, result,
+            last + step if count == left else 0,
+        )  # fmt: skip
     block.time = last + step
     if operation.computes:
         block.alu_free = last + lead + latency.busy * step
-        result = lead + latency.result * step  # `lead` is a multiple of `step`
         block.rz_ready = max(block.rz_ready, last + result)
     if lead:
         block.columns_ready = last + lead + step

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import astuple, replace
 
-from macaw.emu.fim.arithmetic import Mode
-from macaw.emu.rules.fim_circuits import Latency
 from macaw.isa.lazy_dataclass import dataclass
 
 # Occurrences (`macaw.isa.trace.OCCURRENCES`): name, first cycle, end, number of occurrences.
@@ -18,29 +16,12 @@ UNKNOWN = -1  # stands for the number of a word that the trace does not know
 class Batch:
     """Repeats of a `fim` that the engine has done at once.
 
-    The first repeat was done in cycle `at`, each further repeat `period` cycles after the previous
-    one. Each repeat after the first waited `waits` cycles for constraints of the memory. `latency`
-    has the latencies of one repeat.
-    """
-
-    at: int
-    period: int
-    count: int  # the number of repeats
-    waits: int
-    latency: Latency
-    mode: Mode
-
-
-@dataclass(slots=True)
-class PendingRepeats:
-    """Repeats of a `fim` that are done but not yet reported to the trace.
-
     The first repeat was requested for cycle `requested` and done in cycle `at`. Each further repeat
     was done `period` cycles after the previous one, and was requested for the cycle `step` cycles
     after the previous one was done. All repeats have the same numbers of reads, writes, products
     and passes of the ALUs. The result of a repeat is ready `result` cycles after the repeat was
-    done. The first repeat waited `first_waits` cycles, each further one `waits` cycles. The word is
-    done in cycle `until`; this is 0 if more repeats follow.
+    done. The first repeat waited `first_waits` cycles, each further one `waits` cycles; both are
+    sums over all banks. The word is done in cycle `until`; this is 0 if more repeats follow.
     """
 
     requested: int
@@ -78,7 +59,7 @@ class PendingRepeats:
             return self.requested
         return self.at + (self.count - 2) * self.period + self.step
 
-    def split(self, count: int) -> tuple[PendingRepeats, PendingRepeats]:
+    def split(self, count: int) -> tuple[Batch, Batch]:
         """Return the first `count` repeats and the rest, as two records."""
         at = self.at + count * self.period
         first = replace(self, count=count, until=0)
@@ -88,32 +69,15 @@ class PendingRepeats:
 
     def uses(self) -> list[Use]:
         """Return all uses that these repeats report to the trace."""
-        count, last = self.count, self.at + (self.count - 1) * self.period
-        return repeat_uses(
-            "writes" if self.writes else "reads",
-            (self.requested, self.at, last, last + self.result),
-            count * (self.reads + self.writes),
-            count * self.products,
-            count * self.passes,
-            self.first_waits + (count - 1) * self.waits,
-        )
-
-
-def repeat_uses(
-    kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
-) -> list[Use]:
-    """Return the uses of repeats of a `fim` for the trace, as tuples (name, begin, end, count).
-
-    `kind` is "reads" or "writes". `times` has four cycles: in which the first repeat was requested,
-    the first one was done, the last one was done, and the last result is ready. `accesses`,
-    `products`, `passes` and `waits` are totals for all repeats: the reads or writes of columns, the
-    products, the cycles of ALUs, and the cycles of waits for banks.
-    """
-    requested, at, last, until = times
-    uses = [(kind, at, last, accesses)] if accesses else []
-    if products:
-        uses.append(("unit", at, until, products))
-        uses.append(("array", at, until, passes))
-    if waits:
-        uses.append((f"{kind}_blocked", requested, last, waits))
-    return uses
+        at, count = self.at, self.count
+        last = at + (count - 1) * self.period
+        kind, columns = ("writes", self.writes) if self.writes else ("reads", self.reads)
+        uses = [(kind, at, last, count * columns)] if columns else []
+        if self.products:
+            until = last + self.result
+            uses.append(("unit", at, until, count * self.products))
+            uses.append(("array", at, until, count * self.passes))
+        waits = self.first_waits + (count - 1) * self.waits
+        if waits:
+            uses.append((f"{kind}_blocked", self.requested, last, waits))
+        return uses

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import CONTRACT
 from macaw.emu.fim.arithmetic import Mode
-from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
+from macaw.emu.fim.repeats import UNKNOWN, Batch
 from macaw.emu.rules.fim_circuits import Latency
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.state import State, StateField
@@ -170,7 +170,7 @@ class Block:
     key: str = ""  # the key of its wait in `progress.wake`
     since: int = NEVER  # the cycle in which its wait began
     number: int = UNKNOWN  # the trace's number of its `fim` word that has repeats left
-    pending: PendingRepeats | None = None  # repeats that are not yet reported to the trace
+    pending: Batch | None = None  # repeats that are not yet reported to the trace
 
     def __post_init__(self) -> None:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
@@ -216,5 +216,5 @@ class Block:
         for place in (1, 7, 8):
             values[place] = list(values[place])
         values[6] = [list(loop) for loop in values[6]]
-        values[-1] = None if values[-1] is None else PendingRepeats(*values[-1])
+        values[-1] = None if values[-1] is None else Batch(*values[-1])
         return cls(*values)
