@@ -175,7 +175,7 @@ GOALS = (
         AT_LEAST,
         0.8,
         peer="without bias",
-        limits="the split itself takes more than twice the cycles; each segment of sums is simulated alone",
+        limits="the split takes 2.8 times the cycles; each exe that adds sums needs a lockstep group of its own",
     ),
     Goal(
         "engines of the array, all rows",
