@@ -122,33 +122,24 @@ class TranslatingCore(ScalarCore):
             first = at = end
         self.reports.clear()
 
-    def _reports_late(self, block: Block, limit: int, room: int) -> bool:
+    def _reports_late(self, block: Block, limit: int, room: int, is_late: bool) -> bool:
         """Return whether the trace may count a block after all its passes up to cycle `limit`.
 
-        `room` is the number of instructions until the trace begins or ends to record.
+        `room` is the number of instructions until the trace begins or ends to record, and `is_late`
+        the result of `takes_late_records`. If the trace does so among the passes, its records are
+        written after them. So the passes must not access the memory to which the records go.
         """
         times = block.times
         if times is None:
             return False
         # no instruction takes less than a cycle
-        most = limit - self.time + block.length if times.length else block.length
-        return room >= most or self._may_cross(times, limit)
-
-    def _may_cross(self, times: PassTimes, limit: int) -> bool:
-        """Return whether a block may go on when the trace begins or ends to record inside it.
-
-        The block reports its passes, whose times are `times`, at its end, so the records of the
-        trace are then written after the passes. Return True only if the records do not change the
-        code, and if the passes up to cycle `limit` do not access the memory to which the records
-        go.
-        """
-        area = self.trace.area
-        if area[0] >= area[1]:
+        if room >= (limit - self.time + block.length if times.length else block.length):
             return True
-        if times.walks is None or not self._is_without_code(area):
-            return False
+        walks, trace = times.walks, self.trace
+        if not is_late or not walks:
+            return is_late and (walks is not None or trace.area[0] >= trace.area[1])
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
-        return not any_meets(times.walks, area, self.x, passes)
+        return not any_meets(walks, trace.area, self.x, passes)
 
     def takes_late_records(self) -> bool:
         """Return whether records of the trace may be written later than at the ends of recording.
@@ -181,10 +172,10 @@ class TranslatingCore(ScalarCore):
         constant of this module.
         """
         blocks, first, action = self.counting.blocks, self.retired, ABSENT
-        border = first + room
+        border, is_late = first + room, self.takes_late_records()
         block = blocks.get(self.pc)
         while block is not None and self.time + block.lead < limit:
-            if not self._reports_late(block, limit, border - self.retired):
+            if not self._reports_late(block, limit, border - self.retired, is_late):
                 break
             pc, before = self.pc, self.retired
             if block.function(self, limit):
