@@ -38,7 +38,8 @@ All benchmarks measure in the same way:
 GOALS = """A goal is a speed that Macaw should reach. Each goal has several figures. The table shows the worst of them,
 which decides whether the goal is *met* or *missed*. *Met when idle* means that this figure meets the goal on an idle
 machine, but misses it on a machine with a load of 4. A *floor* is the time that NumPy or the Python interpreter needs
-for work that no implementation can omit, measured in the same run, in the units of the goal.
+for work that no implementation can omit, measured in the same run, in the units of the goal. The floor of K split is
+no such limit: an emulator reaches it that takes the same time for each emulated cycle, and some layers exceed theirs.
 """
 
 PUBLISHED = """## Published figures of other simulators
