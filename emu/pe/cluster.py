@@ -105,10 +105,11 @@ class Cluster:
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
             span = run["span"]
-            touches = span is not None and span[0] < high and low < span[1]
-            stores = any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"])
-            stores |= run["ahead"] is not None and run["ahead"]["stores"]
-            if touches and stores and run["order"] < order:
+            if run["order"] >= order or span is None or span[0] >= high or low >= span[1]:
+                continue
+            if run["ahead"] is not None and run["ahead"]["stores"]:
+                return True
+            if any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"]):
                 return True
         return False
 

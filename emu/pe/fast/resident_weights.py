@@ -100,7 +100,9 @@ class ResidentWeights:
         """
         if int(self.reach.max()) >= contents.shape[2]:
             return None
-        return np.ascontiguousarray(contents[:, slices, self.index].swapaxes(0, 1))
+        at = slices * contents.shape[2] + self.index
+        by_element = np.ascontiguousarray(contents.reshape(len(contents), -1).T)
+        return np.ascontiguousarray(by_element.take(at, axis=0).swapaxes(1, 2))
 
     def find(self, activations: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Return which weight entries are multiplied, as a mask, and the sums of macs.
