@@ -12,14 +12,13 @@ one state for all iterations, and applies the rule to all of them together. It t
 resulting states as inputs, and repeats this until the states no longer change.
 
 Clusters begin an iteration in different cycles. If the iterations take segments from the bus, the
-bus waits for the last cluster. So the rule then also needs the starts of the iterations. They
-follow from the lengths of the iterations before, and must no longer change either.
+bus waits for the last cluster. So the rule then also needs the lead of each cluster over the last
+one, which follows from the iteration before, and must no longer change either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -92,6 +91,7 @@ class Pattern:
                 elif conflicts is not None and conflicts.shares(step.op, other) is not False:
                     opens_after.append(at)
             self.steps.append(PatternStep(step.op, step.explicit, tuple(after), tuple(opens_after)))
+        self.implied = [number for number, step in enumerate(steps) if not step.explicit]
 
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
         """Return the times of the iterations whose macs take `cycles` (n, macs, clusters).
@@ -100,83 +100,80 @@ class Pattern:
         start in cycle `issue` (clusters,) at the earliest. `ends` maps the number of an instruction
         to the last cycle of its latest execution in each cluster.
         """
-        ready = [
-            self._ready(ends[step.op["place"]])
-            if step.explicit and step.op["place"] in ends
-            else known
-            for step in self.steps
-        ]
-        count = len(cycles)
-        state = np.zeros((count + 1, len(self.steps) + 2, known.size), np.int64)
-        state[0] = np.maximum(np.stack([known, issue, *ready]), known) - known
-        first = np.broadcast_to(known, (count + 1, known.size))
-        while True:  # after n applications, at least the first n states and starts are right
-            start, end, following, length, beats = self.next_iteration(state[:-1], first, cycles)
-            before, first = first, np.concatenate([known[None], known + np.cumsum(length, axis=0)])
-            if (state[1:] == following).all() and (not self.beats or (first == before).all()):
+        state = np.zeros((len(self.steps) + 1, len(cycles) + 1, known.size), np.int64)
+        state[0, 0] = issue
+        for step, ready in zip(self.steps, state[1:, 0], strict=True):
+            place = step.op["place"]
+            ready[:] = self._ready(ends[place]) if step.explicit and place in ends else known
+        state[:, 0] = np.maximum(state[:, 0] - known, 0)
+        lead, cycles = np.zeros(state.shape[1:], np.int64), cycles.swapaxes(0, 1)
+        lead[0] = known - known.max()
+        while True:  # after n applications, at least the first n states and leads are right
+            found = self.next_iteration(state[:, :-1], lead[:-1], cycles)
+            start, end, following, length, beats = found
+            next_starts = lead[:-1] + length
+            leads = next_starts - next_starts.max(axis=1, keepdims=True)
+            are_leads = not self.beats or np.array_equal(lead[1:], leads)
+            if are_leads and np.array_equal(state[:, 1:], following):
                 break
-            state[1:] = following
-        return Iterations(start + first[:-1, None], end + first[:-1, None], first[-1], beats)
+            state[:, 1:], lead[1:] = following, leads
+        first = np.concatenate([known[None], known + np.cumsum(length, axis=0)])
+        start, end = (times.swapaxes(0, 1) + first[:-1, None] for times in (start, end))
+        last = first[:-1].max(axis=1, keepdims=True)
+        return Iterations(start, end, first[-1], np.concatenate(beats, axis=1) + last)
 
     def next_iteration(
-        self, state: Ints, first: Ints, cycles: Ints
-    ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        self, state: Ints, lead: Ints, cycles: Ints
+    ) -> tuple[Ints, Ints, Ints, Ints, list[Ints]]:
         """Return the times of the steps of n iterations, the states after these, and their lengths.
 
-        `state` (n, 2 + steps, clusters) has the times at the start of each iteration: its first
-        cycle, the earliest cycle of the next issue, then for each step the cycle in which its
-        operands are ready. The times are relative to the first cycle of the iteration, which
-        `first` (n + 1, clusters) has for each cluster. `cycles` (n, macs, clusters) says how long
-        the macs take. The result has five arrays: the starts and the ends of the steps (n, steps,
-        clusters), the states after the iterations in the form of `state`, the lengths in cycles (n,
-        clusters), and the first beats of the segments (n, segments). These beats are absolute
-        times, the starts and ends are relative.
+        `state` (1 + steps, n, clusters) has the times at the start of each iteration: the earliest
+        cycle of the next issue, then for each step the cycle in which its operands are ready. The
+        times are relative to the first cycle of the iteration in each cluster; earlier times count
+        as 0. `lead` (n, clusters) has this first cycle, relative to the start of the last cluster.
+        `cycles` (macs, n, clusters) says how long the macs take. The result has five parts: the
+        starts and the ends of the steps (steps, n, clusters), the states after the iterations in
+        the form of `state`, the lengths in cycles (n, clusters), and a list with the first beats of
+        each segment (n, 1). These beats are relative to the start of the last cluster.
         """
-        steps, base = self.steps, first[:-1]
-        starts, ends, beats = list[Ints](), list[Ints](), [np.zeros((len(state), 0), np.int64)]
-        issue, macs = state[:, 1], 0
-        known = state[:, 0]
-        for number, step in enumerate(steps):
-            start = np.maximum(issue, state[:, 2 + number])
+        issue, ready = state[0], state[1:]
+        starts, ends = np.empty_like(ready), np.empty_like(ready)
+        beats, macs = [np.zeros((len(lead), 0), np.int64)], iter(cycles)
+        for number, (step, start, end) in enumerate(zip(self.steps, starts, ends, strict=True)):
+            np.maximum(issue, ready[number], out=start)
             for at in step.after:
-                start = np.maximum(start, ends[at] + 1)
-            end = start
+                np.maximum(start, ends[at] + 1, out=start)
             if step.op["segments"]:
-                opens = self._opens(step, state[:, 2 + number], state[:, 0], starts, ends)
-                beats.append((opens + base).max(axis=1, keepdims=True))
-                beat = beats[-1] - base
-                start = np.maximum(start, beat + 1)
-                end = np.maximum(start, beat + self.beats)
+                opens = self._opens(step, ready[number], starts[:number], ends)
+                beats.append((opens + lead).max(axis=1, keepdims=True))
+                beat = beats[-1] - lead
+                np.maximum(start, beat + 1, out=start)
+                np.maximum(start, beat + self.beats, out=end)
             elif step.op["name"] == "ld_queue":
-                end = timing.psums_end(start)
+                end[...] = timing.psums_end(start)
             elif step.op["name"] == "mac":
-                end = start + cycles[:, macs] - 1
-                macs += 1
+                np.add(start, next(macs) - 1, out=end)
+            else:
+                end[...] = start
             issue = start + 1
-            known = np.maximum(known, issue)
+        length = issue
+        for step, end in zip(self.steps, ends, strict=True):
             if step.op["unit"] in (LOADER, MAC):
-                known = np.maximum(known, end + 1)
-            starts.append(start)
-            ends.append(end)
-        following = np.empty_like(state)
-        following[:, 0], following[:, 1] = known, np.maximum(issue, known)
-        for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
-            ready = np.maximum(self._ready(end), known) if step.explicit else known
-            following[:, 2 + number] = ready
-        following -= known[:, None]
-        found = np.stack(starts, axis=1), np.stack(ends, axis=1)
-        return *found, following, known, np.concatenate(beats, axis=1)
+                length = np.maximum(length, end + 1)
+        following = np.zeros_like(state)
+        np.maximum(self._ready(ends) - length, 0, out=following[1:])
+        if self.implied:
+            following[1:][self.implied] = 0
+        return starts, ends, following, length, beats
 
-    def _opens(
-        self, step: PatternStep, ready: Ints, known: Ints, starts: list[Ints], ends: list[Ints]
-    ) -> Ints:
+    def _opens(self, step: PatternStep, ready: Ints, starts: Ints, ends: Ints) -> Ints:
         """Return the first cycle in which each cluster can take a step's segment, (n, clusters).
 
         The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
-        the step's operands are ready, `known` (n, clusters) the cycle in which the iteration
-        begins. `starts` and `ends` are the times of the earlier steps.
+        the step's operands are ready. `starts` are the starts of the earlier steps, each after the
+        start before it; `ends` are the ends of these steps. All times are relative.
         """
-        opens = reduce(np.maximum, starts, known)
+        opens = starts[-1] if len(starts) else np.zeros_like(ready)
         for at in step.opens_after:
             opens = np.maximum(opens, ends[at] + 1)
         if self.long_pipeline:  # the operands are in the register file
