@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -408,8 +409,10 @@ class Graph:
         """Return those outputs of `tasks`, in order, that the host or another task reads."""
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
-        names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}
-        names |= {name for tensor in self.results for name in makers.of(tensor)}
+        memories = {task.output.memory.name for task in tasks}
+        inputs = chain.from_iterable(task.inputs for task in readers)
+        read = (x for x in chain(inputs, self.results) if (x.base or x).name in memories)
+        names = {name for tensor in read for name in makers.of(tensor)}
         return [task.output for task in tasks if task.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import lcm
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,11 +19,12 @@ from numpy.typing import NDArray
 
 from macaw.emu.rules.fim_dram import Timings
 from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.bank_images import BankImage
 from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
-from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
+from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, DmaTiming, Location
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.instruction_timing import blocks_end
 from macaw.lowering.fim.number_arrays import rounded
@@ -344,6 +347,7 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
 
 
 _MANY = 4  # `predict` simulates all starts of a job if it has at most so many
+_KEPT = 1000  # `predict` keeps the cycles of a job if it has at most so many copies and words
 
 
 def queue_wait(
@@ -363,47 +367,84 @@ def predict(job: Job, config: Configuration) -> Cycles:
     """Predict the cycles of a job, without cp's instructions, if nothing else uses the device.
 
     If the job starts the island more than `_MANY` times, only the first two starts and the last are
-    simulated. Each start between them is assumed to take as long as the second.
+    simulated. Each start between them is assumed to take as long as the second. A job with the same
+    blocks and copies as an earlier job has the same cycles, and is not simulated.
     """
-    banks = BankTiming(config)
-    islands = {job.island: banks}
-    carrier = DmaTiming(config, islands)
-    time = bring = constants = compute = fetch = begin = 0
-    blocks = job.blocks()
-    phases, left_out = list(job.phases()), 0
+    blocks, phases, left_out = tuple(job.blocks()), list(job.phases()), 0
     # each start between the second and the last takes as long as the second
     if len(phases) > _MANY:
         phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
+    period = lcm(int(config["dma.width"]), int(config["mem.external_width"]), COLUMN_BYTES)
+    timed = tuple(
+        tuple(
+            tuple(_without_place(copy, period) for copy in copies(routes))
+            for routes in (row.early, row.late, row.fetch)
+        )
+        for row in phases
+    )
+    size = sum(len(several) for row in timed for several in row) + sum(len(x.items) for x in blocks)
+    simulate = _simulated if size <= _KEPT else _simulated.__wrapped__
+    return simulate(blocks, timed, left_out, config, job.island)
+
+
+def _without_place(copy: Copy, period: int) -> Copy:
+    """Return a copy with the same cycles, whatever else external and local memory contain.
+
+    Its places there have no symbol. After `period` bytes, the beats of the dma repeat.
+    """
+
+    def place(old: Location) -> Location:
+        return old if old.memory == ISLAND else Location(old.memory, "", old.offset % period)
+
+    sizes = copy.row_bytes, copy.rows, copy.dst_stride, copy.src_stride
+    return Copy(place(copy.dst), place(copy.src), *sizes)
+
+
+@lru_cache(maxsize=4096)
+def _simulated(
+    blocks: tuple[Block, ...],
+    phases: tuple[tuple[tuple[Copy, ...], ...], ...],
+    left_out: int,
+    config: Configuration,
+    island: int,
+) -> Cycles:
+    """Simulate a job, and return its cycles.
+
+    Each of `phases` has three tuples of copies: those that bring constants, the others that bring
+    inputs, and those of the results. There are `left_out` starts that are not in `phases`; each
+    takes as long as the second.
+    """
+    banks = BankTiming(config)
+    islands = {island: banks}
+    carrier = DmaTiming(config, islands)
+    time = bring = constants = compute = fetch = begin = 0
     queue_waits = [0, 0, 0]
     ends = []
-    for number, phase in enumerate(phases):
-        several = copies(phase.bring)
+    for number, (early, late, results) in enumerate(phases):
+        several = (*early, *late)
         if not number:
             queue_waits[0] = queue_wait(several, config, islands)
-            early = copies(phase.early)
             queue_waits[2] = queue_wait(early, config, islands)
-            constants = time = carrier.copies(early, time)
-            several = several[len(early) :]
-        there = carrier.copies(several, time)
-        if not number:
-            bring = begin = there
-            several = copies(phase.bring)
+            constants = carrier.copies(early, time)
+            bring = begin = there = carrier.copies(late, constants)
             reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
-            open_banks = {job.island: BankTiming(config, OTHER)}
+            open_banks = {island: BankTiming(config, OTHER)}
             reopen = DmaTiming(config, open_banks).copies(several, 0) - bring
-        end = blocks_end(blocks, config, job.island, banks, there)
-        several = copies(phase.fetch)
+        else:
+            there = carrier.copies(several, time)
+        end = blocks_end(blocks, config, island, banks, there)
         if number == len(phases) - 1:
-            queue_waits[1] = queue_wait(several, config, islands, end + 1)
+            queue_waits[1] = queue_wait(results, config, islands, end + 1)
             compute, until_last_start = end - begin, there - begin
-        time = carrier.copies(several, end + 1)
+        time = carrier.copies(results, end + 1)
         fetch = time - end
         ends.append(time)
     if left_out:
         more = left_out * (ends[1] - ends[0])
         compute, until_last_start = compute + more, until_last_start + more
     cycles = (bring, compute, fetch, constants)
-    slack = _slack(phases[0], phases[-1], cycles, config, job.island)
+    first, last = phases[0], phases[-1]
+    slack = _slack((first[0], first[1], last[2]), cycles, config, island)
     bring_wait, fetch_wait, constants_wait = queue_waits
     return Cycles(
         bring, compute, fetch, reorder, reopen, constants, bring_wait, fetch_wait, constants_wait,
@@ -412,23 +453,25 @@ def predict(job: Job, config: Configuration) -> Cycles:
 
 
 def _slack(
-    first: Phase, last: Phase, cycles: tuple[int, ...], config: Configuration, island: int
+    parts: tuple[tuple[Copy, ...], ...],
+    cycles: tuple[int, ...],
+    config: Configuration,
+    island: int,
 ) -> tuple[int, ...]:
     """Return the most cycles that each part of a job can save in a plan with other steps.
 
-    The parts are: all copies of `first.bring`; the blocks; the copies of `last.fetch`; those copies
-    of `first.bring` that bring constants. `cycles` has the cycles of each part if the job is alone
-    on the device. Copies save cycles if earlier steps have left open each row that they need. A
+    `parts` has the first start's copies of constants, its copies of other inputs, and the last
+    start's copies of results. The result has a number for all copies of inputs, for the blocks, for
+    the copies of results, and for the copies of constants. `cycles` has the cycles of each of these
+    if the job is alone on the device. Copies save cycles if earlier steps have left open each row that they need. A
     fetch saves the setup of the dma if the dma does it while the blocks still run. Blocks save at
     most the cycles for which the accesses before them delay their first command: an open row must
     be closed, at the earliest after its data are written, and another row opened.
     """
     # No part waits for the commands of another part, so each has a new model of the banks.
     carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]
-    routes = first.early, first.late, last.fetch
     constants, late, fetch = (
-        carrier.copies(copies(several), 0)
-        for carrier, several in zip(carriers, routes, strict=True)
+        carrier.copies(several, 0) for carrier, several in zip(carriers, parts, strict=True)
     )
     bring = constants + late
     fetch -= carriers[0].setup

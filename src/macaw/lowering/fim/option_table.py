@@ -125,10 +125,11 @@ def option_table(
     units: dict[str, list[Unit]] = defaultdict(list)
     options: dict[Unit, tuple[Option, ...]] = {}
     refusals: dict[Unit, tuple[Refusal, ...]] = {}
+    of_functions = _of_functions(graph, config, ask)
 
     def add(unit: Unit) -> bool:
         """Add the options of a unit, and return whether there are any."""
-        answers = ask(unit, config)
+        answers = of_functions.get(unit) or ask(unit, config)
         possible = tuple(row for row in answers if isinstance(row, Option))
         refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
         if possible:
@@ -171,6 +172,30 @@ def option_table(
     return OptionTable(graph, whole, options, refusals, levels)
 
 
+def _of_functions(
+    graph: Graph, config: Configuration, ask: Ask
+) -> dict[Unit, Sequence[Option | Refusal]]:
+    """Return the answers of `ask` for each function of elements alone.
+
+    Raises `LowerError` if a function has no option, whatever the memory: then it has none with
+    other tasks, either, because no island has the function in this number format. Such a graph is
+    refused before the options of all units are found, which takes long.
+    """
+    answers: dict[Unit, Sequence[Option | Refusal]] = {}
+    for task in reversed(graph.tasks):
+        if task.kind == POINTWISE:
+            answers[(task,)] = rows = ask((task,), config)
+            refusals = [row for row in rows if isinstance(row, Refusal)]
+            if len(refusals) == len(rows) and not any(row.exceeds_memory for row in refusals):
+                raise _error(task, refusals)
+    return answers
+
+
+def _error(task: Task, refusals: Sequence[Refusal]) -> LowerError:
+    whys = dict.fromkeys(row.why for row in refusals)
+    return LowerError(f"nothing can do {describe(task)}", "; ".join(whys))
+
+
 def _later(levels: Mapping[str, int], readers: Mapping[str, list[Task]], unit: Unit) -> int:
     """Return the least cycles from a unit's end to the end of all tasks that depend on it.
 
@@ -197,7 +222,6 @@ def _levels(
     for task in reversed(graph.tasks):
         name = task.output.name
         if not ends[name]:
-            whys = dict.fromkeys(row.why for row in refusals.get((task,), ()))
-            raise LowerError(f"nothing can do {describe(task)}", "; ".join(whys))
+            raise _error(task, refusals.get((task,), ()))
         levels[name] = min(cycles + _later(levels, readers, unit) for unit, cycles in ends[name])
     return levels

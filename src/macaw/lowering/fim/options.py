@@ -279,12 +279,17 @@ class _Query:
     part: FusedTask = field(compare=False)
 
 
-@lru_cache(maxsize=4096)
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first.
 
     There are at most `FOLLOWED`. `number` is the index of the tiling among all tilings.
     """
+    # The estimates do not depend on where the operands begin.
+    return _ranked(replace(query, traits=query.traits._replace(offsets=(), depths=())))
+
+
+@lru_cache(maxsize=4096)
+def _ranked(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
     shape, after, windows = traits.shape, traits.after, traits.windows
