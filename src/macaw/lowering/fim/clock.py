@@ -15,7 +15,8 @@ The model has one cp, one dma and the islands:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, START, Action, Option
 
@@ -33,19 +34,21 @@ class Clock:
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
+        # Copies of a clock share these dictionaries, so a change makes a new dictionary.
         # by island: the rows of the constants that stay in its banks, by `Residency.key`
-        self.resident: dict[int, dict[Hashable, int]] = {}
+        self.resident: Mapping[int, Mapping[Hashable, int]] = {}
         self.exceeds_rows = False
         # by `Option.placed`: the step that has copied these constants into the banks
-        self.holders: dict[Hashable, int] = {}
-        self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, and their banks
+        self.holders: Mapping[Hashable, int] = {}
+        # by island: the end of the last blocks, and their banks
+        self.islands: Mapping[int, tuple[int, int]] = {}
 
     def copy(self) -> Clock:
         """Return an independent copy of the clock."""
         clock = Clock()
-        clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
-        clock.resident = {island: dict(rows) for island, rows in self.resident.items()}
-        clock.exceeds_rows, clock.holders = self.exceeds_rows, dict(self.holders)
+        clock.cp, clock.dma, clock.islands = self.cp, self.dma, self.islands
+        clock.resident, clock.exceeds_rows = self.resident, self.exceeds_rows
+        clock.holders = self.holders
         return clock
 
     @property
@@ -54,22 +57,27 @@ class Clock:
         return max(self.cp, self.dma)
 
     @property
-    def end(self) -> int:
-        """The cycle from which cp, the dma and all islands are free.
+    def free_from(self) -> int:
+        """The cycle from which cp, the dma and all islands are free."""
+        return max(self.cp, self.dma, *(end for end, _ in self.islands.values()))
 
-        It is `NEVER` if the constants that stay need more rows than are reserved for them.
+    @property
+    def end(self) -> int:
+        """The cycle `free_from`, but `NEVER` if constants that stay need too many rows.
+
+        They need too many if they need more rows than are reserved for them.
         """
-        if self.exceeds_rows:
-            return NEVER
-        return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
+        return NEVER if self.exceeds_rows else self.free_from
 
     def reserve(self, option: Option) -> None:
         """Count the rows in the banks that an option reserves, if its constants stay there."""
         residency = option.residency
         if residency is not None and option.island is not None:
-            rows = self.resident.setdefault(option.island, {})
-            rows[residency.key] = residency.rows
-            self.exceeds_rows |= sum(rows.values()) > residency.budget
+            rows = self.resident.get(option.island, {})
+            if residency.key not in rows:
+                rows = {**rows, residency.key: residency.rows}
+                self.resident = {**self.resident, option.island: rows}
+                self.exceeds_rows |= sum(rows.values()) > residency.budget
 
     def free(self, option: Option) -> int:
         """Return the cycle from which no block runs in the banks of an option; 0 if none has run.
@@ -115,7 +123,7 @@ class Clock:
         self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
         self.cp += option.issue_start
         begin = self.cp
-        self.islands[option.island] = begin + option.compute, option.banks
+        self.islands = {**self.islands, option.island: (begin + option.compute, option.banks)}
         if option.until_last_start:
             self.cp = begin + option.until_last_start
             self.dma = max(self.dma, self.cp)
@@ -148,6 +156,15 @@ class Clock:
             self.cp = max(self.cp, first + cycles)
 
 
+class Waiting(NamedTuple):
+    """A step whose results are still in the banks, from cycle `end` on."""
+
+    step: int
+    option: Option  # the part of an island, if several share the step's option
+    end: int  # the cycle in which its blocks end
+    writes: tuple[tuple[str, int, int], ...]  # `Option.writes` of the whole option
+
+
 class Track:
     """The steps issued so far, in order, with the actions that they need."""
 
@@ -156,25 +173,29 @@ class Track:
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
         self.options: list[Option] = []  # the option of each step
-        self.coming: list[Option] = []  # also those of next steps, if known
-        self.has_constants = False  # whether copies bring constants for one of these steps
-        self.early: set[int] = set()  # numbers of the steps whose constants are copied in advance
+        self.issued: list[Option] = []  # each option once, also if several islands share it
         # by the number of a step: the step that has copied the constants into the banks
         self.holders: dict[int, int] = {}
-        self.issued: list[Option] = []  # each option once, also if several islands share it
-        self.ends: list[int] = []  # the cycle in which the blocks of each step end
-        self.pending: list[int] = []  # numbers of the steps whose results are still in banks
-        # by the name of a memory: the indices that steps write (first, end), and the steps' numbers
-        self.makers: dict[str, tuple[tuple[int, int, range], ...]] = {}
+        self.count = 0  # the number of steps
+        self.coming: Sequence[Option] = ()  # the options of steps from number `first` on, if known
+        self.first = 0
+        self.has_constants = False  # whether copies bring constants for one of these steps
+        self.early: frozenset[int] = frozenset()  # the steps whose constants are copied in advance
+        self.pending: tuple[Waiting, ...] = ()
 
     def copy(self) -> Track:
         """Return an independent copy of the track."""
+        track = self.branch()
+        track.actions, track.options = list(self.actions), list(self.options)
+        track.issued, track.holders = list(self.issued), dict(self.holders)
+        return track
+
+    def branch(self) -> Track:
+        """Return a track that goes on from here, but does not know the steps issued so far."""
         track = Track(self.eager)
-        track.clock, track.makers = self.clock.copy(), dict(self.makers)
-        track.early, track.holders = set(self.early), dict(self.holders)
-        track.has_constants = self.has_constants
-        for name in ("actions", "options", "coming", "issued", "ends", "pending"):
-            setattr(track, name, list(getattr(self, name)))
+        track.clock, track.count = self.clock.copy(), self.count
+        track.coming, track.first, track.has_constants = self.coming, self.first, self.has_constants
+        track.early, track.pending = self.early, self.pending
         return track
 
     def issue(self, option: Option) -> None:
@@ -183,41 +204,64 @@ class Track:
         If several islands share the option, append a step for each of them.
         """
         self.issued.append(option)
-        first = len(self.options)
-        if first == len(self.coming):
-            self.expect(option.parts or (option,))
-        for part in option.parts or (option,):
-            self._issue_part(part)
-        steps = range(first, len(self.options))
-        for name, low, high in option.writes:
-            self.makers[name] = (*self.makers.get(name, ()), (low, high, steps))
+        parts = option.parts or (option,)
+        if self.count == self.first + len(self.coming):
+            self.expect(parts, self.count)
+        for part in parts:
+            self._issue_part(part, option.writes)
 
-    def expect(self, options: Sequence[Option]) -> None:
-        """Append options of later steps to `coming`. Their constants can then be copied early."""
-        self.coming += options
-        self.has_constants |= any(option.constants for option in options)
+    def expect(self, options: Sequence[Option], first: int) -> None:
+        """Let `options` be those of the steps from number `first` on.
 
-    def _issue_part(self, option: Option) -> None:
-        self.fetch_needed(option)
-        number = len(self.options)
+        Constants of later steps can then be copied early.
+        """
+        self.coming, self.first = options, first
+        self.has_constants = any(option.constants for option in options)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """All that determines the times of further steps, in cycles after `Clock.copies_end`.
+
+        If two tracks of equal `eager` have equal states, further steps with the same options take
+        the same cycles. Not in the state is whether the rows are too few (`Clock.exceeds_rows`).
+        """
+        clock, now = self.clock, self.clock.copies_end
+        return (
+            clock.cp - clock.dma,
+            # Blocks that have ended delay nothing.
+            {
+                island: (end - now, banks) if end > now else None
+                for island, (end, banks) in clock.islands.items()
+            },
+            [(id(other.option), other.end - now) for other in self.pending],
+            {step - self.count for step in self.early if step >= self.count},
+            clock.holders.keys(),
+        )
+
+    def _issue_part(self, option: Option, writes: tuple[tuple[str, int, int], ...]) -> None:
+        clock, number = self.clock, self.count
+        if self.pending:
+            self.fetch_needed(option)
         if self.has_constants and option.bring:
-            self._prefetch(self.clock.free(option))
-        if number not in self.early and self._holds(option):
-            self.holders[number] = self.clock.holders[option.placed]
-        there = number in self.early or number in self.holders
-        self.clock.reserve(option)
+            self._prefetch(clock.free(option))
+        there = number in self.early
+        if not there and self._holds(option):
+            self.holders[number] = clock.holders[option.placed]
+            there = True
+        if option.residency is not None:
+            clock.reserve(option)
         self.options.append(option)
+        self.count += 1
         if option.island is None:
-            self._add(HOST, number, self.clock.host(option))
-            self.ends.append(self.actions[-1].end)
+            self._add(HOST, number, clock.host(option))
             return
-        inputs_at = self._add(BRING, number, self.clock.bring(option, not there))
-        if option.constants:
-            self.clock.holders.setdefault(option.placed, number)
+        inputs_at = self._add(BRING, number, clock.bring(option, not there))
+        if option.constants and option.placed not in clock.holders:
+            clock.holders = {**clock.holders, option.placed: number}
         if self.has_constants:
-            self._prefetch(self.clock.islands.get(option.island, (0, 0))[0], needed=False)
-        self.ends.append(self._add(START, number, self.clock.start(option, inputs_at)))
-        self.pending.append(number)
+            self._prefetch(clock.islands.get(option.island, (0, 0))[0], needed=False)
+        end = self._add(START, number, clock.start(option, inputs_at))
+        self.pending = (*self.pending, Waiting(number, option, end, writes))
 
     def fetch_needed(self, option: Option) -> None:
         """Fetch the results that an option reads, and results that are still in the option's banks.
@@ -225,28 +269,21 @@ class Track:
         The option's copies would overwrite these. If `eager`, fetch all other results that are
         ready, too.
         """
-        if not self.pending:
-            return
-        sources = {
-            step
-            for name, first, end in option.reads
-            for low, high, steps in self.makers.get(name, ())
-            if first < high and low < end
-            for step in steps
-        }
-        for step in list(self.pending):
-            other = self.options[step]
-            same_banks = other.island == option.island and other.banks & option.banks
-            is_over = self.eager and self.ends[step] <= max(self.clock.cp, self.clock.dma)
-            if step in sources or same_banks or is_over:
-                self.fetch(step)
+        clock, reads = self.clock, option.reads
+        for other in self.pending:
+            if (
+                (self.eager and other.end <= max(clock.cp, clock.dma))
+                or (other.option.island == option.island and other.option.banks & option.banks)
+                or _overlap(other.writes, reads)
+            ):
+                self.fetch(other)
 
-    def fetch(self, step: int) -> None:
-        """Account for the copy of the results of step number `step` out of the island's banks."""
+    def fetch(self, waiting: Waiting) -> None:
+        """Account for the copy of the results of a step out of the island's banks."""
         if self.has_constants:
-            self._prefetch(self.clock.free(self.options[step]))
-        self.pending.remove(step)
-        self._add(FETCH, step, self.clock.fetch(self.options[step]))
+            self._prefetch(self.clock.free(waiting.option))
+        self.pending = tuple(other for other in self.pending if other is not waiting)
+        self._add(FETCH, waiting.step, self.clock.fetch(waiting.option))
 
     def _holds(self, option: Option) -> bool:
         """Return whether an earlier step has copied an option's constants into the same places."""
@@ -259,34 +296,45 @@ class Track:
         the next step are copied even if the copies end after `until`. The constants of any other
         step are copied only if their copies end by cycle `until`.
         """
-        clock, first = self.clock, len(self.options)
+        clock, next_step = self.clock, self.count
         if clock.cp >= until or clock.dma >= until:
             return
-        for number in range(first, min(first + AHEAD, len(self.coming))):
-            option, time = self.coming[number], clock.copies_end
+        for number in range(next_step, min(next_step + AHEAD, self.first + len(self.coming))):
+            option, time = self.coming[number - self.first], clock.copies_end
             if time >= until:
                 return
             if not option.constants or number in self.early or self._holds(option):
                 continue
             if clock.islands.get(option.island or 0, (0, 0))[0] > time:
                 continue  # blocks run there
-            if (needed and number == first) or time + option.constants <= until:
-                self.early.add(number)
+            if (needed and number == next_step) or time + option.constants <= until:
+                self.early |= {number}
                 self._add(PREFETCH, number, clock.prefetch(option))
-                clock.holders[option.placed] = number
+                clock.holders = {**clock.holders, option.placed: number}
 
     def finish(self) -> int:
         """Fetch all remaining results, the earliest first; return the end of the plan.
 
         It is the cycle `Clock.end`, from which cp, the dma and all islands are free.
         """
-        for step in sorted(self.pending, key=lambda step: self.ends[step]):
-            self.fetch(step)
+        for waiting in sorted(self.pending, key=lambda waiting: waiting.end):
+            self.fetch(waiting)
         return self.clock.end
 
     def _add(self, kind: str, step: int, times: tuple[int, int]) -> int:
         self.actions.append(Action(kind, step, *times))
         return times[1]
+
+
+def _overlap(
+    writes: tuple[tuple[str, int, int], ...], reads: tuple[tuple[str, int, int], ...]
+) -> bool:
+    """Return whether there is a number in both; the items are as in `Option.reads`."""
+    for name, low, end in writes:
+        for other, first, high in reads:
+            if name == other and first < end and low < high:
+                return True
+    return False
 
 
 def simulate(options: Sequence[Option]) -> Track:
@@ -298,7 +346,7 @@ def simulate(options: Sequence[Option]) -> Track:
     tracks = Track(), Track(eager=True)
     parts = [part for option in options for part in option.parts or (option,)]
     for track in tracks:
-        track.expect(parts)
+        track.expect(parts, 0)
         for option in options:
             track.issue(option)
         track.finish()

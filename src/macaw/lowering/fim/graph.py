@@ -95,6 +95,9 @@ class Task:
     joint: int = 1  # the number of results of a product
     groups: int = 1  # the number of blocks on the diagonal of a product's left side
 
+    def __hash__(self) -> int:
+        return hash(self.output.name)
+
 
 class Makers:
     """Says which tasks write a tensor, a part of it, or a tensor of which it is a view."""

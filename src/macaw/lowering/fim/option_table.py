@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
@@ -21,6 +22,14 @@ Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
 # The greatest number of tasks of a chain. A sum of products or a depthwise convolution at the start
 # of the chain counts as one task.
 LONGEST = 4
+
+
+class Condition(NamedTuple):
+    """A unit, and the names of the outputs that it makes and that it needs."""
+
+    unit: Unit
+    makes: frozenset[str]
+    needs: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -56,18 +65,13 @@ class OptionTable:
         return {}
 
     @cached_property
-    def conditions(self) -> Mapping[str, tuple[tuple[Unit, frozenset[str], frozenset[str]], ...]]:
-        """What each unit makes and needs; the keys are those of `units`.
-
-        Each item is (unit, names of the outputs that it makes, names of the outputs that it needs).
-        """
-        return {
-            name: tuple(
-                (unit, frozenset(task.output.name for task in unit), self.needs(unit))
-                for unit in units
-            )
-            for name, units in self.units.items()
-        }
+    def conditions(self) -> tuple[Condition, ...]:
+        """What each unit in `units` makes and needs."""
+        return tuple(
+            Condition(unit, frozenset(task.output.name for task in unit), self.needs(unit))
+            for units in self.units.values()
+            for unit in units
+        )
 
     @cached_property
     def _makers(self) -> Makers:
@@ -78,9 +82,14 @@ class OptionTable:
 
         The result is 0 if no task depends on the unit.
         """
-        own = {task.output.name for task in unit}
-        names = {name for task in unit for name in self.readers(task)} - own
-        return max((self.levels[name] for name in names), default=0)
+        if unit not in self._tails:
+            self._tails[unit] = _later(self.levels, self._readers, unit)
+        return self._tails[unit]
+
+    @cached_property
+    def _tails(self) -> dict[Unit, int]:
+        """A cache of the results of `tail`, by unit."""
+        return {}
 
     @property
     def quickest(self) -> OptionTable:

@@ -207,13 +207,14 @@ def option_of(
     `place` says whether the job's constants stay in the banks. `buffer` is the number of columns in
     all buffers between producers and consumers, or 0.
     """
-    placed = placed_constants(job.island, job.key) if cycles.constants else None
+    constants = placed_constants(job.island, job.key)
+    placed = constants if cycles.constants else None
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
         cycles.constants, cycles.constants_queue_wait, placed,
         cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen, cycles.slack,
-        residency=place.residency(job.key, job.rows), job=job,
+        residency=place.residency(constants, job.rows), job=job,
     )  # fmt: skip
 
 

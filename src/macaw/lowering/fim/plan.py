@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.fim.bank_images import Residency
@@ -187,8 +187,7 @@ class Step:
         return self.option.tasks
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """An action of cp for a step: copy inputs, start, copy results, or do the task on the host.
 
     `prefetch` copies the constants of a step, and then `bring` copies only its other inputs. Both,

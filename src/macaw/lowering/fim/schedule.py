@@ -10,6 +10,7 @@ separated, two changes at once. The times are those that `clock` predicts.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,11 +18,12 @@ from itertools import chain, islice
 
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bounds import least_cycles
-from macaw.lowering.fim.clock import NEVER, Track, simulate
+from macaw.lowering.fim.clock import NEVER, Clock, Track, simulate
 from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from macaw.lowering.fim.product_sums import is_sum
+from macaw.lowering.fim.replay import Replay
 
 # Weights of the dma's cycles in a list schedule. For a graph of more than SMALL tasks, only the
 # first weight is tried.
@@ -130,23 +132,19 @@ def list_schedule(
     option's copies, and of their wait for a block that still runs in the same banks.
     """
     track, outputs = Track(eager=True), set[str]()
+    left = [(row, _respects(grouped, row.unit)) for row in table.conditions]
     while len(outputs) < len(table.levels):
-        ready = list(_ready(table, outputs))
-        ready = [unit for unit in ready if _respects(grouped, unit)] or ready
-        longest = max(table.levels[unit[0].output.name] for unit in ready)
+        ready = [pair for pair in left if pair[0].needs <= outputs]
+        ready = [pair for pair in ready if pair[1]] or ready
+        units = [row.unit for row, _ in ready]
+        longest = max(table.levels[unit[0].output.name] for unit in units)
         least = longest * (1 - shorter)
-        choices = [
-            (_cost(table, track, option, weight), option.total, number, option)
-            for number, (unit, option) in enumerate(
-                (unit, option)
-                for unit in ready
-                if table.levels[unit[0].output.name] >= least
-                for option in table.options[unit]
-            )
-        ]
-        option = min(choices)[-1]
+        units = [unit for unit in units if table.levels[unit[0].output.name] >= least]
+        option = _cheapest(table, track, units, weight)
         track.issue(option)
-        outputs |= {task.output.name for task in option.tasks}
+        made = {task.output.name for task in option.tasks}
+        outputs |= made
+        left = [pair for pair in left if pair[0].makes.isdisjoint(made)]
     return track.issued
 
 
@@ -190,16 +188,20 @@ def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:
     return all(grouped.get(task, unit) == unit for task in unit)
 
 
-def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
-    """Yield the units whose inputs have been computed, and none of whose tasks is done.
+def _cheapest(table: OptionTable, track: Track, units: Sequence[Unit], weight: float) -> Option:
+    """Return the option with the least `_cost`; of equal ones, that with the least total.
 
-    `outputs` has the names of the outputs of all tasks that are done.
+    An option is not tried if its `_least_cost` is more than the cost of another option.
     """
-    for name, conditions in table.conditions.items():
-        if name not in outputs:
-            for unit, own, needs in conditions:
-                if needs <= outputs and own.isdisjoint(outputs):
-                    yield unit
+    options = [option for unit in units for option in table.options[unit]]
+    bounds = [_least_cost(table, track.clock, option, weight) for option in options]
+    best: tuple[float, int, int] = (math.inf, 0, 0)
+    for bound, number in sorted(zip(bounds, range(len(options)), strict=True)):
+        if bound > best[0]:
+            break
+        option = options[number]
+        best = min(best, (_cost(table, track, option, weight), option.total, number))
+    return options[best[-1]]
 
 
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
@@ -209,14 +211,29 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
     the tasks that depend on it. The cost is `NEVER` if constants that stay need more rows than are
     reserved.
     """
-    trial, before = track.copy(), track.clock.copies_end
+    trial, before = track.branch(), track.clock.copies_end
     trial.issue(option)
     copies = trial.clock.copies_end - before + option.fetch
-    if trial.pending and trial.pending[-1] == len(trial.options) - 1:
+    if trial.pending and trial.pending[-1].step == trial.count - 1:
         trial.fetch(trial.pending[-1])
     if trial.clock.exceeds_rows:
         return NEVER
     return trial.actions[-1].end + table.tail(option.tasks) + weight * copies
+
+
+def _least_cost(table: OptionTable, clock: Clock, option: Option, weight: float) -> float:
+    """Return a lower bound of `_cost`, which leaves out all copies but those of inputs.
+
+    Constants may be in the banks already. The results of earlier steps may be in other banks.
+    """
+    parts = option.parts or (option,)
+    last, begin = parts[-1], clock.copies_end
+    if last.island is None:
+        return 0
+    inputs_at = begin + sum(part.bring - part.constants for part in parts)
+    start = max(inputs_at, clock.islands.get(last.island, (0, 0))[0]) + last.issue_start
+    end = start + last.fetch + (last.compute if last.banks else 0)
+    return end + table.tail(option.tasks) + weight * (start - begin + option.fetch)
 
 
 # --- changes ---
@@ -249,19 +266,18 @@ def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list
     Return the changed list, the cycle in which its plan ends, and the effort that is left: `effort`
     minus the number of simulated steps.
     """
-    best, end = options, simulate(options).clock.end
+    best, known = options, Replay(options)
     better = True
     while better and effort > 0:
         better = False
         for trial in chain(_singles(table, best), _doubles(table, best)):
             effort -= len(trial)
-            trial_end = simulate(trial).clock.end
-            if trial_end < end:
-                best, end, better = trial, trial_end, True
+            if known.end_of(trial) < known.end:
+                best, known, better = trial, Replay(trial), True
                 break
             if effort <= 0:
                 break
-    return best, end, effort
+    return best, known.end, effort
 
 
 def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
@@ -383,14 +399,16 @@ def exhaustive(table: OptionTable) -> GraphPlan:
                 best = last
         if max(_bounds(table, track, outputs, work)) >= best.clock.end:
             return
-        for unit in list(_ready(table, set(outputs))):
-            for option in table.options[unit]:
+        for row in table.conditions:
+            if not row.needs <= outputs or not row.makes.isdisjoint(outputs):
+                continue
+            for option in table.options[row.unit]:
                 further = track.copy()
                 further.issue(option)
-                search(further, outputs | {task.output.name for task in unit})
-        for step in track.pending:
+                search(further, outputs | row.makes)
+        for waiting in track.pending:
             further = track.copy()
-            further.fetch(step)
+            further.fetch(waiting)
             search(further, outputs)
 
     search(Track(), frozenset())
@@ -424,7 +442,7 @@ def _bounds(
     yield clock.end
     yield (
         clock.dma
-        + sum(track.options[step].fetch for step in track.pending)
+        + sum(waiting.option.fetch for waiting in track.pending)
         + sum(cycles for name, cycles in work.items() if name not in outputs)
     )
     left = (level for name, level in table.levels.items() if name not in outputs)
