@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -116,6 +116,10 @@ class Configuration(Mapping[str, Any]):
         return self.name == other.name and self._values == other._values
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash((self.name, tuple(self._values.items())))
 
     def __repr__(self) -> str:

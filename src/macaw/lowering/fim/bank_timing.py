@@ -7,6 +7,7 @@ The prediction has only times, no data. It uses the emulator's timing rules,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from macaw.emu.rules.fim_dram import (
     CLOSED,
@@ -26,10 +27,16 @@ from macaw.emu.rules.fim_dram import (
     use_channel,
 )
 from macaw.isa.config import Configuration
-from macaw.isa.fim_islands import geometry
+from macaw.isa.fim_islands import Geometry, geometry
 
 OTHER = -2  # an open row that no job uses
 ANY = -3  # an open row that is the row of each access
+
+
+@lru_cache(maxsize=64)
+def _memory(config: Configuration) -> tuple[Timings, Geometry]:
+    """Return the timings and the geometry of the islands of a device."""
+    return Timings.of(config), geometry(config)
 
 
 class BankTiming:
@@ -41,8 +48,7 @@ class BankTiming:
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:
-        self.timings = Timings.of(config)
-        self.geometry = geometry(config)
+        self.timings, self.geometry = _memory(config)
         count = self.geometry.banks
         self.rows = [row] * count  # the open row of each bank
         self.activations = [PAST] * count

@@ -269,14 +269,17 @@ class Track:
         The option's copies would overwrite these. If `eager`, fetch all other results that are
         ready, too.
         """
-        clock, reads = self.clock, option.reads
         for other in self.pending:
-            if (
-                (self.eager and other.end <= max(clock.cp, clock.dma))
-                or (other.option.island == option.island and other.option.banks & option.banks)
-                or _overlap(other.writes, reads)
-            ):
+            if self.is_needed(other, option):
                 self.fetch(other)
+
+    def is_needed(self, other: Waiting, option: Option) -> bool:
+        """Return whether results that are still in banks are to be fetched before an option."""
+        if self.eager and other.end <= max(self.clock.cp, self.clock.dma):
+            return True
+        if other.option.island == option.island and other.option.banks & option.banks:
+            return True
+        return _overlap(other.writes, option.reads)
 
     def fetch(self, waiting: Waiting) -> None:
         """Account for the copy of the results of a step out of the island's banks."""

@@ -10,8 +10,8 @@ alignment.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from macaw.emu.rules.fim_dram import align_up
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
@@ -22,8 +22,7 @@ from macaw.lowering.fim.bank_timing import BankTiming
 EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(NamedTuple):
     """The address of a byte: `offset` bytes after a symbol in external memory or in cp's local
     memory, or after the first byte of an island. `memory` is EXTERNAL, LOCAL or ISLAND.
     """
@@ -38,8 +37,7 @@ class Location:
         return Location(self.memory, self.symbol, self.offset + offset, self.island)
 
 
-@dataclass(frozen=True)
-class Copy:
+class Copy(NamedTuple):
     """A transfer of the dma: `rows` rows of `row_bytes` bytes each; strides are in bytes."""
 
     dst: Location
@@ -54,7 +52,7 @@ class Copy:
         """The same copy, as a single row if its rows are contiguous on both sides."""
         size = self.row_bytes
         if self.rows > 1 and self.dst_stride == self.src_stride == size:
-            return replace(self, row_bytes=size * self.rows, rows=1, dst_stride=0, src_stride=0)
+            return Copy(self.dst, self.src, size * self.rows)
         return self
 
     def words(self) -> tuple[int, int, int, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -411,10 +410,9 @@ class Graph:
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
         """Return those outputs of `tasks`, in order, that the host or another task reads."""
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
-        readers = (task for task in self.tasks if task.output.name not in own)
         memories = {task.output.memory.name for task in tasks}
-        inputs = chain.from_iterable(task.inputs for task in readers)
-        read = (x for x in chain(inputs, self.results) if (x.base or x).name in memories)
+        inputs = (x for task in self.tasks if task.output.name not in own for x in task.inputs)
+        read = (x for x in (*inputs, *self.results) if (x.base or x).name in memories)
         names = {name for tensor in read for name in makers.of(tensor)}
         return [task.output for task in tasks if task.output.name in names]
 

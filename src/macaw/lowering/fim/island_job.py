@@ -388,9 +388,10 @@ def predict(job: Job, config: Configuration) -> Cycles:
 
 
 def _without_place(copy: Copy, period: int) -> Copy:
-    """Return a copy with the same cycles, whatever else external and local memory contain.
+    """Return a copy with the same cycles, for comparing the copies of two jobs.
 
-    Its places there have no symbol. After `period` bytes, the beats of the dma repeat.
+    Its addresses in external and local memory have no symbol, and are less than `period` bytes: the
+    beats of the dma repeat after so many.
     """
 
     def place(old: Location) -> Location:
@@ -400,7 +401,7 @@ def _without_place(copy: Copy, period: int) -> Copy:
     return Copy(place(copy.dst), place(copy.src), *sizes)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _simulated(
     blocks: tuple[Block, ...],
     phases: tuple[tuple[tuple[Copy, ...], ...], ...],
@@ -463,10 +464,11 @@ def _slack(
     `parts` has the first start's copies of constants, its copies of other inputs, and the last
     start's copies of results. The result has a number for all copies of inputs, for the blocks, for
     the copies of results, and for the copies of constants. `cycles` has the cycles of each of these
-    if the job is alone on the device. Copies save cycles if earlier steps have left open each row that they need. A
-    fetch saves the setup of the dma if the dma does it while the blocks still run. Blocks save at
-    most the cycles for which the accesses before them delay their first command: an open row must
-    be closed, at the earliest after its data are written, and another row opened.
+    if the job is alone on the device. Copies save cycles if earlier steps have left open each row
+    that they need. A fetch saves the setup of the dma if the dma does it while the blocks still
+    run. Blocks save at most the cycles for which the accesses before them delay their first
+    command: an open row must be closed, at the earliest after its data are written, and another
+    row opened.
     """
     # No part waits for the commands of another part, so each has a new model of the banks.
     carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]

@@ -174,6 +174,10 @@ class PointwiseJob:
 
     def blocks(self) -> list[Block]:
         """Return a list of a single block, which has all banks."""
+        return [self._block]
+
+    @cached_property
+    def _block(self) -> Block:
         several = not self._is_single
         head = [
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
@@ -192,7 +196,7 @@ class PointwiseJob:
         modes = tuple(Mode(function, ELEMENTWISE, self.form) for function in functions)
         if several:
             modes += (Mode(MUL, ELEMENTWISE, self.form, accumulates=True),)
-        return [Block(tuple(range(self.banks)), (*head, body), modes, self.row + self.rows - 1)]
+        return Block(tuple(range(self.banks)), (*head, body), modes, self.row + self.rows - 1)
 
     def _row_of_several(self) -> Iterator[Item]:
         """Yield the words of several functions for a row, one column after the other."""

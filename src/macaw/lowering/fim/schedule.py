@@ -18,7 +18,7 @@ from itertools import chain, islice
 
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bounds import least_cycles
-from macaw.lowering.fim.clock import NEVER, Clock, Track, simulate
+from macaw.lowering.fim.clock import NEVER, Track, simulate
 from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
@@ -194,7 +194,7 @@ def _cheapest(table: OptionTable, track: Track, units: Sequence[Unit], weight: f
     An option is not tried if its `_least_cost` is more than the cost of another option.
     """
     options = [option for unit in units for option in table.options[unit]]
-    bounds = [_least_cost(table, track.clock, option, weight) for option in options]
+    bounds = [_least_cost(table, track, option, weight) for option in options]
     best: tuple[float, int, int] = (math.inf, 0, 0)
     for bound, number in sorted(zip(bounds, range(len(options)), strict=True)):
         if bound > best[0]:
@@ -221,19 +221,26 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
     return trial.actions[-1].end + table.tail(option.tasks) + weight * copies
 
 
-def _least_cost(table: OptionTable, clock: Clock, option: Option, weight: float) -> float:
-    """Return a lower bound of `_cost`, which leaves out all copies but those of inputs.
+def _least_cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
+    """Return a lower bound of `_cost`.
 
-    Constants may be in the banks already. The results of earlier steps may be in other banks.
+    It leaves out copies of constants, because these may be in the banks already, and cp's
+    instructions before a copy. Of several islands, only the first one waits for its banks.
     """
-    parts = option.parts or (option,)
-    last, begin = parts[-1], clock.copies_end
+    clock, parts = track.clock, option.parts or (option,)
+    last, now = parts[-1], clock.copies_end
     if last.island is None:
         return 0
-    inputs_at = begin + sum(part.bring - part.constants for part in parts)
-    start = max(inputs_at, clock.islands.get(last.island, (0, 0))[0]) + last.issue_start
+    begin = now
+    for other in track.pending:
+        if track.is_needed(other, parts[0]):
+            begin = max(begin, clock.free(other.option)) + other.option.fetch
+    moved = sum(part.bring - part.constants for part in parts)
+    if moved:
+        begin = max(begin, clock.free(parts[0])) + moved
+    start = max(begin, clock.islands.get(last.island, (0, 0))[0]) + last.issue_start
     end = start + last.fetch + (last.compute if last.banks else 0)
-    return end + table.tail(option.tasks) + weight * (start - begin + option.fetch)
+    return end + table.tail(option.tasks) + weight * (start - now + option.fetch)
 
 
 # --- changes ---
