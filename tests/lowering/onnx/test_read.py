@@ -197,6 +197,17 @@ def test_limits_of_clip_are_single_numbers():
         read(model([node], {"x": (3,)}, low=np.zeros(3, np.float32)))
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3)])
+def test_an_empty_list_of_axes_of_squeeze(shape):
+    node = NODE("Squeeze", ["x", "axes"], ["y"], name="it")
+    made = model([node], {"x": shape}, axes=np.zeros(0, np.int64))
+    if 1 not in shape:
+        assert read(made).values["y"].shape == shape
+        return
+    with pytest.raises(LowerError, match=r"node it \(Squeeze\): its list of axes is empty"):
+        read(made)
+
+
 @pytest.mark.parametrize(("made", "message"), REFUSED)
 def test_refusals_name_the_place(made, message):
     with pytest.raises(LowerError, match=f"^{message}"):

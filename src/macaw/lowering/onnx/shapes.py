@@ -133,6 +133,9 @@ def _check_axes(node: onnx.NodeProto, inputs: Sequence[Value | None], version: i
     second = inputs[1] if len(inputs) > 1 else None
     if kind in _IN_SECOND and second is not None and second.array is not None:
         axes = [int(axis) for axis in second.array.reshape(-1)]
+        if kind == "Squeeze" and not axes and 1 in first.shape:
+            # ONNX's rules keep all axes then; onnxruntime removes those of length 1
+            raise LowerError("its list of axes is empty, which has two meanings")
     for axis in axes:
         check_axis(axis, rank)
 
