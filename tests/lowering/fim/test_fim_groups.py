@@ -12,6 +12,7 @@ from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise_groups import groups
 from macaw.lowering.fim.pointwise_words import Call, column_words
+from macaw.lowering.fim.readers import Readers
 from macaw.lowering.fim.schedule import list_schedule, preferred_groups
 from tests.lowering.fim.running import BASE, FORMAT_OF, TINY, alone, modelled, run
 
@@ -50,7 +51,7 @@ def cell(rows, columns, dtype=np.float16):
 )
 def test_a_cell_in_one_start(shape, dtype, engine):
     graph, given = cell(shape[0], shape[1], dtype)
-    stored = graph.results_of(graph.tasks)
+    stored = Readers(graph).results_of(graph.tasks)
     assert [x.name for x in stored] == ["new_c", "h"]
     rows = options(graph.tasks, BASE, graph.form, results=stored)
     (option,) = [row for row in rows if isinstance(row, Option)]
@@ -85,7 +86,7 @@ def test_random_functions_with_few_slices(slices, seed):
     device = TINY.changed({"fim.islands": 1, "fim.island.0.rz_slices": slices})
     device = device.changed({"fim.island.0.functions": "add sub mul div relu"})
     given = {name: numbers(4, 21, seed=n) for n, name in enumerate("abc")}
-    (option,) = options(graph.tasks, device, results=graph.results_of(graph.tasks))
+    (option,) = options(graph.tasks, device, results=Readers(graph).results_of(graph.tasks))
     assert isinstance(option, Option)
     plan = alone(graph, option)
     given = {x.name: given[x.name] for x in graph.inputs}
@@ -149,7 +150,7 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
     graph, _ = cell(8, 64)
 
     def ask(unit, config):
-        return options(unit, config, results=graph.results_of(unit))
+        return options(unit, config, results=Readers(graph).results_of(unit))
 
     table = option_table(graph, BASE, ask)
     chosen = preferred_groups(table)

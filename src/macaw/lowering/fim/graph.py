@@ -407,15 +407,6 @@ class Graph:
         """Return an object that says which tasks of the graph write the numbers of a tensor."""
         return Makers(self.tasks)
 
-    def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
-        """Return those outputs of `tasks`, in order, that the host or another task reads."""
-        own, makers = {task.output.name for task in tasks}, Makers(tasks)
-        memories = {task.output.memory.name for task in tasks}
-        inputs = (x for task in self.tasks if task.output.name not in own for x in task.inputs)
-        read = (x for x in (*inputs, *self.results) if (x.base or x).name in memories)
-        names = {name for tensor in read for name in makers.of(tensor)}
-        return [task.output for task in tasks if task.output.name in names]
-
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Return all tensors by name, computed in float64 without the rounding of the islands.
 

@@ -29,6 +29,7 @@ from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, Unit
 from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
+from macaw.lowering.fim.readers import Readers
 from macaw.lowering.fim.schedule import EFFORT, schedule
 from macaw.lowering.layer_source import SourceFiles
 
@@ -231,8 +232,10 @@ def _option_source(
     several islands may share a product.
     """
 
+    readers = Readers(graph)
+
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
-        form, stored = graph.form, graph.results_of(unit) if len(unit) > 1 else ()
+        form, stored = graph.form, readers.results_of(unit) if len(unit) > 1 else ()
         answers = options.options(unit, config, form, rows, together, stored)
         if not rows.resident or not options.has_constants(unit):
             return answers

@@ -13,6 +13,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.composed_functions import functions_of
 from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task, Tensor
+from macaw.lowering.fim.readers import Readers
 
 MOST_TASKS = 32  # the most tasks of a group
 MOST_TENSORS = 16  # the most operands and results of a group: a row has two columns of each
@@ -29,9 +30,10 @@ def groups(
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()
+    readers = Readers(graph)
     for functions in sorted(able, key=sorted):
         for excluded in (frozenset[Task](), *map(frozenset, others)):
-            for group in _partition(graph, functions, excluded):
+            for group in _partition(graph, readers, functions, excluded):
                 if len(group) > 1 and group not in seen:
                     seen.add(group)
                     yield group
@@ -55,7 +57,7 @@ def part_of_an_output(tasks: Sequence[Task], operands: Collection[Tensor]) -> Te
 
 
 def _partition(
-    graph: Graph, functions: AbstractSet[str], excluded: Collection[Task]
+    graph: Graph, readers: Readers, functions: AbstractSet[str], excluded: Collection[Task]
 ) -> list[tuple[Task, ...]]:
     """Return disjoint groups of tasks whose functions are in `functions`, without `excluded`.
 
@@ -78,7 +80,7 @@ def _partition(
             if other in group or other not in group_of:
                 continue
             larger = group | group_of[other]
-            if _is_group(graph, before, larger):
+            if _is_group(graph, readers, before, larger):
                 group = larger
         group_of |= dict.fromkeys(group, group)
     return [
@@ -87,7 +89,9 @@ def _partition(
     ]
 
 
-def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> bool:
+def _is_group(
+    graph: Graph, readers: Readers, before: list[list[int]], group: frozenset[int]
+) -> bool:
     """Return whether one start can compute the tasks whose numbers are in `group`.
 
     This is possible only if each path between two tasks of the group stays in the group, and if no
@@ -101,7 +105,7 @@ def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> b
     operands = operands_of(tasks)
     if part_of_an_output(tasks, operands) is not None:
         return False
-    if len(operands) + len(graph.results_of(tasks)) > MOST_TENSORS:
+    if len(operands) + len(readers.results_of(tasks)) > MOST_TENSORS:
         return False
     outside: set[int] = set()  # tasks outside of the group that depend on it
     for number in range(min(group), max(group) + 1):

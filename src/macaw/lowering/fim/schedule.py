@@ -65,6 +65,7 @@ def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
 def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
     """Return the plan of a finished track: the steps issued in a simulation, with their actions."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
+    known = Replay(track.issued)
     return GraphPlan(
         table.graph,
         steps,
@@ -75,17 +76,20 @@ def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
         tuple(
             end
             for place, option in enumerate(track.issued)
-            for end in [_end_if_separate(table, track.issued, place)] * max(1, len(option.parts))
+            for end in [_end_if_separate(table, known, track.issued, place)]
+            * max(1, len(option.parts))
         ),
         tuple(track.issued),
         holders=track.holders,
     )
 
 
-def _end_if_separate(table: OptionTable, options: Sequence[Option], place: int) -> int:
+def _end_if_separate(
+    table: OptionTable, known: Replay, options: Sequence[Option], place: int
+) -> int:
     before, after = list(options[:place]), list(options[place + 1 :])
     trials = _apart(table, before, options[place], after)
-    return min((simulate(trial).clock.end for trial in trials), default=0)
+    return min((known.end_of(trial) for trial in trials), default=0)
 
 
 def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
