@@ -133,7 +133,7 @@ def add_uses(
         if count:
             counted, first, last = TAKEN[what]
             if first >= 0:
-                if begin - origin < counters[first] or not counters[counted]:
+                if not counters[counted] or begin - origin < counters[first]:
                     counters[first] = begin - origin
                 if end - origin > counters[last]:
                     counters[last] = end - origin

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from struct import Struct, error
 
-from macaw.emu.pages import PAGE, SHIFT, WRITTEN, Pages
+from macaw.emu.pages import SHIFT, WRITTEN, Pages
 from macaw.emu.recordings import register_values
 from macaw.emu.state import State
 from macaw.isa.trace import ALL, FULL, RECORD
@@ -23,17 +23,20 @@ _PACK, _PACK_INTO = _STRUCT.pack, _STRUCT.pack_into
 class Spill:
     """A spill area, to which records are written one after the other while there is room.
 
-    `state` has the fields of `macaw.emu.recordings.fields`. `write` is a function that writes bytes
-    to memory and takes no simulated time.
+    `core` is the number of the core that the records are about. `state` has the fields of
+    `macaw.emu.recordings.fields`. `write` is a function that writes bytes to memory and takes no
+    simulated time.
     """
 
-    def __init__(self, state: State, write: Write) -> None:
+    def __init__(self, core: int, state: State, write: Write) -> None:
+        self._core = core
         self._state = state
         self._write = write
-        # The page of the last record: its first address, its bytes, the marks of its memory
-        # (`Pages.marks`) and its number among them. `_end` is the first address after both the page
-        # and the area; 0 if the page is not known.
-        self._begin = self._end = self._page = 0
+        # The memory of the last record: its first address, its bytes, and the marks of its pages.
+        # `_end` is the first address after both the memory and the area; 0 if the memory is not
+        # known.
+        self._begin = self._end = 0
+        self._pages: Pages
         self._bytes = memoryview(b"")
         self._marks = bytearray()
 
@@ -41,55 +44,57 @@ class Spill:
         """Go back to the beginning of the area, and set the count of lost records to 0."""
         state = self._state
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
-        self.forget_page()
+        self.forget()
 
-    def forget_page(self) -> None:
-        """Forget the memory page of the last record, because the area in the state has changed.
+    def forget(self) -> None:
+        """Forget the memory of the last record, because the area in the state has changed.
 
-        The next record then looks up its page again.
+        The next record then looks up its memory again.
         """
         self._end = 0
 
-    def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record: `head`, then the counters.
+    def take(self, group: int, loop: int, first: int, number: int, counters: Sequence[int]) -> None:
+        """Write a record of `number` instructions, which instruction number `first` begins.
 
-        `head` is core, group, loop, first instruction, number of instructions. If an area is set
-        but has no room, the record counts as lost. Raises `Fault` if the area is not in memory.
+        `counters` are those of the register group `group`, which recorded them in the loop `loop`.
+        If an area is set but has no room, the record counts as lost. Raises `Fault` if the area is
+        not in memory.
         """
         state = self._state
         place = state.trace_next
         following = place + _SIZE
-        if following <= self._end and self._marks[self._page] == WRITTEN:
+        if following <= self._end:
+            at, marks = place - self._begin, self._marks
             try:
-                _PACK_INTO(self._bytes, place - self._begin, *head, *counters)
+                _PACK_INTO(self._bytes, at, self._core, group, loop, first, number, *counters)
             except error:  # a value has more than 32 bits
-                head, counters = _in_32_bits(head), register_values(counters)
-                _PACK_INTO(self._bytes, place - self._begin, *head, *counters)
+                head = _in_32_bits(self._core, group, loop, first, number)
+                _PACK_INTO(self._bytes, at, *head, *register_values(counters))
+            if marks[at >> SHIFT] != WRITTEN or marks[at + _SIZE - 1 >> SHIFT] != WRITTEN:
+                self._pages.mark_rows(at, _SIZE, 1, 0)
             state.trace_next = following
         elif following <= state.trace_spill_end:
-            record = _PACK(*_in_32_bits(head), *register_values(counters))
-            self._find_page(place, self._write(place, record))
+            head = _in_32_bits(self._core, group, loop, first, number)
+            record = _PACK(*head, *register_values(counters))
+            found = self._write(place, record)
+            if found is not None:
+                self._remember(place, *found)
             state.trace_next = following
         elif state.trace_spill < state.trace_spill_end:
             state.trace_status = FULL
             state.trace_lost += 1
         # If there is no area, only the registers show the record, until the next record.
 
-    def _find_page(self, place: int, found: tuple[Pages, int] | None) -> None:
-        """Remember the memory page that contains the end of a record, for those that follow it.
+    def _remember(self, place: int, pages: Pages, offset: int) -> None:
+        """Remember the memory of a record, for those that follow it.
 
-        The record is at the address `place`; `found` is what `_write` returned for it.
+        The record is at the address `place`, which is at `offset` in the memory.
         """
-        if found is not None:
-            pages, offset = found
-            self._page = offset + _SIZE - 1 >> SHIFT
-            first = self._page << SHIFT
-            self._bytes = pages.bytes[first : min(first + PAGE, pages.size)]
-            self._marks = pages.marks
-            self._begin = place - offset + first
-            self._end = min(self._begin + len(self._bytes), self._state.trace_spill_end)
+        self._pages, self._bytes, self._marks = pages, pages.bytes, pages.marks
+        self._begin = place - offset
+        self._end = min(self._begin + pages.size, self._state.trace_spill_end)
 
 
-def _in_32_bits(head: tuple[int, ...]) -> tuple[int, ...]:
+def _in_32_bits(*head: int) -> Iterable[int]:
     """Return the low 32 bits of each number of a record's head."""
-    return tuple(value & ALL for value in head)
+    return [value & ALL for value in head]

@@ -246,16 +246,17 @@ class TraceBlock(Groups):
 
     # Reports of a core that executes one instruction after the other
 
-    def pass_border(self, tally: Tally, number: int) -> None:
+    def pass_border(self, tally: Tally, number: int) -> int:
         """Add the tally to all groups that record; then end and begin records.
 
         `number` is the number of the next instruction. A group ends its record if its last
         instruction is number `number` - 1, and begins a record if its first instruction is number
-        `number`.
+        `number`. Return the number of the next instruction at which a group may do so.
         """
         self.finish(tally, number)
         if number >= self.open_at:
             self.open(number)
+        return self.open_at if self.open_at < self.close_at else self.close_at
 
     def records_alone(self, number: int) -> bool:
         """Return whether the records from instruction `number` on have one instruction each.

@@ -51,12 +51,13 @@ class Groups(Registers):
         self.state = State(fields(config)) if state is None else state
         self.on = False
         self.open_at = self.close_at = ENDLESS
+        self._free_at = 0  # no open group records this instruction or a later one
         self._changed = changed
         # The open groups for which no instruction was reported yet: the number of their first
         # instruction, the groups, and their loops. While there are such groups, no other groups are
         # open.
         self._lazy: tuple[int, Sequence[tuple[int, int]]] | None = None
-        self._area = Spill(self.state, write)
+        self._area = Spill(core, self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
 
@@ -83,8 +84,10 @@ class Groups(Registers):
         """Compute the next borders (`open_at`, `close_at`) and `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
+        stops = [recording.stop for recording in self._active]
         if self._lazy is None:
-            self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
+            self.close_at = min(stops, default=ENDLESS)
+        self._free_at = max(stops, default=0)
         on = self.open_at < ENDLESS or self.active
         if on != self.on:
             self.on = on
@@ -107,7 +110,7 @@ class Groups(Registers):
     def reload(self) -> None:
         """Set counters and recordings from `self.state`."""
         self._lazy = None
-        self._area.forget_page()
+        self._area.forget()
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
@@ -125,10 +128,9 @@ class Groups(Registers):
             self._fire(number)
             return
         trigger = self._trigger
-        if trigger.next < number:
-            trigger.aim(number)
-        if trigger.next == number:
-            self._lazy = number, trigger.fire()
+        fired = trigger.fire(number)
+        if fired:
+            self._lazy = number, fired
             self.close_at = number + self.state.trace_num
         self.open_at = trigger.next
         if self.open_at == ENDLESS:
@@ -153,13 +155,9 @@ class Groups(Registers):
     def _fire(self, number: int) -> None:
         """Open each free group that starts to record with instruction `number` (auto mode)."""
         trigger = self._trigger
-        if trigger.next < number:
-            trigger.aim(number)
-        if trigger.next == number:
-            recordings, stop = self.recordings, number + self.state.trace_num
-            for group, loop in trigger.fire():
-                if recordings[group] is None:
-                    self._open(group, loop, number, stop)
+        for group, loop in trigger.fire(number):
+            if self.recordings[group] is None:
+                self._open(group, loop, number, number + self.state.trace_num)
         self.open_at = trigger.next
         if self.open_at == ENDLESS:
             self._settle()
@@ -180,15 +178,13 @@ class Groups(Registers):
         for group, loop in fired:
             counters = found if len(fired) == 1 else found.copy()
             self.counters[group] = counters
-            self._area.take((self.core, group, loop, number, self.state.trace_num), counters)
+            self._area.take(group, loop, number, self.state.trace_num, counters)
 
     def _records_one(self, number: int) -> bool:
         """Return whether a record that begins with instruction `number` has only this instruction,
         and all open records end before it.
         """
-        if self.state.trace_num != 1 or self._lazy is not None:
-            return False
-        return not self._active or all(other.stop <= number for other in self._active)
+        return self.state.trace_num == 1 and self._lazy is None and number >= self._free_at
 
     def _record_one(self, number: int, found: list[int]) -> None:
         """Write a record of instruction `number` for each free group that starts to record with it.
@@ -196,9 +192,7 @@ class Groups(Registers):
         `found` has the counters of this instruction, which has ended. `_records_one` must be true.
         """
         trigger = self._trigger
-        if trigger.next < number:
-            trigger.aim(number)
-        fired = trigger.fire() if trigger.next == number else ()
+        fired = trigger.fire(number)
         self.open_at = trigger.next
         if self.open_at == ENDLESS:
             self._settle()
@@ -206,7 +200,7 @@ class Groups(Registers):
             if self.recordings[group] is None:
                 counters = found if len(fired) == 1 else found.copy()
                 self.counters[group] = counters
-                self._area.take((self.core, group, loop, number, 1), counters)
+                self._area.take(group, loop, number, 1, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group's counters; from now on it records instructions `first` to `stop` - 1.
@@ -216,6 +210,8 @@ class Groups(Registers):
         """
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
+        if stop > self._free_at:
+            self._free_at = stop
         if not self._active or self._active[-1].group < group:
             self._active = [*self._active, recording]
             if stop < self.close_at:
@@ -240,13 +236,16 @@ class Groups(Registers):
     def _finish(self, recording: Recording) -> None:
         """Write a complete record to memory. Raises `Fault` if the spill area is not in memory."""
         self.recordings[recording.group] = None
-        if len(self._active) > 2 or self.open_at == ENDLESS:
+        active = self._active
+        if len(active) > 2 or self.open_at == ENDLESS:
             self._settle()
+        elif len(active) == 2:
+            other = active[active[0] is recording]
+            self._active, self.close_at = [other], other.stop
         else:
-            self._active = [other for other in self._active if other is not recording]
-            self.close_at = self._active[0].stop if self._active else ENDLESS
-        head = self.core, recording.group, recording.loop, recording.first, recording.starts
-        self._area.take(head, recording.counters)
+            self._active, self.close_at = [], ENDLESS
+        first, number = recording.first, recording.starts
+        self._area.take(recording.group, recording.loop, first, number, recording.counters)
 
     # Registers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, count, cycle, islice, repeat
 
 from macaw.emu.state import State
 
@@ -58,16 +59,21 @@ class Trigger:
             self._loops[group] = loop
         self.next = min(self._starts)
 
-    def fire(self) -> Sequence[tuple[int, int]]:
-        """Return (group, loop) of each group that starts to record with instruction `next`.
+    def fire(self, number: int) -> Sequence[tuple[int, int]]:
+        """Return (group, loop) of each group that starts to record with instruction `number`.
 
         A group starts every `trace_overhead` instructions; `loop` is the number of this start, from
-        0. The method also computes with which later instruction these groups start again.
+        0. The method also computes with which later instruction these groups start again. If
+        earlier instructions than `number` were to start groups, those starts are left out.
         """
+        if self.next < number:
+            self.aim(number)
+        if self.next != number:
+            return ()
         if self._step:
-            self.next += self._step
+            self.next = number + self._step
             return next(self._turns)
-        number, starts, fired = self.next, self._starts, []
+        starts, fired = self._starts, []
         overhead, loops = self._state.trace_overhead, self._state.trace_loops
         for group, start in enumerate(starts):
             if start == number:
@@ -81,13 +87,11 @@ class Trigger:
 
 
 def _turns(groups: int, starts: int) -> Iterator[tuple[tuple[int, int]]]:
-    """Yield, endlessly, ((group, loop),) for each start; `groups` groups start in turn.
+    """Return endless items ((group, loop),), one for each start; `groups` groups start in turn.
 
     `loop` is the number of starts that the group has had before. The first `starts` starts are left
     out.
     """
     loop, first = divmod(starts, groups)
-    while True:
-        for group in range(first, groups):
-            yield ((group, loop),)
-        loop, first = loop + 1, 0
+    loops = chain.from_iterable(map(repeat, count(loop), repeat(groups)))
+    return islice(zip(zip(cycle(range(groups)), loops)), first, None)

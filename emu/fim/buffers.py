@@ -158,6 +158,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
         buffer.arrivals.append(stored)
         block.stored = max(block.stored, stored)
     buffer.producer = block.index
+    island.moved = count
     island.counts["pushed"] += count
     island.counts["column_writes"] += count
     wake(island, block, f"buffer {number}")
@@ -249,6 +250,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     if island.island_origins is not None:
         island.island_origins.record_pull(block, file, offsets)
     setattr(block, f"{file}_ready", max(end, block.pull_ready((file,))))
+    island.moved = count
     island.counts["pulled"] += count
     island.counts["column_reads"] += count
     return finish(island, block, time)

@@ -58,6 +58,7 @@ class Island(Core, PortlessMover):
         # For the trace: while only one block runs, the tally adds up what its words use.
         self.batch: Batch | None = None  # the repeats that the engine has just done
         self.batch_mode: Mode | None = None  # the mode of `batch`
+        self.moved = 0  # columns that the present word has pushed or pulled
         self.is_single = False  # whether only one block runs
         self.tally = Tally()
         self.tally_end = UNKNOWN  # the number of the first word that is not in the tally

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
-
-from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.typed_records import NamedTuple
 
 # Occurrences (`macaw.isa.trace.OCCURRENCES`): name, first cycle, end, number of occurrences.
 Use = tuple[str, int, int, int]
@@ -12,8 +10,7 @@ Use = tuple[str, int, int, int]
 UNKNOWN = -1  # stands for the number of a word that the trace does not know
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Repeats of a `fim` that the engine has done at once.
 
     The first repeat was requested for cycle `requested` and done in cycle `at`. Each further repeat
@@ -27,7 +24,7 @@ class Batch:
     requested: int
     at: int
     period: int
-    count: int  # the number of repeats
+    number: int  # of repeats
     step: int
     first_waits: int
     waits: int
@@ -40,7 +37,7 @@ class Batch:
 
     def plain(self) -> tuple[int, ...]:
         """Return the fields in order, as a plain value for a snapshot."""
-        return astuple(self)
+        return tuple(self)
 
     def count_before(self, time: int) -> int:
         """Return how many of the repeats are requested for a cycle before `time`."""
@@ -48,36 +45,39 @@ class Batch:
             return 0
         # the cycle for which the second repeat is requested; later ones follow regularly
         later = time - self.at - self.step
-        if self.count == 1 or later <= 0:
+        if self.number == 1 or later <= 0:
             return 1
-        return min(self.count, 1 - -later // self.period)
+        return min(self.number, 1 - -later // self.period)
 
     @property
     def last_requested(self) -> int:
         """The cycle for which the last repeat is requested."""
-        if self.count == 1:
-            return self.requested
-        return self.at + (self.count - 2) * self.period + self.step
+        requested, at, period, number, step = self[:5]
+        return requested if number == 1 else at + (number - 2) * period + step
 
     def split(self, count: int) -> tuple[Batch, Batch]:
         """Return the first `count` repeats and the rest, as two records."""
         at = self.at + count * self.period
-        first = replace(self, count=count, until=0)
-        requested, left = at - self.period + self.step, self.count - count
-        rest = replace(self, requested=requested, at=at, count=left, first_waits=self.waits)
+        first = self._replace(number=count, until=0)
+        requested, left = at - self.period + self.step, self.number - count
+        rest = self._replace(requested=requested, at=at, number=left, first_waits=self.waits)
         return first, rest
 
     def uses(self) -> list[Use]:
         """Return all uses that these repeats report to the trace."""
-        at, count = self.at, self.count
-        last = at + (count - 1) * self.period
-        kind, columns = ("writes", self.writes) if self.writes else ("reads", self.reads)
-        uses = [(kind, at, last, count * columns)] if columns else []
-        if self.products:
-            until = last + self.result
-            uses.append(("unit", at, until, count * self.products))
-            uses.append(("array", at, until, count * self.passes))
-        waits = self.first_waits + (count - 1) * self.waits
+        (requested, at, period, number, _, first_waits, waits, reads, writes, products, passes,
+         result, _) = self  # fmt: skip
+        last = at + (number - 1) * period
+        uses = []
+        if writes:
+            uses.append(("writes", at, last, number * writes))
+        elif reads:
+            uses.append(("reads", at, last, number * reads))
+        if products:
+            until = last + result
+            uses.append(("unit", at, until, number * products))
+            uses.append(("array", at, until, number * passes))
+        waits = first_waits + (number - 1) * waits
         if waits:
-            uses.append((f"{kind}_blocked", self.requested, last, waits))
+            uses.append(("writes_blocked" if writes else "reads_blocked", requested, last, waits))
         return uses

@@ -176,6 +176,12 @@ class Block:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
         self.mode = Mode()
         self.registers_changed()
+        if self.pending is not None:
+            self.put_off(self.pending)
+
+    def put_off(self, repeats: Batch) -> None:
+        """Report `repeats` to the trace later. Set `due`, when the last of them is requested."""
+        self.pending, self.due = repeats, repeats.last_requested
 
     def registers_changed(self) -> None:
         """Compute `mode`, the mode of operations, after the circuits' registers have changed."""

@@ -33,14 +33,13 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
         if other.repeat:
             number += 1
         if other.pending is not None:
-            tallies, waits = False, True
+            tallies, waits = False, waits or marks or other.due <= time
     if not tallies and island.tally_end != UNKNOWN:
         flush_tally(island)
     if waits:
         report_until(island, time, block.index, marks)
-    counts, dram = island.counts, island.dram
-    bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
-    island.batch = None
+    bank_waits = island.dram.bank_waits
+    island.batch, island.moved = None, 0
     ended = act(island, block, word.values, limit)
     if block.waiting:
         return ended
@@ -55,12 +54,11 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     uses: Sequence[Use] = ()
     if batch is None:
         until = block.time if block.running else time + island.divider
-        pushed, pulled = counts["pushed"] - pushed, counts["pulled"] - pulled
-        bank_waits = dram.bank_waits - bank_waits
-        if pushed or pulled or bank_waits:
-            uses = _transfer_uses(block, time, dram.data_end, pushed, pulled, bank_waits)
-    elif batch.count > 1 and not island.is_single:
-        block.pending = batch
+        bank_waits = island.dram.bank_waits - bank_waits
+        if island.moved or bank_waits:
+            uses = _transfer_uses(island, word, time, block.time, bank_waits)
+    elif batch.number > 1 and not island.is_single:
+        block.put_off(batch)
         if begun != BEFORE:
             island.trace.begin(begun, number)
         return ended
@@ -69,27 +67,26 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     if tallies:
         _tally(island, block, begun, uses, until)
     else:
-        _report(island, block, uses, until, address, begun)
+        island.trace.report(block.number, uses, until, begun)
+        if island.listeners:
+            _announce(island, block, uses, until, address)
     return ended
 
 
 def _transfer_uses(
-    block: Block, time: int, data_end: int, pushed: int, pulled: int, bank_waits: int
+    island: Island, word: Decoded, begin: int, until: int, bank_waits: int
 ) -> Sequence[Use]:
-    """Return the uses of a word of a block that pushes or pulls columns, for the trace.
+    """Return the uses of a `word` that opens or closes a row, or that pushes or pulls columns.
 
-    The word starts in cycle `time`, and its last data end before cycle `data_end`. `pushed` and
-    `pulled` are the numbers of columns. `bank_waits` is the sum of the word's waits in cycles, each
-    times the number of banks that waited.
+    The word lasts from cycle `begin` up to (excluding) `until`. `bank_waits` is the sum of the
+    word's waits in cycles, each times the number of banks that waited.
     """
-    uses = []
-    if pulled:
-        uses.append(("external_reads", time, data_end, pulled))
-    if pushed:
-        uses.append(("external_writes", time, data_end, pushed))
+    uses, writes = [], word.row.mnemonic == "push"
+    if island.moved:
+        moves = "external_writes" if writes else "external_reads"
+        uses.append((moves, begin, island.dram.data_end, island.moved))
     if bank_waits:
-        blocked = "writes_blocked" if pushed else "reads_blocked"
-        uses.append((blocked, time, block.time, bank_waits))
+        uses.append(("writes_blocked" if writes else "reads_blocked", begin, until, bank_waits))
     return uses
 
 
@@ -99,8 +96,9 @@ def _transfer_uses(
 def _tally(island: Island, block: Block, begun: int, uses: Sequence[Use], until: int) -> None:
     """Add the uses of a block's present word to the island's tally, while only one block runs.
 
-    `begun` and `until` are as in `_report`. `flush_tally` reports the tally later, when a register
-    group of the trace next starts or stops recording.
+    `begun` is the cycle in which the word began, or `BEFORE` if it began in an earlier call.
+    `until` is the cycle in which the word is done, or 0 if it is not done yet. `flush_tally`
+    reports the tally later, when a register group of the trace next starts or stops recording.
     """
     trace, tally, number = island.trace, island.tally, block.number
     if begun != BEFORE:
@@ -114,7 +112,7 @@ def _tally(island: Island, block: Block, begun: int, uses: Sequence[Use], until:
     island.tally_end = number + 1
     add_uses(tally.values, uses)
     if until:
-        island.tally_block, block.number = None, UNKNOWN
+        island.tally_block = None
         tally.end_instruction(until)
         if number + 1 >= trace.close_at:
             flush_tally(island)
@@ -137,48 +135,38 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
     For blocks with numbers below `index`, also report the repeats requested in cycle `time`.
     Without `exactly`, report a block's pending repeats only if all of them can be reported now.
     """
-    waiting = [
-        (block.pending.last_requested, block.index, block)
-        for block in island.blocks
-        if block.pending is not None
-    ]
-    waiting.sort()
-    for last, number, block in waiting:
+    due = []
+    for block in island.blocks:
         pending = block.pending
-        assert pending is not None
-        until = time + (number < index)
+        if pending is not None:
+            until = time + (block.index < index)
+            if block.due < until or (exactly and pending.requested < until):
+                due.append((block.due, block.index, until, pending, block))
+    due.sort()
+    for last, _, until, pending, block in due:
         if last < until:
             block.pending = None
-        elif exactly and pending.requested < until:
-            pending, block.pending = pending.split(pending.count_before(until))
         else:
-            continue
-        _report(island, block, pending.uses(), pending.until)
+            pending, rest = pending.split(pending.count_before(until))
+            block.put_off(rest)
+        uses = pending.uses()
+        island.trace.report(block.number, uses, pending.until)
+        if island.listeners:
+            _announce(island, block, uses, pending.until)
 
 
-def _report(
-    island: Island,
-    block: Block,
-    uses: Sequence[Use],
-    until: int,
-    address: int = 0,
-    begun: int = BEFORE,
+def _announce(
+    island: Island, block: Block, uses: Sequence[Use], until: int, address: int = 0
 ) -> None:
-    """Report the uses of a block's present word to the trace and to listeners.
+    """Announce the uses of a block's present word to listeners.
 
-    `address` is the address of the word, for the listeners. `until` is the cycle in which the word
-    is done, or 0 if it is not done yet. `begun` is the cycle in which the word began, or `BEFORE`
-    if an earlier report contained this cycle.
+    `address` is the address of the word. `until` is the cycle in which the word is done, or 0 if it
+    is not done yet.
     """
-    if island.tracing:
-        island.trace.report(block.number, uses, until, begun)
-    if island.listeners:
-        for of, begin, end, times in uses:
-            if times:
-                own: dict[str, int | str]
-                own = {"address": address, "block": block.index, "of": of}
-                island.announce("used", **own, begin=begin, until=end, times=times)
-        if until:
-            island.announce("done", address=address, block=block.index, until=until)
+    for of, begin, end, times in uses:
+        if times:
+            own: dict[str, int | str]
+            own = {"address": address, "block": block.index, "of": of}
+            island.announce("used", **own, begin=begin, until=end, times=times)
     if until:
-        block.number = UNKNOWN
+        island.announce("done", address=address, block=block.index, until=until)

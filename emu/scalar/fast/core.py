@@ -92,13 +92,12 @@ class TranslatingCore(ScalarCore):
         trace, watch = self.trace, self.counting.watch
         changes = watch.changes
         try:
-            trace.pass_border(self.tally, number)
+            border = trace.pass_border(self.tally, number)
         except Fault as fault:
             self.spill_fault = fault
             return NO_BORDER
         if self.shared or not self.tracing or watch.changes != changes:
             return NO_BORDER
-        border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         return border - number
 
     def _take_reports(self, first: int) -> None:
@@ -110,12 +109,10 @@ class TranslatingCore(ScalarCore):
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         for times, begun, passes, place, taken in self.reports:
             end = first + passes * times.length + place
-            while border < end and self.tracing:
+            while border < end:
                 if at < border:
                     times.add(tally, begun, passes, at - first, border - first, False)
-                trace.pass_border(tally, border)
-                at = border
-                border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+                at, border = border, trace.pass_border(tally, border)
             if not self.tracing:
                 break
             times.add(tally, begun, passes, at - first, end - first, taken)
@@ -132,12 +129,14 @@ class TranslatingCore(ScalarCore):
         times = block.times
         if times is None:
             return False
+        walks, trace = times.walks, self.trace
+        if is_late and walks is not None and not walks:
+            return True
         # no instruction takes less than a cycle
         if room >= (limit - self.time + block.length if times.length else block.length):
             return True
-        walks, trace = times.walks, self.trace
-        if not is_late or not walks:
-            return is_late and (walks is not None or trace.area[0] >= trace.area[1])
+        if not is_late or walks is None:
+            return is_late and trace.area[0] >= trace.area[1]
         passes = (limit - self.time) // times.cycles + 1 if times.length else 1
         return not any_meets(walks, trace.area, self.x, passes)
 

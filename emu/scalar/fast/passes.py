@@ -101,33 +101,29 @@ class PassTimes:
         """
         if passes:
             length, cycles = self.length, self.cycles
-            whole = passes * length
-            if first < whole:
-                row, at = divmod(first, length)
-                begin, rows = time + row * cycles, passes - row
-                if end > whole and (rows > 1 or not at):
-                    part = self._long_part(at, end - whole, taken)
-                    if part is not None:
-                        tally.add_part(part, begin, time + passes * cycles, rows)
-                        return
-                last = at + (end if end < whole else whole) - first
-                if last >= at + length:
-                    rows, last = divmod(last, length)
-                    part = self._long_part(at, last, False)
-                    assert part is not None
-                    tally.add_part(part, begin, begin + rows * cycles, rows)
-                else:
-                    if last >= length:
-                        tally.add_part(self._short_part(at, length, True), begin, begin, 0)
-                        at, last, begin = 0, last - length, begin + cycles
-                    if last:
-                        tally.add_part(self._short_part(at, last, False), begin, begin, 0)
-                if end <= whole:
+            row, end_row = first // length, end // length
+            if row > passes:
+                row = passes
+            if end_row > passes:
+                end_row = passes
+            first -= row * length
+            end -= end_row * length
+            begin, time, rows = time + row * cycles, time + end_row * cycles, end_row - row
+            if rows > 1 or (rows and end >= first):
+                part = self._long_part(first, end, taken)
+                if part is not None:
+                    tally.add_part(part, begin, time, rows)
                     return
-                first = whole
-            first -= whole
-            end -= whole
-            time += passes * cycles
+            if rows > 1:
+                part = self._long_part(first, 0, False)
+                assert part is not None
+                tally.add_part(part, begin, time, rows)
+                first = 0
+            elif rows:
+                tally.add_part(self._short_part(first, length, True), begin, begin, 0)
+                first = 0
+            if not end:
+                return
         tally.add_part(self._short_part(first, end, taken), time, time, 0)
 
     def _make_short_part(self, first: int, end: int, taken: bool) -> Part:
@@ -139,11 +135,11 @@ class PassTimes:
         return Part(self.instructions[first].begin, until, uses.values())
 
     def _make_long_part(self, first: int, end: int, taken: bool) -> Part | None:
-        """Return the part that begins in a complete pass and contains at least one as a whole.
+        """Return the part that begins in a complete pass and is at least as long as one.
 
         It begins with instruction `first` of its first pass, and ends before instruction `end` of
-        its last pass. `taken` is as in `_make_short_part`. The result is None if only the last pass
-        has uses of some kind.
+        its last pass, which is a later one. `taken` is as in `_make_short_part`. The result is None
+        if only the last pass has uses of some kind.
         """
         length, cycles = self.length, self.cycles
         before, whole = self._joined(0, length, True)
