@@ -90,13 +90,13 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         reads, writes = (0, banks) if operation.to == IOSA else (banks, 0)
         units = banks if operation.computes else 0
         island.batch_mode = mode
-        island.batch = Batch(
+        island.batch = tuple.__new__(Batch, (  # half the time of `Batch(...)`
             block.time, at, period, count, step,
             island.dram.bank_waits - waited - (count - 1) * waits, waits,
             reads if operation.has_column else 0, writes,
             units * latency.products, units * latency.passes, result,
             last + step if count == left else 0,
-        )  # fmt: skip
+        ))  # fmt: skip
     block.time = last + step
     if operation.computes:
         block.alu_free = last + lead + latency.busy * step
