@@ -182,7 +182,10 @@ class ValueEvent(FlagEvent):
         """
 
     def more(self) -> Iterator[tuple[str, Bools]]:
-        """Yield (name, array of flags), as `_flags` does, for values outside of register files."""
+        """Yield (name, mask) for each array of values outside of register files.
+
+        The mask is true for those elements that have the special value, as in the result of `test`.
+        """
         return iter(())
 
 

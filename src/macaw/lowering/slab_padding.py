@@ -96,10 +96,10 @@ class PaddedSlabs:
 
     @property
     def _repeats(self) -> int:
-        """How often the dma loads slabs with the same position and part of the kernel.
+        """How many slabs the dma loads for one position in the image and one part of the kernel.
 
-        It does so for each image, each tile of input channels, and each tile of output channels. If
-        the PEs keep the slab for all tiles of output channels, these need only one load.
+        It loads one for each image, each tile of input channels, and each tile of output channels.
+        If the PEs keep a slab for all tiles of output channels, these tiles need only one load.
         """
         plan = self.plan
         outputs = 1 if plan.holds_activations else plan.count("N")

@@ -34,9 +34,10 @@ def distinct_names(
 
 
 def _cut(name: str, least: int, width: int, mark: str) -> str:
-    """Return the part of a name that fits into a column of `width` characters, without the mark.
+    """Return a name if it has at most `width` characters, else the first characters of it.
 
-    At least the first `least` characters are part of it.
+    The caller appends `mark` to a name that is cut, so the name is cut to leave room for it. But at
+    least the first `least` characters stay.
     """
     return name if len(name) <= width else name[: max(least, width - len(mark))]
 

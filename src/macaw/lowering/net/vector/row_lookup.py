@@ -61,7 +61,7 @@ class RowLookup(VectorOperation):
         return self.width * Types.size(self.to)
 
     def check(self) -> None:
-        """Raise `LowerError` unless the table has whole rows."""
+        """Raise `LowerError` if `table` is empty, or no multiple of `row_bytes` bytes."""
         super().check()
         if not self.table or len(self.table) % self.row_bytes:
             raise LowerError(f"a table of {len(self.table)} bytes", f"rows of {self.row_bytes}")
