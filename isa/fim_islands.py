@@ -7,7 +7,6 @@ values of the preset `base`, and further islands are slower.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from macaw.isa import memory_map
@@ -412,7 +411,6 @@ class Abilities:
         return ", ".join(name for name in names if name in values) or "none"
 
 
-@lru_cache(maxsize=1024)
 def abilities(config: Mapping[str, Any], island: int) -> Abilities:
     """Return the abilities of one island of a device."""
     prefix = f"fim.island.{island}"
