@@ -131,10 +131,4 @@ def add_uses(
     """
     for what, begin, end, count in uses:
         if count:
-            counted, first, last = TAKEN[what]
-            if first >= 0:
-                if not counters[counted] or begin - origin < counters[first]:
-                    counters[first] = begin - origin
-                if end - origin > counters[last]:
-                    counters[last] = end - origin
-            counters[counted] += count
+            add(counters, TAKEN[what], begin - origin, end - origin, count)
