@@ -23,9 +23,9 @@ class Arrival:
     """One arrival of a core at an instruction, and the points that must not stop it there again.
 
     The core has come to the instruction, and has not executed it yet. `moment` is the result of
-    `Inspectable.moment`. `points` has the numbers of the points that have been tested since. If a
-    stop has shown the user this instruction, points with a number above `newest` were set after
-    that stop.
+    `Inspectable.moment`. `points` has the numbers of the points whose hits in this arrival were
+    already counted. If a stop has shown the user this instruction, points with a number above
+    `newest` were set after that stop.
     """
 
     moment: object
@@ -44,11 +44,11 @@ class Arrivals:
         self._at.clear()
 
     def show(self, core: Core, newest: int) -> None:
-        """Record that a stop shows the user a core before its next instructions.
+        """Record that a stop shows the user which instructions a core will execute next.
 
-        `newest` is the greatest number of a point so far. Points with a greater number do not stop
-        the core at these instructions now, because the user sets such points after this stop. They
-        stop the core when it arrives there again.
+        `newest` is the greatest number of a point at this stop. Points with a greater number are
+        set later. They do not stop the core in its present arrival at these instructions, but in
+        its next one.
         """
         for address in core.next_addresses:
             arrival = self._arrival(core, address)
@@ -62,14 +62,18 @@ class Arrivals:
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
-        """Return whether point `number` may still stop `core` in its arrival at `address`."""
+        """Return whether point `number` may still stop `core` at `address`.
+
+        In its present arrival, the core does not stop at a point that was hit already, or that the
+        user has set after a stop has shown the core there.
+        """
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True
         return number not in arrival.points and number <= arrival.newest
 
     def is_shown(self, core: Core, address: int) -> bool:
-        """Return whether the last stop showed `core` in its present arrival at `address`."""
+        """Return whether a stop has shown the user that `core` is at `address` in this arrival."""
         arrival = self._at.get((core.name, address))
         return (
             arrival is not None and arrival.moment == core.moment(address) and arrival.newest < NONE

@@ -1,8 +1,9 @@
 """Finds the calls from which a core has not returned: from the link register and the stack.
 
 Assembly code has no frame records. So each word on the stack that is the address after a call
-counts as a return address. A direct call counts only if it can have called the function of the
-frame that was found before: the target of the call is at or before the address of that frame.
+counts as a return address. The search begins at the innermost call. A direct call counts only if
+its target is at or before the address that was found before it, because that address is in the
+called function.
 """
 
 from __future__ import annotations

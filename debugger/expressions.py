@@ -96,8 +96,8 @@ class Expression:
     """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
 
     `accesses` has the values of the device that it reads, each with a function that returns the
-    present indices; `set` changes `target`. `live` is its Python text in the code to which a fast
-    engine translates the program of `live_core`; while a test in `guards` holds, it may be wrong.
+    present indices; `set` changes `target`. `live` is its Python text in a fast engine's code for
+    the program of `live_core`. While a test in `guards` is true, this text may be wrong.
     """
 
     text: str
@@ -151,7 +151,7 @@ def compile_expression(
 ) -> Expression:
     """Compile the expression `text` for the debuggee's present device.
 
-    Short names in it refer to `focus`, or else to the debuggee's. Raises `ExpressionError`.
+    Short names refer to `focus`, by default to the debuggee's focus. Raises `ExpressionError`.
     """
     try:
         node = grammar.parse(with_symbols(debuggee.program, text))
@@ -353,9 +353,9 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return Python text that reads what `access` gives for the indices `codes`: a number.
+        """Return Python text that reads the number in memory to which `access` refers.
 
-        The text is empty if the address is not constant, or if a fast engine must not read there.
+        `codes` are its indices. The text is empty if they vary, or if engines must not read there.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
@@ -379,7 +379,7 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """Return the text of `code`, which must be a whole number; messages call it `what`."""
+        """Return Python text for `code` that checks for a whole number; errors call it `what`."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 
@@ -412,9 +412,9 @@ _SHAPES = {
 
 
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
-    """Return an upper bound for the bits of the magnitude of `left sign right`.
+    """Return how many bits the magnitude of the result of the operator `sign` has at most.
 
-    `left` and `right` are such bounds for the operands, `sign` is the operator.
+    `left` and `right` say the same of the magnitudes of its operands.
     """
     if sign in ("||", "&&", *COMPARISONS):
         return 2

@@ -161,10 +161,10 @@ class FrameBuilder:
         return cycle + self._past.apart
 
     def note_stop(self) -> None:
-        """React to a stop.
+        """React to a stop, for which the next frames are built.
 
-        From now on, the ages of values (how many stops ago they changed) count from this stop. The
-        changes of counters are those since the stop before it.
+        In these frames, the age of a value is the number of stops from its change to this stop.
+        The change of a counter is its growth from the previous stop to this stop.
         """
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
@@ -199,9 +199,10 @@ class FrameBuilder:
     def age(self, key: Hashable, value: Any) -> int:
         """Return how many stops ago the value of the item `key` has changed, at most `OLD`.
 
-        `value` is the present value. The result is also `OLD` if it is unknown when the value has
-        changed: at the first call for an item, and for a new value if there was no call at the last
-        stop.
+        `value` is the present value. The method knows when the value has changed only if it was
+        called for this item at each stop. So the result is `OLD` at the first call for an item. It
+        is also `OLD` if the value differs from that of the last call, and the method was not called
+        at the previous stop.
         """
         last = self._changes.get(key)
         since = self._stops - OLD
@@ -339,7 +340,10 @@ class FrameBuilder:
         return tuple(sorted(counter_rows, key=lambda row: row.core not in focus_cores))
 
     def stalls(self) -> tuple[Stall, ...]:
-        """Return the rows of the stall trees; if a wait never ends, also a row for each cause."""
+        """Return the rows of the stall trees.
+
+        If a wait never ends, rows follow with sentences about the causes (`StallReport.causes`).
+        """
         session = self.interpreter.session
         stall_rows = rows(session.why_stalled(), session.device.cycle)
         return tuple(

@@ -113,10 +113,10 @@ def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
 
 
 def _first_count(core: Core) -> str:
-    """Return the path of the first counter that each deepest unit of a core has.
+    """Return the path of the first counter that each unit of a core's deepest level has.
 
-    If the units have no counter, return the path of their first 64-bit number; `retired` without
-    such a number.
+    If these units have no counter, return the path of their first 64-bit number. If they have no
+    such number, return `retired`, the path of the number of instructions.
     """
     shape = counts(core)
     fields = [row for row in core.state.fields if row.shape == shape and row.dtype == "int64"]

@@ -20,10 +20,11 @@ from macaw.emu.device import Device
 class LineCosts:
     """The cycles of lines and instructions of a program on the critical path of a run.
 
-    `cycles` is the length of the run. `instructions` has the cycles by address in the program:
-    the cycles of instructions in copies of a section are added to those of the original. `lines`
-    has the cycles by (file, line number). Cycles that belong to no instruction are in neither of
-    the two.
+    `cycles` is the length of the run, `reason` a sentence that says why the run stopped, and
+    `is_complete` whether the program ended by itself. `instructions` has the cycles by address in
+    the program: the cycles of instructions in copies of a section are added to those of the
+    original. `lines` has the cycles by (file, line number). Both leave out cycles that belong to
+    no instruction.
     """
 
     cycles: int  # of the run

@@ -169,8 +169,8 @@ def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
 class Target(NamedTuple):
     """An address at which a core may execute the instruction of a location.
 
-    If `of` is not None, the core executes a copy of the program's code at the address `of`. The
-    target counts only while memory has this copy at `address`.
+    If `of` is not None, the instruction at `address` is a copy of the one that the program has at
+    the address `of`. The target counts only while memory has this copy at `address`.
     """
 
     core: Core

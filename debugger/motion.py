@@ -221,7 +221,7 @@ class Motion:
     def stepc_back(self, count: int = 1) -> StopRecord:
         """Go back `count` cycles.
 
-        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
         self._check_count(count)
         cycle, turn = now = self.device.position
@@ -233,7 +233,7 @@ class Motion:
         """Go back `count` instructions of the first focused core.
 
         If units of the core are focused, such as PEs, the instructions of these units are counted.
-        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
@@ -257,7 +257,7 @@ class Motion:
         """Go back to right after the `count`-th last end of a piece of work (see `stepx`).
 
         An end exactly at the present position does not count. If a breakpoint, watch or event stops
-        on the way, go back only to the latest such position.
+        on the way, go back only to the latest such stop.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)
@@ -278,21 +278,21 @@ class Motion:
         """Go back `count` times to the start of the line that the first focused core executed last.
 
         If `over` is true, lines of functions that the core called do not count. If a breakpoint,
-        watch or event stops on the way, go back only to the latest such position.
+        watch or event stops on the way, go back only to the latest such stop.
         """
         return self._step_lines_back(count, lambda stepper: stepper.back(over))
 
     def nexti_back(self, count: int = 1) -> StopRecord:
         """Go back `count` instructions of the first focused core; a call counts as one.
 
-        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
         return self._step_lines_back(count, LineStepper.back_instruction)
 
     def finish_back(self) -> StopRecord:
         """Go back to the call of the present function.
 
-        If a breakpoint, watch or event stops on the way, go back only to the latest such position.
+        If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
         return self._step_lines_back(1, LineStepper.back_call)
 
@@ -315,11 +315,10 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return how many whole lines the core `name` has gone back: `done`, or one less.
+        """Return how many whole lines the core `name` has gone back when a point stops it.
 
-        `retired` is how many instructions the core had completed at the start of the last of these
-        lines. If the core is not back there, because a point has stopped the way back earlier, this
-        line does not count.
+        The core was going back to a line start that is `done` lines back, where it had completed
+        `retired` instructions. The result is `done` if the core has come so far, else `done` - 1.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 
@@ -333,10 +332,10 @@ class Motion:
     def _go_back(
         self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
     ) -> StopRecord:
-        """Go back from `now` to `goal`, or to the latest position between where a point stops.
+        """Go back from `now` to `goal`, or to the latest position after `goal` where a point stops.
 
-        A point is a breakpoint, watch or caught event. If the goal is reached, the record's number
-        of steps is `done`; if a point stops, it is the result of `less()`.
+        A point is a breakpoint, watch or caught event. In the result, the number of steps is `done`
+        if the goal is reached, else what `less()` returns.
         """
         try:
             hit = last_hit(self._runner, now, goal) if self.points.can_stop else None

@@ -77,9 +77,9 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject the condition of an event if it has a meaning at none of the event's places.
+    """Raise `ExpressionError` if the condition of an event has a meaning at none of its places.
 
-    Without places, all cores of the device count. Raises `ExpressionError`.
+    If the event has no places, all cores of the device count.
     """
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
@@ -92,7 +92,7 @@ def _check_condition(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_event(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event at a place at which it can never happen.
+    """Raise `PointError` if an event can never happen at one of the point's places.
 
     Also set the addresses of the event `layer`.
     """
@@ -119,7 +119,10 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_place(debuggee: Debuggee, point: Point) -> None:
-    """Reject a breakpoint if no core of its places executes code at its addresses."""
+    """Raise `PointError` if no core of a breakpoint's places executes code at its addresses.
+
+    Also raise it for a place that is a unit of a core which stops only as a whole.
+    """
     cores = point_cores(debuggee, point)
     if not cores:
         raise PointError(f"{point.place} executes nothing at {point.text}")
@@ -131,9 +134,11 @@ def _check_place(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_watch(debuggee: Debuggee, point: Point) -> None:
-    """Reject a watch of a constant, or of accesses that no core and no memory reports.
+    """Raise `PointError` for a watch that can never stop a run.
 
-    Also set the watch's focus if its expression or condition uses the focus.
+    This is a watch of a constant, or a watch of reads or accesses to anything but memory, registers
+    and queues, because nothing reports such accesses. Also set the watch's focus if its expression
+    or condition uses the focus.
     """
     focus = point.focus or debuggee.focus
     value = compile_expression(debuggee, point.text, focus)

@@ -65,8 +65,8 @@ def instruction_ends(
 
     An end is the moment when the core has completed an instruction. The earliest is the first one
     in the list. `name` is the name of the core, `retired` the number of instructions that the core
-    had executed at `end`. If the core executes at most one instruction in a cycle, its latest end
-    may be missing, because callers go back at least to the end before it. If the run has fewer
+    had executed at `end`. For a core that executes at most one instruction in a cycle, the list may
+    lack the end of the very last instruction, which callers do not need. If the run has fewer
     instructions than `count`, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []

@@ -221,9 +221,10 @@ class Members:
         return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
 
     def _boxes(self) -> dict[str, Box]:
-        """Return the boxes of the block diagram, by name and also by number (`box503`).
+        """Return the numbered boxes of a unit in the block diagram of a seed, each under two keys.
 
-        Only a unit of the deepest level has boxes.
+        One key is the name of the box, the other its number in the diagram (`box503`). Only a unit
+        of the deepest level has boxes.
         """
         boxes = self.core.boxes if len(self.place.units) == len(self.levels) else ()
         return {identifier(box.name): box for box in boxes} | {

@@ -114,11 +114,12 @@ def step_announcements_back(
     """Return the position to which a step back over `count` acts goes.
 
     The acts are those that `step_announcements` counts, except an act that ends exactly at the
-    present position. Let A be the `count`-th last act. The result is the last position between A
-    and the next act at which a run has stopped; without such a stop, it is the position right after
-    A. If there are fewer than `count` acts, it is the last stop before the first act, or the start
-    of the run. The second result has the positions right after the last `count` acts. Afterwards
-    the device is at some position before the present. Raises `Interruption`.
+    present position. Let A be the `count`-th last act, and B the act after A. The result is the
+    last stop position (`StopPositions`) from the end of A to before the end of B; if there is none,
+    it is the end of A. If there are fewer than `count` acts, it is the last stop position before
+    the end of the first act or, if there is none, the start of the run. The second result has the
+    positions at which the last `count` acts end. Afterwards the device is at some position before
+    the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

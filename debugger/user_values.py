@@ -26,9 +26,9 @@ _PRINTED = re.compile(r"(\$?)(\d{0,9})")  # what may follow the first `$` of a n
 class UserValues:
     """The printed values and convenience variables of one session.
 
-    `printed` begins with the oldest value that is still stored; `dropped` older ones are not.
-    `printed_types` and `variable_types` have the types of the elements that these values have in
-    the device, if known.
+    `printed` begins with the oldest value that is still stored; `dropped` is the number of older
+    values, which are no longer stored. `printed_types` and `variable_types` have the types of the
+    values' elements in the device, if known.
     """
 
     printed: list[Any] = field(default_factory=list)

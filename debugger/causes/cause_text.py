@@ -104,9 +104,10 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 
 
 def _is_copied(cause: Cause) -> bool:
-    """Return whether steps have only copied the value from an end of the search, such as an input.
+    """Return whether no step computed the value: steps have only copied it, for example an input.
 
-    If the value has several pieces, return True only if this is true for each piece.
+    The copies must lead back to an end of the search (`Cause.ends`). If the value has several
+    pieces, return True only if this is true for each piece.
     """
     data = [item for item in cause.causes if not item.setting]
     if cause.ends:

@@ -123,8 +123,8 @@ class CauseFinder:
 
         `role` is the role of the bytes for the step that read them. Writes from announcement number
         `before` on are ignored. There is at least one cause for each group of adjacent bytes with
-        the same last write. For bytes that no step wrote, the cause has the name of the bytes in
-        the network's layer of cycle `time`; without `time`, in the layer that runs now.
+        the same last write. The name of bytes that no step wrote may depend on the layer of a
+        network: it is the name in the layer of cycle `time` or, without `time`, in the present one.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
@@ -149,11 +149,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the nearest values around `place`, whose own value no step made.
+        """Yield the causes of the nearest values below and above `place` that a step made.
 
-        `place` is a piece of an array in the state of `core`; programs fill this array by several
-        writes (`Origins.array_size`). The results, at most two, are of elements that a step made
-        before the announcement with the number `before`.
+        `place` is a piece of an array in the state of `core`, and no step made its own value.
+        Programs fill this array by several writes (`Origins.array_size`). Only steps before the
+        announcement with the number `before` count. There is at most one cause on each side.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

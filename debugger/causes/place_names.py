@@ -180,13 +180,13 @@ def element_name(tensor: Tensor, number: int) -> str:
 
 
 def twin(program: Program, address: int) -> int | None:
-    """Return the on-chip address for which the program declares what is copied to `address`.
+    """Return the on-chip address of the original of which `address` probably has a copy.
 
     A program declares code and data for one half of one unit, and may copy them to the other half
-    or to other units. The result has the same offset in the other half of the unit. If the program
-    declares nothing in this unit, the result is in the first unit in which it declares something.
-    The result is None if nothing is declared there, or if a section of the program is at `address`
-    itself.
+    or to other units. So the original has the same offset in the other half of the unit. If the
+    program declares nothing in this unit, the original is at this offset in the first unit in
+    which the program declares something. The result is None if the program declares nothing there,
+    or if a section of the program is at `address` itself.
     """
     offset = address & (1 << HALF_SHIFT) - 1
     unit = address >> UNIT_SHIFT

@@ -348,9 +348,10 @@ class RunRecord:
     def _check_unwritten(self, address: int, size: int, write: Access | None) -> None:
         """Raise `UnrecordedError` if the last write of some bytes may be before the record.
 
-        `write` is the write of the bytes in the record; only if it is None, an earlier write
-        matters. If the snapshots at the start of the run and at the start of the record share a
-        page of memory, no step wrote to this page between them.
+        The bytes are the `size` bytes at `address`. `write` is their last write in the record. If
+        there is one, nothing is raised. Otherwise the method compares the snapshots at the start of
+        the run and at the start of the record: if they share the pages of memory that contain the
+        bytes, no step wrote to these pages between them.
         """
         if write is not None or not self.is_partial:
             return

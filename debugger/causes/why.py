@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class Question:
     """A question for the causes of a value.
 
-    `record` is the record of the run in which `find` searches. If `is_asked` is true, this record
-    has already given the causes, but it starts too late to find the causes of these causes.
+    `find` searches for the causes in `record`, the record of a part of the run. If `is_asked` is
+    true, it has already found them there, but the record starts too late to find the causes of
+    these causes.
     """
 
     record: RunRecord
@@ -33,8 +34,8 @@ class Question:
     def ask(self) -> list[Cause]:
         """Return the causes, from `record` or from a record that starts earlier in the run.
 
-        If `is_asked` is true, the record must start earlier. Otherwise the method uses `record` if
-        it contains the causes, else the first earlier start for which they are found.
+        The method first tries `record`, unless `is_asked` is true. Then it tries records that start
+        earlier and earlier, until one of them contains the causes.
         """
         record = self.record.wider() if self.is_asked else self.record
         while True:
@@ -67,8 +68,8 @@ class Causes:
     def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
         """Return the causes of the value of the expression `text`, as `why` does.
 
-        If `finder` is given, it makes the search, and the caller can continue with it from the
-        causes.
+        If `finder` is given, the method searches with it. Then the caller can use the same finder
+        to go on from these causes.
         """
         find = _search(compile_expression(self.debuggee, text), text)
         if finder is not None:

@@ -35,6 +35,11 @@ class Answer:
     - "text": `lines`; `data` has the same content as a record
     - "done": `lines`
     - "error": `message`, `mark`, `hint`; for a script, `answers` has the answers to earlier lines
+
+    `leaves` says that the command ends the debugger, `differs` that `diff` found a difference, and
+    `silent` that the text of the answer leaves `stopped` out. If a user compares two runs,
+    `is_of_both` says that the answer is about both of them. If their answers differ, `run` names
+    the run that gave this answer.
     """
 
     kind: str

@@ -48,10 +48,11 @@ _KINDS = {
 class Observation:
     """An action of one run, such as a write, to compare with an action of the other run.
 
-    `item` is what is compared: bytes, a digest of registers, a record or a cycle. `stream` says
-    with what: observation k of a stream in one run is compared with observation k of the same
-    stream in the other run. A stream is a core's name, or (core name, kind of action). For writes,
-    it is the name of an `Area` of memory, in which each byte is compared separately.
+    `item` is what is compared: bytes, a digest of registers, a record or a cycle. `stream` is the
+    key of the stream to which the observation belongs: observation k of a stream in one run is
+    compared with observation k of the same stream in the other run. The key is a core's name, or
+    (core name, kind of action). For writes, it is the name of an `Area` of memory, in which each
+    byte is compared separately.
     """
 
     stream: Any
@@ -139,10 +140,10 @@ class ObservedRun:
             self._at[core.name] = int(values["address"])
 
     def _note_move(self, core: Core, kind: str, time: int, address: int, size: int) -> None:
-        """Note a write by a core that does not announce its writes; ignore reads.
+        """Note a write by a core that does not announce its writes (`PortlessMover`).
 
-        The record of such a core's origins calls this method (`PortlessMover`). The written bytes
-        are in memory only at the next announcement.
+        The record of the core's origins calls this method for each read and write; reads are
+        ignored. The written bytes are in memory only at the next announcement.
         """
         if kind == "write":
             self._announced.append((Event(kind, core, time, {}), address, size))

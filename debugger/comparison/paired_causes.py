@@ -131,10 +131,10 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
 def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
     """Yield the causes of a step in both runs as pairs: first those with the same role and name.
 
-    For a cause that is a product, the names of its two factors count instead of a name. The causes
-    that are left are paired for each role. If both runs have the same number of them, they are
-    paired in order, although their names differ. Otherwise each of them is in a pair whose other
-    side is None.
+    `one` and `two` are the causes in the two runs. A product has no name of its own, so the names
+    of its two factors count. Then come the causes without a partner of the same name, role by role.
+    If both runs have the same number of them in a role, they are paired in order. Otherwise each of
+    them is in a pair whose other side is None.
     """
     left, right = list(one), list(two)
     pending: dict[object, deque[Cause]] = {}

@@ -132,9 +132,9 @@ class Inspection:
     ) -> list[dict[str, Any]]:
         """Return at most `most` children of container number `number`, in the protocol's form.
 
-        The first child has the index `first`. If `most` is 0, the greatest number is
-        `MOST_CHILDREN`. `wanted` is "indexed" or "named"; any other text selects both. Raises
-        `RequestError`.
+        The first child has the index `first`. There are never more than `MOST_CHILDREN` children;
+        if `most` is 0, there is no other limit. `wanted` is "indexed" or "named"; any other text
+        selects both. Raises `RequestError`.
         """
         container = self.references.get(number)
         items = self.items(container)

@@ -279,7 +279,7 @@ class Screen:
         )
 
     def _pages(self) -> list[int]:
-        """Return (rows of a page, whether an earlier page exists) for the answer that is shown.
+        """Return the list [rows of a page, whether an earlier page exists] for the shown answer.
 
         The list is empty if the output panel does not show an answer in pages (`Area.pages`).
         """
@@ -379,7 +379,10 @@ class Screen:
         self.arrangement.zoom("")
 
     def _scroll_page(self, way: int, event: KeyPressEvent) -> None:
-        """Scroll the active panel by its height less one row; without one, the output panel."""
+        """Scroll the active panel by its height less one row, down if `way` is 1, up if it is -1.
+
+        If no panel is active, scroll the output panel.
+        """
         panel = self.arrangement.active or "output"
         area = self.composer.area(panel)
         self._scroll_panel(panel, way * max(1, (area.height if area is not None else 10) - 1))

@@ -104,7 +104,10 @@ def _columns(short: Sequence[Register], area: Area) -> list[Parts]:
 
 
 def _wrapped(long: Sequence[Register], area: Area) -> list[list[str]]:
-    """Return the texts of the rows of each long register; one row each if there are many."""
+    """Return a list of rows, as texts, for each long register.
+
+    If there are more than `FEW` long registers, each has one row, which is cut at the panel's edge.
+    """
     width = max(1, area.width - _name_width(long) - 1)
     if len(long) > FEW:
         return [[area.cut(row.text, width)] for row in long]

@@ -341,8 +341,8 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
 def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
     """Return `value`, the value of --energy, if its ending shows that it is a file of energies.
 
-    Raises `click.BadParameter` for another word. It may be a FILE by mistake, because --energy
-    without `=` takes the next word of the command line as its value.
+    Raises `click.BadParameter` for any other value. Such a value may be a FILE of the command that
+    was meant as its argument: --energy without `=` takes the next word as its value.
     """
     if value and not value.endswith(".toml"):
         raise click.BadParameter(

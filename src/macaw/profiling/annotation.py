@@ -68,9 +68,9 @@ class AnnotatedLine:
 class Annotation:
     """The costs of a run of a program, by line of the source.
 
-    `lines` are in the order of files and line numbers, then instructions without a line. The file
-    whose lines have most cycles `run` comes first. `sources` has the text of each file that could
-    be read, divided into lines.
+    `lines` are sorted by file, then by line number. The files are sorted by the sum of `run` over
+    their lines, the greatest first; instructions without a line come last. `sources` has the text
+    of each file that could be read, divided into lines.
     """
 
     program: str  # its name

@@ -136,10 +136,11 @@ class _Report:
         return ["run", "cycles", "share", "", *middle, "line"]
 
     def _is_kept(self, place: int, every: Sequence[Cells]) -> bool:
-        """Return whether the report prints column number `place`; `every` are the lines of cells.
+        """Return whether the report prints column number `place`.
 
-        It always prints `run`, and `cycles` if the options request it. It prints another column if
-        one of its cells has contents.
+        `every` has the headings, then the cells of the sums and of each line. The column `run` is
+        always printed. The column `cycles` is printed if the options request it, any other column
+        if one of its cells has contents.
         """
         heading = self._headings()[place]
         if heading == "cycles":

@@ -63,9 +63,9 @@ class _WorkGraph:
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
         """Return the likeliest cause of a wait of `core` that names no core, as in `_causes`.
 
-        It is a pair: the core that works at cycle `time`, or else the core that worked last before,
-        and `time`. `core` itself and the commander are not considered. The list is empty if no
-        other core worked.
+        The list has one pair, (other core, `time`). The other core is the one that works at cycle
+        `time` or, if none does, the one that worked last before it. `core` itself and the commander
+        are not considered. The list is empty if no other core worked.
         """
         candidates = []
         for name, busy in self.busy.items():

@@ -13,11 +13,11 @@ HEADINGS = ("before", "now", "change")
 
 
 def line_table(differences: Sequence[LineDifference], width: int | None) -> Iterator[str]:
-    """Yield the lines of a table of the source lines that changed most.
+    """Yield the lines of a table of the source lines whose cycles changed most.
 
-    The last line says how many more changed. The numbers come first, so that no source position is
-    cut. A statement is cut where the screen of `width` columns ends. If `width` is None, each
-    source line is one line of fields, for programs that read the output.
+    The last line of the table says how many more source lines changed. Only the text of a statement
+    is cut, where the screen of `width` columns ends. If `width` is None, the table has one line of
+    fields for each source line, for programs that read the output.
     """
     shown = differences[:MOST_LINES]
     numbers = [

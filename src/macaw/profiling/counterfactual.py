@@ -211,9 +211,10 @@ class RunGraph:
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
         """Return the dependences of an interval, which starts at `begin`, on the cores `names`.
 
-        For each core, the interval depends on the core's last work before cycle `time`. If that
-        core then waited for others, the interval depends on their last work, too. The `lag` of all
-        these dependences is the time from the latest end of these pieces of work to `begin`.
+        For each core in `names`, the interval depends on the core's last work before cycle `time`.
+        If the core waited for others between this work and `time`, the interval depends on their
+        last work, too. The `lag` of all these dependences is the time from the latest end of these
+        pieces of work to `begin`.
         """
         found = []
         left = list(names)

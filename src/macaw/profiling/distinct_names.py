@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 def distinct_names(
     names: Sequence[str], kept: Sequence[int], width: int, mark: str
 ) -> tuple[list[str], list[int]]:
-    """Return a text for each name, and how many characters of each text must be shown.
+    """Return a text for each name, and for each text how many of its characters must be shown.
 
-    The caller cuts a text to `width` characters, but not below this number. `kept` has the number
-    of characters at the start of each name that must be shown. If several names would look the same
-    after the cut, their texts have `mark` in place of a part that they share: `layer1…conv` and
-    `layer1…relu`. If the texts would still look the same, they are the whole names.
+    The caller cuts each text to `width` characters, or to this number if it is greater. `kept` has
+    the number of characters at the start of each name that must be shown. If several names would
+    look the same after the cut, their texts have `mark` in place of a part that they share:
+    `layer1…conv` and `layer1…relu`. If the texts would still look the same, they are the whole
+    names.
     """
     cuts = [_cut(name, least, width, mark) for name, least in zip(names, kept, strict=True)]
     groups: dict[str, set[str]] = {}

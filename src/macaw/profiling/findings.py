@@ -278,9 +278,9 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has by cause how many cycles the core would still work without the cause. The difference
-    from its present cycles of work can vanish. Cycles of the cause that overlap other work remain.
-    `charges` are cycles times `units`, the units of the core.
+    `least` has, by cause, how many cycles the core would still be busy without the cause. Only the
+    cycles by which the core was busy longer can vanish, because the other cycles of the cause
+    overlap other work. `charges` has cycles times `units`, the number of the core's units.
     """
     shares = {}
     for cause, cycles in least.items():

@@ -26,8 +26,9 @@ _OF = {row.name: row.of for row in GROUP}
 class MetricRow:
     """The definition of a metric: its formula with the letters of seed 001, and its threshold.
 
-    `sense` says whether the threshold is the "most" or the "least" good value, or how "near" a good
-    value is to a whole number; it is empty without a threshold.
+    `sense` says which values are good: "most" if the threshold is the greatest good value, "least"
+    if it is the least one, and "near" if a good value is at most the threshold away from a whole
+    number. It is empty for a metric without a threshold.
     """
 
     key: str  # the name in options and JSON files
@@ -185,7 +186,8 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
     """Return the metric `partial`: the share of external writes that are narrower than the memory.
 
-    The threshold is `most`; a core whose widest write is narrower than the memory has none.
+    The threshold is `most`. For a core whose widest write is narrower than the memory, the result
+    has no threshold, because such a core cannot do better.
     """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:

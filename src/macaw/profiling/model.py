@@ -212,9 +212,10 @@ class Series:
 class Bottleneck:
     """The row whose work costs the run most cycles, and its instruction that takes longest.
 
-    Three mappings have, by row, cycles that the run would save: `saved` without the row's work,
-    `sooner` without the row's late starts, and `between` without the part of the row's work that
-    lies between the first and the last work of the bottleneck (for all other rows).
+    Three mappings have, by row, the cycles that the run would save: `saved` if the row's work took
+    no time, and `sooner` if the row never started late. `between` is for the rows other than the
+    bottleneck: the cycles saved if those parts of the row's work took no time that lie between the
+    first and the last work of the bottleneck.
     """
 
     core: str  # the row's name

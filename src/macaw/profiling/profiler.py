@@ -302,7 +302,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `job` once for each repetition, with other seeds; the job has number `number`."""
+        """Return `job` for each repetition, with other seeds; `number` is its index among jobs."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -340,7 +340,7 @@ class _Profiler:
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Return by core the records merged from segments, and how far they are from the truth.
+        """Return by core the records merged from segments, and their distance from `true`.
 
         `true` are the records of the run with all instructions, `results` the runs of each segment.
         """

@@ -167,9 +167,9 @@ class _Report:
     ) -> None:
         """Print a table. The first `names` columns contain names, the others numbers.
 
-        On a narrow screen, the last column of names is shortened, but different names stay
-        different. `places` has for each row how many characters at the start of its name in this
-        column are not cut. Numbers are never shortened.
+        On a narrow screen, the names in the last column of names are shortened, but different names
+        stay different. `places` has a number for each row: so many characters at the start of its
+        name in this column are always shown. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):
